@@ -2,12 +2,12 @@
 #
 #   latebind_fmt          nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
 #   latebind_tomlplusplus  latebind_boost                                                                      headers
-#   latebind_utf8proc  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)                      compiled
+#   latebind_utf8proc  latebind_pcre2  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)      compiled
 #   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
 #
 # For Linux they are the distribution's packages: its own, or in the sysroot those for the other machine. For Windows
 # headers are still those of the distribution, because they are the same for every machine, and what has to be compiled
-# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc and simdjson from what
+# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc, PCRE2 and simdjson from what
 # scripts/setup unpacks below build/runtime/sources. No vendor's library is among them: those are opened at run time.
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
@@ -130,6 +130,25 @@ if(latebind_dependencies_from_source)
   target_link_libraries(latebind_utf8proc INTERFACE latebind_utf8proc_static)
 else()
   latebind_linked(latebind_utf8proc utf8proc libutf8proc.a)
+endif()
+
+# Expressions of the tokenizer, for bytes. Its archive everywhere: nobody needs the library where Latebind runs.
+add_library(latebind_pcre2 INTERFACE)
+if(latebind_dependencies_from_source)
+  include(LatebindPcre2)
+  target_link_libraries(latebind_pcre2 INTERFACE latebind_pcre2_static)
+else()
+  find_path(LATEBIND_PCRE2_INCLUDE_DIR pcre2.h REQUIRED)
+  find_library(LATEBIND_PCRE2_ARCHIVE libpcre2-8.a)
+  mark_as_advanced(LATEBIND_PCRE2_INCLUDE_DIR LATEBIND_PCRE2_ARCHIVE)
+  if(NOT LATEBIND_PCRE2_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    target_include_directories(latebind_pcre2 SYSTEM INTERFACE ${LATEBIND_PCRE2_INCLUDE_DIR})
+  endif()
+  if(LATEBIND_PCRE2_ARCHIVE)
+    target_link_libraries(latebind_pcre2 INTERFACE ${LATEBIND_PCRE2_ARCHIVE})
+  else()
+    latebind_linked(latebind_pcre2 pcre2-8 libpcre2-8.a)
+  endif()
 endif()
 
 # JSON of requests. Where the distribution has it, it has no archive of it.

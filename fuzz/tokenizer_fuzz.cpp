@@ -58,7 +58,12 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
   require(again == ids);
   // What fits is what comes out without a limit; what does not is its beginning, and the special tokens behind.
   Ids all{-1};
-  require(tokenizer.encode(text, std::numeric_limits<std::size_t>::max(), all).ok());
+  const auto whole = tokenizer.encode(text, std::numeric_limits<std::size_t>::max(), all);
+  // Further on, an expression may take too much.
+  if (!whole.ok()) {
+    require(whole.code() == latebind::core::StatusCode::kUnsupported && all.size() == 1);
+    return;
+  }
   require(all.size() >= ids.size());
   if (all.size() - 1 <= max_tokens) require(all == ids);
   for (std::size_t i = 0; i + tokens_behind < ids.size(); ++i)

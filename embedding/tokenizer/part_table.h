@@ -49,6 +49,8 @@ ReadPreTokenizer read_digits;
 ReadPreTokenizer read_metaspace;
 ReadPreTokenizer read_pre_tokenizer_sequence;
 ReadPreTokenizer read_punctuation;
+ReadPreTokenizer read_split;
+ReadPreTokenizer read_unicode_scripts;
 ReadPreTokenizer read_whitespace;
 ReadPreTokenizer read_whitespace_split;
 ReadModel read_bpe;
@@ -99,6 +101,8 @@ inline constexpr NamedPart<ReadPreTokenizer> kPreTokenizers[] = {
     {"Punctuation", read_punctuation},
     {"Digits", read_digits},
     {"CharDelimiterSplit", read_char_delimiter_split},
+    {"Split", read_split},
+    {"UnicodeScripts", read_unicode_scripts},
     {"Sequence", read_pre_tokenizer_sequence},
 };
 inline constexpr NamedPart<ReadModel> kModels[] = {

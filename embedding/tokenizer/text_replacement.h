@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/result.h"
 #include "embedding/tokenizer/json_view.h"
+#include "embedding/tokenizer/patterns/pattern.h"
 
 namespace latebind::embedding {
 
@@ -17,8 +19,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by);
 
 class TextReplacement {
  public:
-  // From the part's object: its pattern is a text, or the one regular expression that models of SentencePiece have.
-  // kUnsupported names another one.
+  // From the part's object.
   static core::Result<TextReplacement> read(const JsonView& view);
 
   // How many times as long as a text the new one can be at most.
@@ -26,20 +27,14 @@ class TextReplacement {
   // How many bytes at the beginning of the new text stand for the first `origin` of the old one. The content of a match
   // stands for its last byte.
   [[nodiscard]] std::size_t origin_after(std::string_view text, std::size_t origin) const;
-  // From left to right, each where the last one ended.
+  // From left to right, each where the last one ended. Throws PatternLimitError, as origin_after does.
   [[nodiscard]] std::string apply(std::string_view text) const;
 
  private:
-  struct Match {
-    std::size_t begin;
-    std::size_t end;
-  };
+  TextReplacement(PatternPtr pattern, std::string content)
+      : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
-  TextReplacement(std::string text, std::string content) : text_(std::move(text)), content_(std::move(content)) {}
-  // The first match at or after `from`, or the end of the text twice.
-  [[nodiscard]] Match find(std::string_view text, std::size_t from) const;
-
-  std::string text_;  // what is looked for; empty: two spaces or more
+  PatternPtr pattern_;
   std::string content_;
 };
 

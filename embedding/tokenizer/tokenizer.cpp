@@ -14,6 +14,7 @@
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/added_tokens.h"
 #include "embedding/tokenizer/fused_bert_encoder.h"
+#include "embedding/tokenizer/patterns/pattern.h"
 #include "embedding/tokenizer/staged_encoder.h"
 #include "embedding/tokenizer/text_encoder.h"
 #include "embedding/tokenizer/tokenizer_file.h"
@@ -120,6 +121,8 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
     return Tokenizer(std::move(parts));
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, fmt::format("{}: not enough memory to read the tokenizer", name));
+  } catch (const PatternLimitError& error) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: {}", name, error.what()));
   } catch (const std::exception& error) {
     return Status(StatusCode::kInternal, fmt::format("{}: {}", name, error.what()));
   }
@@ -149,6 +152,9 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
   } catch (const std::bad_alloc&) {
     ids.resize(begin);
     return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
+  } catch (const PatternLimitError& error) {
+    ids.resize(begin);
+    return {StatusCode::kUnsupported, error.what()};
   }
   return {};
 }
@@ -173,6 +179,9 @@ Result<std::size_t> Tokenizer::encode_end(std::string_view text, std::size_t max
   } catch (const std::bad_alloc&) {
     ids.resize(begin);
     return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size()));
+  } catch (const PatternLimitError& error) {
+    ids.resize(begin);
+    return Status(StatusCode::kUnsupported, error.what());
   }
   return cut;
 }
@@ -204,6 +213,8 @@ Result<std::string> Tokenizer::decode(std::span<const std::int32_t> ids, bool sk
     return text;
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to decode {} tokens", ids.size()));
+  } catch (const PatternLimitError& error) {
+    return Status(StatusCode::kUnsupported, error.what());
   }
 }
 

@@ -32,7 +32,24 @@ struct GraphemeRange {
   GraphemeClass value;
 };
 
+struct CategoryRange {
+  char32_t first;
+  char32_t last;
+  std::uint8_t value;  // utf8proc's number
+};
+struct ScriptRange {
+  char32_t first;
+  char32_t last;
+  std::uint8_t value;
+};
+
+#include "embedding/tokenizer/unicode_patterns.inc.h"
 #include "embedding/tokenizer/unicode_reference.inc.h"
+
+// By utf8proc's numbers.
+constexpr std::string_view kCategoryNames[] = {"Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd",
+                                               "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
+                                               "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
 
 // The range of a sorted table that holds c, or null.
 template <class Table>
@@ -83,6 +100,17 @@ std::uint8_t properties(char32_t c) {
   std::uint8_t bits = properties_by_utf8proc(c);
   if (const auto* flip = find_range(kPropertyFlips, c)) bits ^= flip->bits;
   return bits;
+}
+
+std::string_view category(char32_t c) {
+  const auto* const exception = find_range(kCategories, c);
+  if (exception != nullptr) return kCategoryNames[exception->value];
+  return kCategoryNames[utf8proc_category(static_cast<utf8proc_int32_t>(c))];
+}
+
+std::uint8_t script(char32_t c) {
+  const auto* const range = find_range(kScripts, c);
+  return range != nullptr ? range->value : kAnyScript;
 }
 
 bool is_chinese(char32_t c) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace latebind::embedding::unicode {
@@ -29,6 +30,13 @@ enum Property : std::uint8_t {
 };
 
 [[nodiscard]] std::uint8_t properties(char32_t c);
+
+// The general category as the reference's expressions have it, by its two letters ("Lu").
+[[nodiscard]] std::string_view category(char32_t c);
+
+// Which script the reference's UnicodeScripts takes it for, as a number.
+inline constexpr std::uint8_t kAnyScript = 0;
+[[nodiscard]] std::uint8_t script(char32_t c);
 
 // The blocks of ideographs that BERT sets apart, with the reference's own bounds.
 [[nodiscard]] bool is_chinese(char32_t c);

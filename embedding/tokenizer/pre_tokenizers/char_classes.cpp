@@ -1,8 +1,8 @@
 // Whitespace, Punctuation, Digits and CharDelimiterSplit: pre-tokenizers that look at the kind of each character alone.
-#include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/code_point_table.h"
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/patterns/split_behavior.h"
 #include "embedding/tokenizer/unicode.h"
 
 namespace latebind::embedding {
@@ -56,13 +56,25 @@ class Whitespace final : public PreTokenizer {
   }
 };
 
+// Each mark is a match.
 class Punctuation final : public PreTokenizer {
  public:
+  explicit Punctuation(SplitBehavior behavior) : behavior_(behavior) {}
+
   bool split(std::string_view text, WordSink& sink) const override {
-    return cut_words(text, sink, [](char32_t c) {
-      return has_property(c, unicode::kPunctuation) ? CutKind::kAlone : CutKind::kInside;
-    });
+    BehaviorSplitter splitter(behavior_, false, text, sink);
+    const char* p = text.data();
+    for (std::size_t at = 0; at < text.size();) {
+      const bool is_mark = has_property(core::decode_utf8(p), unicode::kPunctuation);
+      const auto end = static_cast<std::size_t>(p - text.data());
+      if (is_mark && !splitter.match(at, end)) return false;
+      at = end;
+    }
+    return splitter.finish();
   }
+
+ private:
+  const SplitBehavior behavior_;
 };
 
 // Numbers apart from the rest, as a whole or by digits.
@@ -100,14 +112,11 @@ core::Result<PreTokenizerPtr> read_whitespace(const JsonView& view) {
 
 core::Result<PreTokenizerPtr> read_punctuation(const JsonView& view) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "behavior"}));
+  SplitBehavior behavior = SplitBehavior::kIsolated;
   if (view.find("behavior") != nullptr) {
-    LB_ASSIGN_OR_RETURN(const std::string behavior, view.string("behavior"));
-    if (behavior != "Isolated") {
-      return core::Status(core::StatusCode::kUnsupported, view.name() + ".behavior " + core::quoted(behavior) +
-                                                              " is not supported (supported: 'Isolated')");
-    }
+    LB_ASSIGN_OR_RETURN(behavior, read_split_behavior(view));
   }
-  return PreTokenizerPtr(std::make_unique<Punctuation>());
+  return PreTokenizerPtr(std::make_unique<Punctuation>(behavior));
 }
 
 core::Result<PreTokenizerPtr> read_digits(const JsonView& view) {

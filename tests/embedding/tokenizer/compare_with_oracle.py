@@ -14,6 +14,8 @@ WHAT:
                  as of RoBERTa and GPT-2, and others
     unigram      ids and decoded texts of Unigram models as of XLM-RoBERTa, trained on the spot and made up, and the
                  normalizers, pre-tokenizers and decoders that such files have, each on its own
+    patterns     words and texts of expressions and what Split does with them, ids, offsets and decoded texts of tokenizers as
+                 of Qwen, Llama 3, Gemma and ModernBERT in small, and that what is not read is refused
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
     record_unigram   writes the tokenizer of tests/data/tokenizer/unigram.json again, and such lines beside it
 
@@ -56,6 +58,13 @@ def run_driver(driver, arguments, texts):
     emulator = shlex.split(os.environ.get("LATEBIND_TEST_EMULATOR", ""))
     done = subprocess.run([*emulator, driver, *arguments], input=given.encode(), stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().splitlines()
+
+
+def refusal(driver, file):
+    """What the driver says of a file that it refuses, or nothing."""
+    emulator = shlex.split(os.environ.get("LATEBIND_TEST_EMULATOR", ""))
+    done = subprocess.run([*emulator, driver, "tokens", file], capture_output=True, text=True)
+    return done.stderr if done.returncode == 1 else None
 
 
 def report(what, texts, ours, theirs, quiet=False):
@@ -363,13 +372,16 @@ def main():
     elif what == "unigram":
         import unigram_oracle
         wrong = unigram_oracle.compare(driver)
+    elif what == "patterns":
+        import pattern_oracle
+        wrong = pattern_oracle.compare(driver)
     elif what == "record_unigram":
         import unigram_oracle
         wrong = unigram_oracle.record()
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added, parts, byte_level, unigram, record or record_unigram")
+        sys.exit(f"{what}: lines, characters, added, parts, byte_level, unigram, patterns, record or record_unigram")
     sys.exit(1 if wrong else 0)
 
 

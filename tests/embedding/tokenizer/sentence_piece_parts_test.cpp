@@ -91,10 +91,10 @@ TEST(ReplaceTest, ReplacesTextsAndRunsOfSpaces) {
   EXPECT_EQ(normalized(replace("Regex", " {2,}", " "), "    "), " ");
   EXPECT_EQ(normalized(replace("Regex", " {2,}", " "), ""), "");
   EXPECT_EQ(decoded(replace("String", "▁", " "), {"▁a", "b▁▁", ""}), (Texts{" a", "b  ", ""}));
-  for (const char* other : {"\\s+", " {2}", "( {2,})", ""}) {
-    expect_part_refused(kNormalizers, replace("Regex", other, " "), StatusCode::kUnsupported,
-                        " is not supported (supported: ' {2,}')");
-  }
+  EXPECT_EQ(normalized(replace("Regex", "\\s+", " "), "\n a\t\u3000b"), " a b");
+  EXPECT_EQ(decoded(replace("Regex", "[aé]b?", "x"), {"ab", "éa", "b"}), (Texts{"x", "xx", "b"}));
+  expect_part_refused(kNormalizers, replace("Regex", "a$", " "), StatusCode::kUnsupported,
+                      "part.pattern.Regex 'a$' has something that is not supported: the anchor '$'");
   expect_part_refused(kNormalizers, replace("String", "", "x"), StatusCode::kUnsupported,
                       "part.pattern.String is empty");
   expect_part_refused(kDecoders, replace("Other", "a", "x"), StatusCode::kUnsupported,
@@ -378,8 +378,8 @@ TEST(CharClassesTest, CutByTheKindOfEachCharacter) {
             (Texts{"a", "1", "2", " ", "Ⅷ", "\U00011DE0"}));
   EXPECT_EQ(cut({{"individual_digits", false}}, "Digits", "12a b½3"), (Texts{"12", "a b", "½3"}));
   EXPECT_EQ(cut({{"delimiter", "é"}}, "CharDelimiterSplit", "éaéébc"), (Texts{"a", "bc"}));
-  expect_part_refused(kPreTokenizers, {{"type", "Punctuation"}, {"behavior", "Removed"}}, StatusCode::kUnsupported,
-                      "part.behavior 'Removed' is not supported");
+  expect_part_refused(kPreTokenizers, {{"type", "Punctuation"}, {"behavior", "removed"}}, StatusCode::kUnsupported,
+                      "part.behavior 'removed' is not supported");
   expect_part_refused(kPreTokenizers, {{"type", "CharDelimiterSplit"}, {"delimiter", "ab"}}, StatusCode::kInvalidModel,
                       "part.delimiter is not one character");
 }
