@@ -64,7 +64,7 @@ def compare_expressions(driver):
     long = ["a" * 5000 + " b", " " * 9000 + "a" + "\n" * 3000, "ab" * 3000 + "c", "é1" * 4000, "x " * 2100, "\t" * 5000]
     wrong = 0
     for i, expression in enumerate(EXPRESSIONS):
-        # Every code point to those that tell the most kinds of characters apart, and each sees another share of the rest.
+        # Every code point to one that tells most kinds of characters apart, and to each of the others another share.
         texts = lines + long + (every if i == 1 else every[i::577])
         wrong += compare_words(driver, f"{expression!r}, isolated", pre_tokenizers.Split(Regex(expression), "isolated"), texts)
         for behavior in BEHAVIORS:
