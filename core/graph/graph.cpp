@@ -251,6 +251,10 @@ std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
   return weights_[weight.file].bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
 }
 
+bool is_same(const Weight& a, const Weight& b) {
+  return a.file == b.file && a.offset == b.offset && a.type == b.type && a.shape == b.shape;
+}
+
 std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
   const std::int64_t half = bias.table.shape[0] / 2;
   const std::int64_t exact = half / 2;

@@ -64,6 +64,9 @@ class GraphBuilder {
   core::Status status_;
 };
 
+// Whether both are the same numbers: at one place of one file.
+[[nodiscard]] bool is_same(const Weight& a, const Weight& b);
+
 // Of the bias's table: the row for tokens at this distance. As DistanceBias says.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
 

@@ -122,6 +122,46 @@ TEST_P(GraphsTest, ProductsOfEverySize) {
   }
 }
 
+// Places in one file are not those in another: matrices, and tables of biases by distance.
+TEST_P(GraphsTest, WeightsAtOnePlaceOfTwoFilesAreTwo) {
+  using graph::Value;
+  const auto make = [] {
+    graph::testing::SmallWeights first;
+    graph::testing::SmallWeights second;
+    const graph::Weight words = first.add("words", ElementType::kF32, {60, 16});
+    second.add("as many bytes", ElementType::kBF16, {120, 16});
+    std::vector<graph::Weight> of_each;
+    for (auto* const file : {&first, &second}) {
+      const std::string name = std::to_string(of_each.size());
+      for (const core::Shape& shape : {core::Shape{16, 16}, core::Shape{8, 2}}) {
+        of_each.push_back(file->add(name + shape.to_string(), ElementType::kF32, shape));
+        of_each.back().file = file == &second ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(of_each[0].offset, of_each[2].offset);
+    EXPECT_EQ(of_each[1].offset, of_each[3].offset);
+    graph::GraphBuilder graph(std::vector{first.part(), second.part()});
+    const core::Shape tokens{core::kDynamic, core::kDynamic};
+    const Value ids = graph.add(graph::Input{"ids", ElementType::kI64, tokens});
+    const Value mask = graph.add(graph::Input{"mask", ElementType::kI64, tokens});
+    Value x = graph.add(graph::Lookup{words, ids});
+    for (const std::size_t file : {0U, 1U}) {
+      x = graph.add(graph::Linear{.x = x, .weight = of_each[2 * file]});
+      x = graph.add(graph::Attention{.query = x,
+                                     .key = x,
+                                     .value = x,
+                                     .mask = mask,
+                                     .heads = 2,
+                                     .scale = 0.1F,
+                                     .distance_bias = graph::DistanceBias{of_each[2 * file + 1], 20}});
+    }
+    return std::move(graph).finish(x, "tokens");
+  };
+  std::mt19937 chance(5);
+  const Inputs inputs = testing::draw_batch(chance, {9, 4}, 60);
+  expect_near(testing::run(*load(make(), 1), inputs), graph::testing::evaluate(*make(), inputs), inputs, GetParam());
+}
+
 // Around the heights of tiles and the widths of panels.
 TEST_P(GraphsTest, EveryNumberOfTokensIsRight) {
   for (const bool causal : {false, true}) {

@@ -171,9 +171,8 @@ std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& w
 }
 
 std::size_t PackedMatrices::add(const graph::Weight& weight) {
-  const auto known = std::ranges::find_if(matrices_, [&](const Matrix& one) {
-    return one.weight.offset == weight.offset && one.weight.type == weight.type && one.weight.shape == weight.shape;
-  });
+  const auto known =
+      std::ranges::find_if(matrices_, [&](const Matrix& one) { return graph::is_same(one.weight, weight); });
   if (known != matrices_.end()) return static_cast<std::size_t>(known - matrices_.begin());
   Matrix matrix{.weight = weight, .rows = size_at(weight.shape, 1), .columns = size_at(weight.shape, 0)};
   const std::size_t panels = panel_count(matrix.columns, kernels_);

@@ -90,6 +90,15 @@ class Planner {
   void release(Value value);
   // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
   Slot own_slot(Value value, Slot slot);
+  // A step that changes rows where they are.
+  template <class AStep>
+  Status in_place(std::string_view who, std::uint32_t node, Value value, AStep step) {
+    LB_ASSIGN_OR_RETURN(const Slot slot, slot_of(who, value));
+    step.x = own_slot(value, slot);
+    add(step);
+    put(node, step.x);
+    return {};
+  }
   // The slot of what a step makes of two values; their order does not matter.
   template <class AStep>
   Slot combined(Value value_a, Slot a, Value value_b, Slot b) {
@@ -239,10 +248,10 @@ std::size_t Planner::distances_of(const graph::DistanceBias& bias, float scale) 
   return place_of(
       plan_.distances,
       [&](const DistanceTable& one) {
-        return one.offset == bias.table.offset && one.farthest == farthest && one.scale == scale;
+        return graph::is_same(one.weight, bias.table) && one.farthest == farthest && one.scale == scale;
       },
       [&] {
-        return DistanceTable{bias.table.offset, farthest, scale, expanded(graph_, bias, scale)};
+        return DistanceTable{bias.table, farthest, scale, expanded(graph_, bias, scale)};
       });
 }
 
@@ -337,11 +346,7 @@ Status Planner::plan(std::uint32_t node, const graph::Multiply& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Scale& op) {
-  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("scaling", op.x));
-  const Slot x = own_slot(op.x, from);
-  add(Scale{.x = x, .factor = op.factor});
-  put(node, x);
-  return {};
+  return in_place("scaling", node, op.x, Scale{.factor = op.factor});
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
@@ -414,11 +419,7 @@ Status Planner::plan(std::uint32_t node, const graph::RmsNorm& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Activation& op) {
-  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("activation", op.x));
-  const Slot x = own_slot(op.x, from);
-  add(Activate{.x = x, .function = op.function});
-  put(node, x);
-  return {};
+  return in_place("activation", node, op.x, Activate{.function = op.function});
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
@@ -434,11 +435,7 @@ Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
-  LB_ASSIGN_OR_RETURN(const Slot from, slot_of("normalisation", op.x));
-  const Slot x = own_slot(op.x, from);
-  add(Normalize{.x = x});
-  put(node, x);
-  return {};
+  return in_place("normalisation", node, op.x, Normalize());
 }
 
 // Rows are whole cache lines, and never a multiple of a page apart, whose lines would share few places in the cache.

@@ -149,7 +149,7 @@ struct TurnTable {
 
 // A graph::DistanceBias as AttentionHead has it, of all attention with this scale.
 struct DistanceTable {
-  std::uint64_t offset = 0;  // of the bias's weight
+  graph::Weight weight;
   std::size_t farthest = 0;
   float scale = 0;
   std::vector<float> numbers;  // head by head
