@@ -164,11 +164,8 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   if (!config) lacks("config.json");
   if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
   const path index_file = transformer / kWeightsIndexFile;
-  LB_ASSIGN_OR_RETURN(const auto weights,
-                      weights_file_names([&](std::string_view name) { return files.has(transformer / name); },
-                                         [&] { return files.read_json(index_file, kWeightsIndexLimits); },
-                                         platform::path_to_utf8(index_file)));
-  if (weights.empty() && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
+  const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
+  if (!has_weights && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     // Something of that name may be there, and be no file.
     for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {
@@ -186,6 +183,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
   if (const Architecture* architecture = find_architecture(type)) {
     LB_ASSIGN_OR_RETURN(model.network, architecture->read(*config, config_file));
+    LB_ASSIGN_OR_RETURN(const auto weights,
+                        weights_file_names([&](std::string_view name) { return files.has(transformer / name); },
+                                           [&] { return files.read_json(index_file, kWeightsIndexLimits); },
+                                           platform::path_to_utf8(index_file), model.onnx_file.has_value()));
     for (const std::string& name : weights)
       model.weights.push_back({.file = transformer / name, .place = {}});
     if (!weights.empty()) std::ranges::copy(modules.weights, std::back_inserter(model.weights));
@@ -202,13 +203,13 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
 
   model.pooling = modules.pooling;
   model.behind_pooling = modules.behind;
-  if (modules.token_width) {
-    if (model.hidden_size != 0 && *modules.token_width != model.hidden_size) {
+  for (const auto& [key, numbers] : modules.token_widths) {
+    if (model.hidden_size != 0 && numbers != model.hidden_size) {
       return invalid_file(*modules.pooling_file,
-                          fmt::format("a token's vector has {} numbers, but by config.json it has {}",
-                                      *modules.token_width, model.hidden_size));
+                          fmt::format("'{}' is {}, but by config.json a token's vector has {} numbers", key, numbers,
+                                      model.hidden_size));
     }
-    model.hidden_size = *modules.token_width;
+    model.hidden_size = numbers;
   }
 
   LB_ASSIGN_OR_RETURN(const auto positions,
@@ -219,8 +220,9 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
                        place / "modules.json",
                        place / "config_sentence_transformers.json",
                        transformer / "sentence_bert_config.json",
-                       transformer / "tokenizer_config.json",
-                       index_file};
+                       transformer / "tokenizer_config.json"};
+  const bool in_pieces = !model.weights.empty() && model.weights.front().file.filename() != kSafetensorsFile;
+  if (in_pieces) model.small_files.push_back(index_file);
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });

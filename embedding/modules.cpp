@@ -113,12 +113,7 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
   LB_ASSIGN_OR_RETURN(modules.pooling, read_pooling_mode(config, file));
   for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
     LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
-    if (!width) continue;
-    if (modules.token_width && *modules.token_width != *width) {
-      return invalid_file(
-          file, fmt::format("'{}' is {}, but 'word_embedding_dimension' is {}", key, *width, *modules.token_width));
-    }
-    modules.token_width = *width;
+    if (width) modules.token_widths.push_back({key, *width});
   }
   return {};
 }

@@ -26,9 +26,13 @@ struct Modules {
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
-  std::optional<std::size_t> token_width =
-      std::nullopt;                    // what a token's vector must have by the pooling's configuration
-  std::vector<VectorModule> behind{};  // pooling
+  // What a token's vector must have by the pooling's configuration, and the key that says so.
+  struct TokenWidth {
+    const char* key = nullptr;
+    std::size_t numbers = 0;
+  };
+  std::vector<TokenWidth> token_widths{};
+  std::vector<VectorModule> behind{};  // the pooling
   bool normalize = false;
   // False without modules.json: then its companions are not read either.
   bool listed = false;

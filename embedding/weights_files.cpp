@@ -26,7 +26,8 @@ bool is_plain_name(std::string_view name) {
 
 Result<std::vector<std::string>> weights_file_names(
     const std::function<bool(std::string_view name)>& has,
-    const std::function<Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name) {
+    const std::function<Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name,
+    bool has_onnx_file) {
   if (has(kSafetensorsFile)) return std::vector<std::string>{std::string(kSafetensorsFile)};
   if (!has(kWeightsIndexFile)) return std::vector<std::string>();
   const auto invalid = [&](std::string_view what) {
@@ -47,6 +48,7 @@ Result<std::vector<std::string>> weights_file_names(
   }
   for (const std::string& name : names) {
     if (!has(name)) {
+      if (has_onnx_file) return std::vector<std::string>();
       return Status(StatusCode::kNotFound,
                     fmt::format("{}: the piece '{}' of the weights is missing", index_name, printable(name)));
     }

@@ -20,10 +20,12 @@ namespace latebind::embedding {
 inline constexpr std::string_view kWeightsIndexFile = "model.safetensors.index.json";
 inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{16} << 20};
 
-// The names of those files in the folder; none where it has no such weights. `read_index` gives the list of pieces,
-// `index_name` stands for it in messages. kNotFound for a piece that is missing, kInvalidModel for a list that is none.
+// The names of those files in the folder; none where it has no such weights, or only the list of them and an ONNX file
+// to serve instead. `read_index` gives the list of pieces, `index_name` stands for it in messages. kNotFound for a
+// piece that is missing, kInvalidModel for a list that is none.
 [[nodiscard]] core::Result<std::vector<std::string>> weights_file_names(
     const std::function<bool(std::string_view name)>& has,
-    const std::function<core::Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name);
+    const std::function<core::Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name,
+    bool has_onnx_file);
 
 }  // namespace latebind::embedding

@@ -58,13 +58,15 @@ std::string first_of(const Names& files, const std::vector<std::string>& candida
   return found == candidates.end() ? std::string() : *found;
 }
 
-// The weights, and with an ONNX file the files beside it that hold its tensors.
+// The weights, with the list of their pieces, and with an ONNX file the files beside it that hold its tensors.
 Result<std::vector<std::string>> weights_of(const Names& files, const std::string& folder, const ReadFile& read,
                                             const std::string& model) {
   const std::string config_name = folder + "config.json";
   LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
   LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
+  const std::string onnx =
+      first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
   if (find_architecture(type) != nullptr) {
     const std::string index_name = folder + std::string(kWeightsIndexFile);
     const auto read_index = [&]() -> Result<std::optional<json>> {
@@ -75,13 +77,13 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
     LB_ASSIGN_OR_RETURN(
         auto weights,
         weights_file_names([&](std::string_view name) { return files.contains(folder + std::string(name)); },
-                           read_index, index_name));
+                           read_index, index_name, !onnx.empty()));
+    const bool in_pieces = !weights.empty() && weights.front() != kSafetensorsFile;
     for (std::string& name : weights)
       name.insert(0, folder);
+    if (in_pieces) weights.insert(weights.begin(), index_name);
     if (!weights.empty()) return weights;
   }
-  const std::string onnx =
-      first_of(files, {folder + "onnx/model.onnx", folder + "model.onnx", "onnx/model.onnx", "model.onnx"});
   if (onnx.empty()) {
     if (files.contains(folder + std::string(kSafetensorsFile))) {
       return Status(StatusCode::kUnsupported,
@@ -129,7 +131,6 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     add(transformer + name);
   }
   add(tokenizer);
-  add(transformer + std::string(kWeightsIndexFile));
   for (std::size_t i = 1; i < folders.size(); ++i)
     add(folders[i] + std::string(kSafetensorsFile));
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, transformer, read, model));

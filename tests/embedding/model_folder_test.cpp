@@ -119,7 +119,7 @@ TEST_F(ModelFolderTest, RefusesSeveralPoolingModesOrNone) {
 
 TEST_F(ModelFolderTest, RefusesAPoolingThatDoesNotFit) {
   scratch_.set("1_Pooling/config.json", "word_embedding_dimension", 64);
-  expect(StatusCode::kInvalidModel, {"1_Pooling", "64", "32"});
+  expect(StatusCode::kInvalidModel, {"1_Pooling", "'word_embedding_dimension' is 64", "32"});
   std::filesystem::remove(scratch_.path() / "1_Pooling" / "config.json");
   expect(StatusCode::kNotFound, {"1_Pooling", "modules.json names it"});
 }
@@ -239,6 +239,20 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   EXPECT_EQ(file.status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(file.status().to_string(), HasSubstr("it is a file"));
   EXPECT_EQ(ModelFolder::open("").status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ModelFolderTest, AListOfPiecesThatAreNotThereLeavesTheOnnxFile) {
+  std::filesystem::remove(scratch_.path() / "model.safetensors");
+  scratch_.write("model.safetensors.index.json", R"({"weight_map": {"a": "one.safetensors"}})");
+  expect(StatusCode::kNotFound, {"the piece 'one.safetensors' of the weights is missing"});
+  scratch_.write("onnx/model.onnx", "x");
+  ASSERT_TRUE(open().ok()) << open().status().to_string();
+  EXPECT_TRUE(open()->weights.empty());
+  EXPECT_TRUE(open()->onnx_file);
+  // Nobody reads the list of a model that is not known.
+  scratch_.set("config.json", "model_type", "t5");
+  scratch_.write("model.safetensors.index.json", "no JSON");
+  EXPECT_TRUE(open().ok()) << open().status().to_string();
 }
 
 TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {

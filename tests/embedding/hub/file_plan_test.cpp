@@ -88,10 +88,15 @@ TEST(FilePlanTest, TakesThePiecesOfWeightsAndThoseOfModules) {
   const auto taken = plan(files);
   ASSERT_TRUE(taken.ok()) << taken.status().to_string();
   EXPECT_THAT(*taken, ElementsAre("modules.json", "config.json", "1_Pooling/config.json", "2_Dense/config.json",
-                                  "tokenizer.json", "model.safetensors.index.json", "2_Dense/model.safetensors",
+                                  "tokenizer.json", "2_Dense/model.safetensors", "model.safetensors.index.json",
                                   "one.safetensors", "two.safetensors"));
   files.erase("two.safetensors");
   EXPECT_THAT(plan(files).status().to_string(), HasSubstr("the piece 'two.safetensors' of the weights is missing"));
+  Files with_onnx = files;
+  with_onnx["model.onnx"] = "";
+  EXPECT_THAT(*plan(with_onnx),
+              ElementsAre("modules.json", "config.json", "1_Pooling/config.json", "2_Dense/config.json",
+                          "tokenizer.json", "2_Dense/model.safetensors", "model.onnx"));
   files["model.safetensors.index.json"] = R"({"weight_map": {"a": "../two.safetensors"}})";
   EXPECT_THAT(plan(files).status().to_string(), HasSubstr("is no file of the folder"));
 }
@@ -105,6 +110,16 @@ TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
                            {"model.onnx", ""}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();
   EXPECT_THAT(*files, ElementsAre("config.json", "tokenizer.json", "onnx/model.onnx_data", "onnx/model.onnx"));
+}
+
+TEST(FilePlanTest, LeavesThePiecesOfWhatIsNotKnown) {
+  const auto taken = plan({{"config.json", R"({"model_type": "t5"})"},
+                           {"tokenizer.json", ""},
+                           {"model.safetensors.index.json", R"({"weight_map": {"a": "one.safetensors"}})"},
+                           {"one.safetensors", ""},
+                           {"model.onnx", ""}});
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(*taken, ElementsAre("config.json", "tokenizer.json", "model.onnx"));
 }
 
 TEST(FilePlanTest, TakesOnnxForWhatIsNoBert) {
