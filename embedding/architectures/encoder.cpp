@@ -42,21 +42,6 @@ Status read_usual_sizes(const json& config, const path& file, EncoderSizes& size
   return check_heads(sizes, file, "hidden_size", "num_attention_heads");
 }
 
-Status read_decoder_sizes(const json& config, const path& file, EncoderSizes& sizes) {
-  LB_RETURN_IF_ERROR(read_sizes(config, file,
-                                {{"hidden_size", kHiddenSizeMax, &sizes.hidden},
-                                 {"num_hidden_layers", kLayersMax, &sizes.layers},
-                                 {"num_attention_heads", kHeadsMax, &sizes.heads},
-                                 {"num_key_value_heads", kHeadsMax, &sizes.key_heads},
-                                 {"head_dim", kHiddenSizeMax, &sizes.head_width},
-                                 {"intermediate_size", kIntermediateMax, &sizes.intermediate},
-                                 {"vocab_size", kVocabularyMax, &sizes.vocabulary},
-                                 {"max_position_embeddings", kTokensMax, &sizes.positions}}));
-  if (sizes.heads % sizes.key_heads == 0) return {};
-  return invalid_file(file, fmt::format("'num_attention_heads' {} is no multiple of 'num_key_value_heads' {}",
-                                        sizes.heads, sizes.key_heads));
-}
-
 Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view hidden_key,
                    std::string_view heads_key) {
   if (sizes.hidden % sizes.heads == 0) return {};
@@ -190,17 +175,20 @@ Result<Weight> EncoderBuilder::weight(const std::string& name, std::initializer_
 }
 
 Result<Value> EncoderBuilder::norm(Value x, std::size_t width, const std::string& name) {
-  if (sizes_.norm == NormKind::kRms || sizes_.norm == NormKind::kRmsPlusOne) {
+  return norm_of(x, width, name, sizes_.norm, sizes_.epsilon);
+}
+
+Result<Value> EncoderBuilder::norm_of(Value x, std::size_t width, const std::string& name, NormKind kind,
+                                      float epsilon) {
+  if (kind == NormKind::kRms || kind == NormKind::kRmsPlusOne) {
     LB_ASSIGN_OR_RETURN(auto scale, weight(name + ".weight", {width}));
-    return graph_.add(graph::RmsNorm{.x = x,
-                                     .weight = std::move(scale),
-                                     .offset = sizes_.norm == NormKind::kRmsPlusOne ? 1.0F : 0.0F,
-                                     .epsilon = sizes_.epsilon});
+    return graph_.add(graph::RmsNorm{
+        .x = x, .weight = std::move(scale), .offset = kind == NormKind::kRmsPlusOne ? 1.0F : 0.0F, .epsilon = epsilon});
   }
   const bool old_names = weights_.contains(prefix_ + name + ".gamma");
   LB_ASSIGN_OR_RETURN(auto scale, weight(name + (old_names ? ".gamma" : ".weight"), {width}));
-  graph::LayerNorm norm{.x = x, .weight = std::move(scale), .epsilon = sizes_.epsilon};
-  if (sizes_.norm == NormKind::kLayer) {
+  graph::LayerNorm norm{.x = x, .weight = std::move(scale), .epsilon = epsilon};
+  if (kind == NormKind::kLayer) {
     LB_ASSIGN_OR_RETURN(norm.bias, weight(name + (old_names ? ".beta" : ".bias"), {width}));
   }
   return graph_.add(std::move(norm));
@@ -338,9 +326,7 @@ Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) 
 }
 
 Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& module) {
-  sizes_.norm = NormKind::kLayer;
-  sizes_.epsilon = 1e-5F;
-  return norm(x, module.width, module.place + "norm");
+  return norm_of(x, module.width, module.place + "norm", NormKind::kLayer, 1e-5F);
 }
 
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {

@@ -64,9 +64,6 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // The six that most of transformers' encoders have under the same names, and that the heads divide the width.
 [[nodiscard]] core::Status read_usual_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                             EncoderSizes& sizes);
-// The same of decoders, whose heads have a width of their own and share keys.
-[[nodiscard]] core::Status read_decoder_sizes(const nlohmann::json& config, const std::filesystem::path& file,
-                                              EncoderSizes& sizes);
 // kInvalidModel, naming the keys, where the heads do not divide the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);
@@ -188,6 +185,8 @@ class EncoderBuilder {
   // By one of so many matrices, [out, in] each, that are stored as one.
   [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
+  [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
+                                                   NormKind kind, float epsilon);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);
   [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,

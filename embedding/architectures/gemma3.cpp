@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/json_text.h"
-#include "embedding/architectures/encoder.h"
+#include "embedding/architectures/decoder.h"
 #include "embedding/architectures/layer_kinds.h"
 #include "embedding/refusals.h"
 
@@ -19,36 +19,22 @@ using nlohmann::json;
 using std::filesystem::path;
 
 struct Gemma3Config {
-  EncoderSizes sizes{};
+  DecoderConfig decoder{};
   LayerKinds kinds{.base = 1000000, .local_base = 10000};
   float scale = 0;  // of attention
-  bool attention_bias = false;
 };
 
 class Gemma3Network final : public EncoderNetwork {
  public:
-  explicit Gemma3Network(Gemma3Config config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
+  explicit Gemma3Network(Gemma3Config config) : EncoderNetwork(config.decoder.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, "model.", "embed_tokens.weight");
-    const LayerNames names{.query = "self_attn.q_proj",
-                           .key = "self_attn.k_proj",
-                           .value = "self_attn.v_proj",
-                           .query_norm = "self_attn.q_norm",
-                           .key_norm = "self_attn.k_norm",
-                           .attended = "self_attn.o_proj",
-                           .attended_norm = "input_layernorm",
-                           .attended_end = "post_attention_layernorm",
-                           .wide = "mlp.gate_proj",
-                           .gate = "mlp.up_proj",
-                           .narrow = "mlp.down_proj",
-                           .norm = "pre_feedforward_layernorm",
-                           .narrow_end = "post_feedforward_layernorm",
-                           .query_bias = config_.attention_bias,
-                           .attended_bias = config_.attention_bias,
-                           .wide_bias = false,
-                           .narrow_bias = false};
+    EncoderBuilder encoder(sizes(), weights, kDecoderPrefix, kDecoderWords);
+    LayerNames names = decoder_names(config_.decoder);
+    names.attended_end = "post_attention_layernorm";
+    names.norm = "pre_feedforward_layernorm";
+    names.narrow_end = "post_feedforward_layernorm";
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     x = encoder.graph().add(graph::Scale{.x = x, .factor = std::sqrt(static_cast<float>(hidden))});
@@ -69,7 +55,6 @@ class Gemma3Network final : public EncoderNetwork {
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const path& file) {
-  LB_RETURN_IF_ERROR(refuse_variants(config, file));
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool is_encoder, core::read_bool(config, "use_bidirectional_attention", false, name));
   if (!is_encoder) {
@@ -77,13 +62,10 @@ Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const pat
   }
   LB_RETURN_IF_ERROR(expect(config, file, "attn_logit_softcapping", nullptr));
   Gemma3Config gemma;
-  EncoderSizes& sizes = gemma.sizes;
-  LB_RETURN_IF_ERROR(read_decoder_sizes(config, file, sizes));
+  LB_ASSIGN_OR_RETURN(gemma.decoder, read_decoder(config, file));
+  EncoderSizes& sizes = gemma.decoder.sizes;
   sizes.norm = NormKind::kRmsPlusOne;
-  sizes.epsilon = 1e-6F;
-  LB_RETURN_IF_ERROR(read_epsilon(config, "rms_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_activation", file, "gelu_pytorch_tanh"));
-  LB_ASSIGN_OR_RETURN(gemma.attention_bias, core::read_bool(config, "attention_bias", false, name));
   LB_ASSIGN_OR_RETURN(const auto scalar, core::read_size(config, "query_pre_attn_scalar", 1, kHiddenSizeMax, name));
   gemma.scale = 1.0F / std::sqrt(static_cast<float>(scalar.value_or(256)));
   LB_ASSIGN_OR_RETURN(const auto window, core::read_size(config, "sliding_window", 2, kTokensMax, name));

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/json_text.h"
-#include "embedding/architectures/encoder.h"
+#include "embedding/architectures/decoder.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -16,35 +16,20 @@ using nlohmann::json;
 using std::filesystem::path;
 
 struct Qwen3Config {
-  EncoderSizes sizes{};
+  DecoderConfig decoder{};
   double base = 10000;
-  bool attention_bias = false;
 };
 
 class Qwen3Network final : public EncoderNetwork {
  public:
-  explicit Qwen3Network(const Qwen3Config& config) : EncoderNetwork(config.sizes), config_(config) {}
+  explicit Qwen3Network(const Qwen3Config& config) : EncoderNetwork(config.decoder.sizes), config_(config) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, "model.", "embed_tokens.weight");
+    EncoderBuilder encoder(sizes(), weights, kDecoderPrefix, kDecoderWords);
     encoder.set_terms(
         {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)},
          .causal = true});
-    const LayerNames names{.query = "self_attn.q_proj",
-                           .key = "self_attn.k_proj",
-                           .value = "self_attn.v_proj",
-                           .query_norm = "self_attn.q_norm",
-                           .key_norm = "self_attn.k_norm",
-                           .attended = "self_attn.o_proj",
-                           .attended_norm = "input_layernorm",
-                           .wide = "mlp.gate_proj",
-                           .gate = "mlp.up_proj",
-                           .narrow = "mlp.down_proj",
-                           .norm = "post_attention_layernorm",
-                           .query_bias = config_.attention_bias,
-                           .attended_bias = config_.attention_bias,
-                           .wide_bias = false,
-                           .narrow_bias = false};
+    const LayerNames names = decoder_names(config_.decoder);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
     for (std::size_t i = 0; i < sizes().layers; ++i) {
@@ -75,17 +60,10 @@ Status refuse_windows(const json& config, const path& file) {
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_qwen3(const json& config, const path& file) {
-  LB_RETURN_IF_ERROR(refuse_variants(config, file));
   LB_RETURN_IF_ERROR(refuse_windows(config, file));
   Qwen3Config qwen;
-  EncoderSizes& sizes = qwen.sizes;
-  LB_RETURN_IF_ERROR(read_decoder_sizes(config, file, sizes));
-  sizes.norm = NormKind::kRms;
-  sizes.epsilon = 1e-6F;
-  LB_RETURN_IF_ERROR(read_epsilon(config, "rms_norm_eps", file, sizes.epsilon));
-  LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
-  LB_ASSIGN_OR_RETURN(qwen.attention_bias,
-                      core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
+  LB_ASSIGN_OR_RETURN(qwen.decoder, read_decoder(config, file));
+  LB_ASSIGN_OR_RETURN(qwen.decoder.sizes.activation, read_activation(config, "hidden_act", file, "silu"));
   LB_ASSIGN_OR_RETURN(qwen.base, read_rotary(config, file, qwen.base));
   return std::shared_ptr<const Network>(std::make_shared<const Qwen3Network>(qwen));
 }
