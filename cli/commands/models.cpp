@@ -74,6 +74,9 @@ std::string models_reference() {
   text +=
       "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
       "ready ONNX file in its folder.\n\n"
+      "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`): `default`, `dynamic`, `linear`, `llama3`,\n"
+      "`yarn`, and `ntk` of GTE's published files; others are refused. `position_embedding_type` `alibi` makes `bert`\n"
+      "JinaBERT v2, whose feed-forward part is `geglu`.\n\n"
       "The norms of `gemma3_text` and `qwen3` square numbers, and a square above 65,504 is infinite in f16: trained\n"
       "weights were not tried on a device that computes in it. `latebind verify` compares one with another device.\n\n"
       "## Modules\n\n"

@@ -28,7 +28,12 @@ std::string position_terms_of(const Attention& op) {
   std::string text;
   if (const auto& bias = op.distance_bias)
     text += fmt::format(", distances up to {} in {}", bias->farthest, weight(bias->table));
-  if (const auto& rotary = op.rotary) text += fmt::format(", rotary {:a} at {}", rotary->base, rotary->positions);
+  if (const auto& bias = op.linear_bias)
+    text += fmt::format(", slopes {:a} at {}", fmt::join(bias->slopes, " "), bias->positions);
+  if (const auto& rotary = op.rotary) {
+    text += fmt::format(", rotary {:a} at {}", fmt::join(rotary->frequencies, " "), rotary->positions);
+    if (rotary->factor != 1) text += fmt::format(" times {:a}", rotary->factor);
+  }
   if (op.window) text += fmt::format(", window {}", *op.window);
   if (op.causal) text += ", causal";
   return text;

@@ -130,6 +130,8 @@ class Rules {
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
+    if (op.linear_bias) LB_RETURN_IF_ERROR(check_slopes(*op.linear_bias, op.heads));
+    if (op.distance_bias && op.linear_bias) return misfit("attention with two biases of distances");
     if (op.rotary) LB_RETURN_IF_ERROR(check_rotary(*op.rotary, shape_of(op.query)[2] / op.heads));
     if (op.window && (*op.window < 0 || *op.window > kFarthestMax))
       return misfit(fmt::format("attention within {} tokens", *op.window));
@@ -221,10 +223,22 @@ class Rules {
                                      bias.table.shape.to_string(), heads));
   }
   [[nodiscard]] static Status check_rotary(const Rotary& rotary, std::int64_t width) {
-    const bool fits = width % 2 == 0 && rotary.base >= 1 && std::isfinite(rotary.base) && rotary.positions > 0 &&
-                      rotary.positions <= kTurnsMax / width;
+    const std::vector<float>& frequencies = rotary.frequencies;
+    const bool fits = width == 2 * static_cast<std::int64_t>(frequencies.size()) && are_finite(frequencies) &&
+                      std::isfinite(rotary.factor) && rotary.positions > 0 && rotary.positions <= kTurnsMax / width;
     return fits ? Status()
-                : misfit(fmt::format("turning {} columns by {} at {} positions", width, rotary.base, rotary.positions));
+                : misfit(fmt::format("turning {} columns by {} frequencies at {} positions", width, frequencies.size(),
+                                     rotary.positions));
+  }
+  [[nodiscard]] static Status check_slopes(const LinearBias& bias, std::int64_t heads) {
+    const bool fits = static_cast<std::int64_t>(bias.slopes.size()) == heads && are_finite(bias.slopes) &&
+                      bias.positions > 0 && bias.positions <= kTurnsMax / heads;
+    return fits ? Status()
+                : misfit(
+                      fmt::format("{} slopes at {} positions for {} heads", bias.slopes.size(), bias.positions, heads));
+  }
+  [[nodiscard]] static bool are_finite(std::span<const float> numbers) {
+    return std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); });
   }
   [[nodiscard]] Status check_table(const Weight& table) const { return check_weight(table, 2); }
   [[nodiscard]] Status check_weight(const Weight& weight, std::size_t rank) const {
@@ -268,18 +282,22 @@ std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
   return behind + std::min(half - 1, exact + static_cast<std::int64_t>(steps));
 }
 
-Turns turns_of(const Rotary& rotary, std::int64_t width) {
+std::vector<float> rotary_frequencies(double base, std::int64_t width) {
   std::vector<float> frequencies;
   for (std::int64_t i = 0; i < width; i += 2) {
     const float exponent = static_cast<float>(i) / static_cast<float>(width);
-    frequencies.push_back(1.0F / static_cast<float>(std::pow(rotary.base, static_cast<double>(exponent))));
+    frequencies.push_back(1.0F / static_cast<float>(std::pow(base, static_cast<double>(exponent))));
   }
+  return frequencies;
+}
+
+Turns turns_of(const Rotary& rotary) {
   Turns turns;
   for (std::int64_t position = 0; position < rotary.positions; ++position) {
-    for (const float frequency : frequencies) {
+    for (const float frequency : rotary.frequencies) {
       const float angle = static_cast<float>(position) * frequency;
-      turns.cosines.push_back(static_cast<float>(std::cos(static_cast<double>(angle))));
-      turns.sines.push_back(static_cast<float>(std::sin(static_cast<double>(angle))));
+      turns.cosines.push_back(rotary.factor * static_cast<float>(std::cos(static_cast<double>(angle))));
+      turns.sines.push_back(rotary.factor * static_cast<float>(std::sin(static_cast<double>(angle))));
     }
   }
   return turns;

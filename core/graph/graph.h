@@ -70,12 +70,16 @@ class GraphBuilder {
 // Of the bias's table: the row for tokens at this distance. As DistanceBias says.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
 
-// Of the angles by which Rotary turns: [positions, width / 2] each, for heads of `width` columns.
+// Of Rotary for heads of `width` columns, as its source has them: base^(-2i / width), power and quotient rounded to
+// f32.
+[[nodiscard]] std::vector<float> rotary_frequencies(double base, std::int64_t width);
+
+// Of the angles by which Rotary turns, each times its factor: [positions, frequencies].
 struct Turns {
   std::vector<float> cosines;
   std::vector<float> sines;
 };
-[[nodiscard]] Turns turns_of(const Rotary& rotary, std::int64_t width);
+[[nodiscard]] Turns turns_of(const Rotary& rotary);
 
 // All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every number
 // exact. For identification and for reading.

@@ -100,15 +100,18 @@ class Lowering {
   Value score_terms(const Attention& op);
   // [1, heads, tokens, tokens]
   Value distance_terms(const DistanceBias& bias, Value mask);
+  Value linear_terms(const LinearBias& bias, Value mask);
   // [1, 1, tokens, tokens]
   Value sight_terms(const Attention& op);
   // The rows of a table, [2 · farthest + 1, ..], by the distance between every two tokens, at most `farthest`:
   // [tokens, tokens, ..]
   Value by_distance(Value table, std::int64_t farthest, Value mask);
+  // s - t: i64 [tokens t, tokens s]
+  Value distances(Value mask);
   // Of keys or values, [batch, key heads, ..]: one for each head.
   Value shared(Value x, const Attention& op);
   // Of queries or keys, [batch, heads, tokens, width].
-  Value turn(Value x, const Rotary& rotary, std::int64_t width, Value mask);
+  Value turn(Value x, const Rotary& rotary, Value mask);
   // 0 where kept is 1, and `value` where it is 0.
   Value padding(Value kept, float value) { return multiply(subtract(constant(1.0F), kept), constant(value)); }
 
@@ -119,10 +122,11 @@ class Lowering {
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
   std::map<std::uint32_t, Value> score_masks_;  // the same
-  // By mask, table of distances, farthest distance, window, -1 for none, and whether it is causal.
-  std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::int64_t, bool>, Value> score_terms_;
-  // Cosines and sines, by mask, base and width.
-  std::map<std::tuple<std::uint32_t, double, std::int64_t>, std::pair<Value, Value>> turns_;
+  // By mask, table of distances, farthest distance, slopes, window, -1 for none, and whether it is causal.
+  std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::vector<float>, std::int64_t, bool>, Value>
+      score_terms_;
+  // Cosines and sines, by mask.
+  std::map<std::pair<std::uint32_t, Rotary>, std::pair<Value, Value>> turns_;
 };
 
 Value Lowering::weight(const Weight& weight) {
@@ -165,6 +169,16 @@ Value Lowering::distance_terms(const DistanceBias& bias, Value mask) {
   return unsqueeze(transpose(by_distance(rows, bias.farthest, mask), {2, 0, 1}), {0});
 }
 
+Value Lowering::linear_terms(const LinearBias& bias, Value mask) {
+  const Value ahead = distances(mask);
+  const Value far = binary(BinaryFunction::kMaximum, ahead, multiply(ahead, constant(std::int64_t{-1})));
+  std::vector<float> factors;
+  for (const float slope : bias.slopes)
+    factors.push_back(-slope);
+  const Shape heads{static_cast<std::int64_t>(factors.size()), 1, 1};
+  return unsqueeze(multiply(add(primitive::Convert{.x = far}), constant(std::span<const float>(factors), heads)), {0});
+}
+
 Value Lowering::sight_terms(const Attention& op) {
   // One distance more, for all beyond the window; without one, the signs alone are told apart.
   const std::int64_t farthest = op.window.value_or(0) + 1;
@@ -178,22 +192,27 @@ Value Lowering::sight_terms(const Attention& op) {
   return unsqueeze(by_distance(table, farthest, op.mask), {0, 1});
 }
 
-Value Lowering::by_distance(Value table, std::int64_t farthest, Value mask) {
+Value Lowering::distances(Value mask) {
   const Value places = add(primitive::Positions{.like = of(mask)}, ElementType::kI64);
-  const Value distances = subtract(unsqueeze(places, {0}), unsqueeze(places, {1}));
-  const Value near = binary(BinaryFunction::kMaximum, binary(BinaryFunction::kMinimum, distances, constant(farthest)),
-                            constant(-farthest));
+  return subtract(unsqueeze(places, {0}), unsqueeze(places, {1}));
+}
+
+Value Lowering::by_distance(Value table, std::int64_t farthest, Value mask) {
+  const Value near = binary(BinaryFunction::kMaximum,
+                            binary(BinaryFunction::kMinimum, distances(mask), constant(farthest)), constant(-farthest));
   return gather(table, binary(BinaryFunction::kAdd, near, constant(farthest)), 0);
 }
 
 Value Lowering::score_terms(const Attention& op) {
   const auto& bias = op.distance_bias;
   const auto [entry, is_new] = score_terms_.try_emplace(
-      {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0, op.window.value_or(-1), op.causal});
+      {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0,
+       op.linear_bias ? op.linear_bias->slopes : std::vector<float>(), op.window.value_or(-1), op.causal});
   if (!is_new) return entry->second;
   // One sum for all layers: vendors fuse attention with one such term.
   Value terms = score_mask(op.mask);
   if (bias) terms = binary(BinaryFunction::kAdd, distance_terms(*bias, op.mask), terms);
+  if (op.linear_bias) terms = binary(BinaryFunction::kAdd, linear_terms(*op.linear_bias, op.mask), terms);
   if (op.window || op.causal) terms = binary(BinaryFunction::kAdd, sight_terms(op), terms);
   return entry->second = terms;
 }
@@ -206,26 +225,25 @@ Value Lowering::shared(Value x, const Attention& op) {
   return gather(x, constant(std::span<const std::int64_t>(heads), Shape{op.heads}), 1);
 }
 
-Value Lowering::turn(Value x, const Rotary& rotary, std::int64_t width, Value mask) {
-  const auto [entry, is_new] = turns_.try_emplace({mask.node, rotary.base, width});
+Value Lowering::turn(Value x, const Rotary& rotary, Value mask) {
+  const auto half = static_cast<std::int64_t>(rotary.frequencies.size());
+  const auto [entry, is_new] = turns_.try_emplace({mask.node, rotary});
   if (is_new) {
     // As tables: in lower precision an angle would be no longer the one that is meant. Both halves of a head have the
     // same.
     const auto rows = [&](const std::vector<float>& of_half) {
-      const auto half = static_cast<std::ptrdiff_t>(width / 2);
       std::vector<float> numbers;
       for (auto row = of_half.begin(); row != of_half.end(); row += half) {
         numbers.insert(numbers.end(), row, row + half);
         numbers.insert(numbers.end(), row, row + half);
       }
-      const Value table = constant(std::span<const float>(numbers), Shape{rotary.positions, width});
+      const Value table = constant(std::span<const float>(numbers), Shape{rotary.positions, 2 * half});
       return add(primitive::FirstRows{.table = table, .like = of(mask)});
     };
-    const Turns turns = turns_of(rotary, width);
+    const Turns turns = turns_of(rotary);
     entry->second = {rows(turns.cosines), rows(turns.sines)};
   }
   const auto [cosine, sine] = entry->second;
-  const std::int64_t half = width / 2;
   const Value first = add(primitive::Slice{.x = x, .first = 0, .count = half});
   const Value second = add(primitive::Slice{.x = x, .first = half, .count = half});
   const Value turned = add(primitive::Concat{.a = multiply(second, constant(-1.0F)), .b = first});
@@ -265,8 +283,8 @@ Value Lowering::operator()(const Attention& op) {
   Value key = split(of(op.key), op.key_heads, width,
                     does_both ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3});
   if (op.rotary) {
-    query = turn(query, *op.rotary, width, op.mask);
-    key = turn(key, *op.rotary, width, op.mask);
+    query = turn(query, *op.rotary, op.mask);
+    key = turn(key, *op.rotary, op.mask);
     if (!transposes) key = transpose(key, {0, 1, 3, 2});
   }
   key = shared(key, op);

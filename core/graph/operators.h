@@ -15,11 +15,13 @@
 // exactly. Plain values; any thread.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/tensor.h"
 
@@ -105,25 +107,39 @@ struct DistanceBias {
   std::int64_t farthest = 128;
 };
 
+// A number for each head and distance between two tokens that grows with the distance: tokens t and s of a text of at
+// most `positions` have -slopes[head] · |s - t|. A slope for each head.
+//
+// Source: Press et al., "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation"
+// (2022), in both directions.
+struct LinearBias {
+  std::vector<float> slopes;
+  std::int64_t positions = 0;
+};
+
 // Turns pairs of components of queries and keys by angles that grow with the position, so that their products depend on
-// the distance. In a head's w columns, an even number, of a token at position t < positions:
-//   y[i] = x[i] · cos a - x[i + w/2] · sin a, y[i + w/2] = x[i + w/2] · cos a + x[i] · sin a, for i < w/2
-// where a = t · base^(-2i/w); power, quotient and product are rounded to f32, as the reference has them.
+// the distance. In a head's w columns, two for each frequency, of a token at position t < positions:
+//   y[i] = x[i] · c - x[i + w/2] · s, y[i + w/2] = x[i + w/2] · c + x[i] · s, for i < w/2
+// where c = factor · cos a, s = factor · sin a, a = t · frequencies[i], the products rounded to f32, as the reference
+// has them.
 //
 // Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021).
 struct Rotary {
-  double base = 10000;
+  std::vector<float> frequencies;  // in radians a position
   std::int64_t positions = 0;
+  float factor = 1;
+
+  friend auto operator<=>(const Rotary&, const Rotary&) = default;
 };
 
 // Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query and y,
 // w = H / heads, and those of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
-//   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + distance_bias of
+//   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
 //   s - t, and 0 where mask[b,s] is 0, |s - t| is beyond the window or, if causal, s > t
-// query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]
+// query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. At most one of
+// the biases.
 //
-// What other models need becomes a member here that is absent by default: other position terms (ALiBi is added to the
-// scores).
+// What other models need becomes a member here that is absent by default.
 struct Attention {
   Value query;
   Value key;
@@ -133,6 +149,7 @@ struct Attention {
   std::int64_t key_heads = heads;
   float scale = 1;
   std::optional<DistanceBias> distance_bias = std::nullopt;
+  std::optional<LinearBias> linear_bias = std::nullopt;
   std::optional<Rotary> rotary = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;

@@ -19,19 +19,21 @@ namespace {
 constexpr std::string_view kRandomWeights = "random weights";
 constexpr std::string_view kAsRoberta = "nothing of its own: it is RoBERTa's network";
 constexpr std::string_view kAsGte = "nothing of its own: it is GTE's network";
-constexpr std::string_view kScaledPositions = "scaled positions";
+constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
     Architecture{.model_type = "albert", .name = "ALBERT", .checked = kRandomWeights, .read = read_albert},
-    Architecture{
-        .model_type = "bert", .name = "BERT", .checked = "all-MiniLM-L6-v2 and random weights", .read = read_bert},
+    Architecture{.model_type = "bert",
+                 .name = "BERT, JinaBERT v2",
+                 .checked = "all-MiniLM-L6-v2 and random weights",
+                 .read = read_bert},
     Architecture{.model_type = "camembert", .name = "CamemBERT", .checked = kAsRoberta, .read = read_roberta},
     Architecture{.model_type = "distilbert", .name = "DistilBERT", .checked = kRandomWeights, .read = read_distilbert},
     Architecture{.model_type = "electra", .name = "ELECTRA", .checked = kRandomWeights, .read = read_electra},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
-                 .refused = "scaled positions, decoders",
+                 .refused = "other scaled positions, decoders",
                  .read = read_gemma3},
     Architecture{.model_type = "gte",
                  .name = "GTE, Arctic Embed 2.0",
@@ -53,12 +55,12 @@ constexpr std::array kArchitectures{
     Architecture{.model_type = "nomic_bert",
                  .name = "NomicBERT",
                  .checked = kRandomWeights,
-                 .refused = "scaled positions, mixtures of experts",
+                 .refused = "other scaled positions, mixtures of experts",
                  .read = read_nomic_bert},
     Architecture{.model_type = "qwen3",
                  .name = "Qwen3",
                  .checked = kRandomWeights,
-                 .refused = "scaled positions, windows",
+                 .refused = "other scaled positions, windows",
                  .read = read_qwen3},
     Architecture{.model_type = "roberta", .name = "RoBERTa", .checked = kRandomWeights, .read = read_roberta},
     Architecture{.model_type = "xlm-roberta", .name = "XLM-RoBERTa", .checked = kAsRoberta, .read = read_roberta},

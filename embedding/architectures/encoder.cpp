@@ -66,51 +66,6 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
   return {};
 }
 
-namespace {
-
-// `what`: "'rope_theta' is"
-Result<double> check_rotary_base(double base, const path& file, const std::string& what) {
-  constexpr double kBaseMax = 1e9;
-  if (base >= 1 && base <= kBaseMax) return base;
-  return invalid_file(file, fmt::format("{} {}, must be between 1 and {}", what, base, kBaseMax));
-}
-
-}  // namespace
-
-Result<double> read_rotary_base(const json& config, const char* key, double otherwise, const path& file) {
-  const auto given = config.find(key);
-  if (given == config.end()) return otherwise;
-  if (!given->is_number())
-    return invalid_file(file, fmt::format("'{}' is {}, must be a number", key, core::printable_json(*given)));
-  return check_rotary_base(given->get<double>(), file, fmt::format("'{}' is", key));
-}
-
-Result<double> read_rope_parameters(const json& config, const char* key, double otherwise, const path& file) {
-  const auto given = config.find(key);
-  if (given == config.end() || given->is_null()) return otherwise;
-  const auto wrong = [&](const std::string& part) {
-    return unsupported_file(
-        file, fmt::format("'{}' has {}; only a 'rope_theta' of the 'rope_type' default is supported", key, part));
-  };
-  if (!given->is_object()) return wrong("no object");
-  double base = otherwise;
-  for (const auto& [name, value] : given->items()) {
-    if (name == "rope_theta" && value.is_number()) {
-      base = value.get<double>();
-    } else if (name != "rope_type" || value != "default") {
-      return wrong(fmt::format("'{}' {}", printable(name), core::printable_json(value)));
-    }
-  }
-  return check_rotary_base(base, file, fmt::format("'{}' has a 'rope_theta' of", key));
-}
-
-Result<double> read_rotary(const json& config, const path& file, double otherwise) {
-  LB_RETURN_IF_ERROR(expect(config, file, "rope_scaling", nullptr));
-  LB_RETURN_IF_ERROR(expect(config, file, "partial_rotary_factor", 1.0));
-  LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, "rope_theta", otherwise, file));
-  return read_rope_parameters(config, "rope_parameters", base, file);
-}
-
 Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file,
                                            std::string_view otherwise) {
   LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, otherwise, platform::path_to_utf8(file)));
@@ -261,6 +216,7 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
                                   .key_heads = static_cast<std::int64_t>(sizes_.key_heads),
                                   .scale = terms_.scale.value_or(1.0F / std::sqrt(static_cast<float>(width))),
                                   .distance_bias = terms_.distance_bias,
+                                  .linear_bias = terms_.linear_bias,
                                   .rotary = terms_.rotary,
                                   .window = terms_.window,
                                   .causal = terms_.causal});

@@ -74,15 +74,6 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // Where there is one.
 [[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const char* key,
                                         const std::filesystem::path& file, float& epsilon);
-// The base of the angles of rotary positions, wherever transformers' encoders have it; `otherwise` where they have
-// none. kUnsupported for anything but plain rotary positions of all columns.
-[[nodiscard]] core::Result<double> read_rotary(const nlohmann::json& config, const std::filesystem::path& file,
-                                               double otherwise);
-// The base alone, under a key of its own; and in an object like transformers' `rope_parameters`.
-[[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
-                                                    const std::filesystem::path& file);
-[[nodiscard]] core::Result<double> read_rope_parameters(const nlohmann::json& config, const char* key, double otherwise,
-                                                        const std::filesystem::path& file);
 // What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key. `positions`: what
 // config.json may call them.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
@@ -136,6 +127,7 @@ class EncoderNetwork : public Network {
 // What attention knows of the places of tokens, and its scale: 1 / √(width of a head) where there is none.
 struct AttentionTerms {
   std::optional<graph::DistanceBias> distance_bias = std::nullopt;
+  std::optional<graph::LinearBias> linear_bias = std::nullopt;
   std::optional<graph::Rotary> rotary = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;

@@ -20,7 +20,7 @@ using std::filesystem::path;
 
 struct Gemma3Config {
   DecoderConfig decoder{};
-  LayerKinds kinds{.base = 1000000, .local_base = 10000};
+  LayerKinds kinds{};
   float scale = 0;  // of attention
 };
 
@@ -39,7 +39,7 @@ class Gemma3Network final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     x = encoder.graph().add(graph::Scale{.x = x, .factor = std::sqrt(static_cast<float>(hidden))});
     for (std::size_t i = 0; i < sizes().layers; ++i) {
-      AttentionTerms terms = config_.kinds.terms_of(i, sizes().positions);
+      AttentionTerms terms = config_.kinds.terms_of(i);
       terms.scale = config_.scale;
       encoder.set_terms(std::move(terms));
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
@@ -73,8 +73,9 @@ Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const pat
   constexpr OldLayerKeys kOld{.pattern = "sliding_window_pattern",
                               .pattern_otherwise = 6,
                               .base = "rope_theta",
+                              .base_otherwise = 1000000,
                               .local_base = "rope_local_base_freq"};
-  LB_RETURN_IF_ERROR(read_layer_kinds(config, file, sizes.layers, kOld, gemma.kinds));
+  LB_RETURN_IF_ERROR(read_layer_kinds(config, file, sizes, kOld, gemma.kinds));
   return std::shared_ptr<const Network>(std::make_shared<const Gemma3Network>(std::move(gemma)));
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/encoder.h"
+#include "embedding/architectures/rotary.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -26,18 +27,17 @@ constexpr LayerNames kGteNames{.query_key_value = "attention.qkv_proj",
 struct GteConfig {
   EncoderSizes sizes{};
   std::size_t token_type_count = 0;  // some have none
-  double base = 160000;
+  graph::Rotary rotary{};
 };
 
 class GteNetwork final : public EncoderNetwork {
  public:
-  explicit GteNetwork(const GteConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
+  explicit GteNetwork(GteConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, "new.");
-    encoder.set_terms(
-        {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)}});
+    encoder.set_terms({.rotary = config_.rotary});
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     if (config_.token_type_count > 0) {
@@ -69,9 +69,8 @@ Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& 
                                       {"logn_attention_scale", json(false)},
                                       {"pack_qkv", json(true)}})
     LB_RETURN_IF_ERROR(expect(config, file, key, expected));
-  // What the published files' own code makes of scaled positions has no reference in transformers.
-  LB_ASSIGN_OR_RETURN(gte.base, read_rotary(config, file, gte.base));
-  return std::shared_ptr<const Network>(std::make_shared<const GteNetwork>(gte));
+  LB_ASSIGN_OR_RETURN(gte.rotary, read_rotary(config, file, rotary_heads_of(sizes), 160000));
+  return std::shared_ptr<const Network>(std::make_shared<const GteNetwork>(std::move(gte)));
 }
 
 }  // namespace latebind::embedding

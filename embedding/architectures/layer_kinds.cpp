@@ -4,11 +4,13 @@
 
 #include "core/json_text.h"
 #include "core/text/quote.h"
+#include "embedding/architectures/rotary.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
 
 using core::printable;
+using core::Result;
 using core::Status;
 using nlohmann::json;
 using std::filesystem::path;
@@ -41,29 +43,55 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
 
 }  // namespace
 
-AttentionTerms LayerKinds::terms_of(std::size_t layer, std::size_t positions) const {
+AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
   AttentionTerms terms;
-  terms.rotary =
-      graph::Rotary{.base = is_local[layer] ? local_base : base, .positions = static_cast<std::int64_t>(positions)};
+  terms.rotary = is_local[layer] ? local_rotary : rotary;
   if (is_local[layer]) terms.window = static_cast<std::int64_t>(window);
   return terms;
 }
 
-Status read_layer_kinds(const json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
-                        LayerKinds& kinds) {
-  LB_RETURN_IF_ERROR(read_layer_types(config, file, layers, old, kinds.is_local));
-  LB_RETURN_IF_ERROR(expect(config, file, "rope_scaling", nullptr));
-  LB_ASSIGN_OR_RETURN(kinds.base, read_rotary_base(config, old.base, kinds.base, file));
-  LB_ASSIGN_OR_RETURN(kinds.local_base, read_rotary_base(config, old.local_base, kinds.local_base, file));
-  const auto parameters = config.find("rope_parameters");
-  if (parameters == config.end() || parameters->is_null()) return {};
-  if (!parameters->is_object()) return invalid_file(file, "'rope_parameters' is no object");
-  for (const auto& [key, value] : parameters->items()) {
-    if (key != "full_attention" && key != "sliding_attention")
-      return unsupported_file(file, fmt::format("'rope_parameters' has '{}'", printable(key)));
+namespace {
+
+// Either kind's object, with what `rope_scaling` adds to it.
+Result<graph::Rotary> read_kind(const json& config, const path& file, const char* kind, const RotaryHeads& heads,
+                                double base, bool is_scaled) {
+  json all = config.value("rope_parameters", json::object());
+  json parameters = all.is_null() ? json() : all.value(kind, json());
+  std::string name = kind;
+  const auto scaling = config.find("rope_scaling");
+  if (is_scaled && scaling != config.end() && scaling->is_object()) {
+    if (parameters.is_null()) parameters = json::object();
+    if (parameters.is_object()) parameters.update(*scaling);
+    name = "rope_scaling";
   }
-  LB_ASSIGN_OR_RETURN(kinds.base, read_rope_parameters(*parameters, "full_attention", kinds.base, file));
-  LB_ASSIGN_OR_RETURN(kinds.local_base, read_rope_parameters(*parameters, "sliding_attention", kinds.local_base, file));
+  if (parameters.is_null()) return plain_rotary(file, heads, base);
+  return read_rope_parameters(parameters, file, name, heads, base);
+}
+
+}  // namespace
+
+Status read_layer_kinds(const json& config, const path& file, const EncoderSizes& sizes, const OldLayerKeys& old,
+                        LayerKinds& kinds) {
+  LB_RETURN_IF_ERROR(read_layer_types(config, file, sizes.layers, old, kinds.is_local));
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    const auto found = config.find(key);
+    if (found != config.end() && !found->is_null() && !found->is_object())
+      return invalid_file(file, fmt::format("'{}' is no object", key));
+  }
+  const auto parameters = config.find("rope_parameters");
+  if (parameters != config.end() && parameters->is_object()) {
+    for (const auto& [key, value] : parameters->items()) {
+      if (key != "full_attention" && key != "sliding_attention")
+        return unsupported_file(file, fmt::format("'rope_parameters' has '{}'", printable(key)));
+    }
+  }
+  constexpr double kLocalBase = 10000;
+  LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, old.base, old.base_otherwise, file));
+  LB_ASSIGN_OR_RETURN(const double local_base, read_rotary_base(config, old.local_base, kLocalBase, file));
+  const RotaryHeads heads = rotary_heads_of(sizes);
+  LB_ASSIGN_OR_RETURN(kinds.rotary, read_kind(config, file, "full_attention", heads, base, true));
+  LB_ASSIGN_OR_RETURN(kinds.local_rotary,
+                      read_kind(config, file, "sliding_attention", heads, local_base, old.scales_local));
   return {};
 }
 

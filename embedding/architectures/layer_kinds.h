@@ -15,11 +15,11 @@ namespace latebind::embedding {
 struct LayerKinds {
   std::vector<bool> is_local{};  // by layer
   std::size_t window = 0;        // of those: the farthest distance
-  double base = 0;               // of the others
-  double local_base = 0;
+  graph::Rotary rotary{};        // of the others
+  graph::Rotary local_rotary{};
 
   // What attention of that layer knows of the places of tokens.
-  [[nodiscard]] AttentionTerms terms_of(std::size_t layer, std::size_t positions) const;
+  [[nodiscard]] AttentionTerms terms_of(std::size_t layer) const;
 };
 
 // Where older files than those with `layer_types` and `rope_parameters` say the same.
@@ -28,12 +28,13 @@ struct OldLayerKeys {
   std::size_t pattern_otherwise = 1;
   bool is_first_global = false;  // the first of so many layers does, else the last
   const char* base = nullptr;
-  const char* local_base = nullptr;
+  double base_otherwise = 10000;
+  const char* local_base = nullptr;  // 10000 where it is not there
+  bool scales_local = false;         // `rope_scaling` is of both kinds
 };
 
-// is_local and the bases, which come with what they are where no file says anything. kInvalidModel and kUnsupported,
-// naming the key.
+// All but the window. kInvalidModel and kUnsupported, naming the key.
 [[nodiscard]] core::Status read_layer_kinds(const nlohmann::json& config, const std::filesystem::path& file,
-                                            std::size_t layers, const OldLayerKeys& old, LayerKinds& kinds);
+                                            const EncoderSizes& sizes, const OldLayerKeys& old, LayerKinds& kinds);
 
 }  // namespace latebind::embedding

@@ -20,7 +20,7 @@ using std::filesystem::path;
 
 struct ModernBertConfig {
   EncoderSizes sizes{};
-  LayerKinds kinds{.base = 160000, .local_base = 10000};
+  LayerKinds kinds{};
   bool attention_bias = false;
   bool mlp_bias = false;
 };
@@ -46,7 +46,7 @@ class ModernBertNetwork final : public EncoderNetwork {
     for (std::size_t i = 0; i < sizes().layers; ++i) {
       // The first one's is that of the embeddings.
       if (i > 0) names.attended_norm = "attn_norm";
-      encoder.set_terms(config_.kinds.terms_of(i, sizes().positions));
+      encoder.set_terms(config_.kinds.terms_of(i));
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "final_norm"));
@@ -78,8 +78,10 @@ Result<std::shared_ptr<const Network>> read_modernbert(const json& config, const
                               .pattern_otherwise = 3,
                               .is_first_global = true,
                               .base = "global_rope_theta",
-                              .local_base = "local_rope_theta"};
-  LB_RETURN_IF_ERROR(read_layer_kinds(config, file, sizes.layers, kOld, modern.kinds));
+                              .base_otherwise = 160000,
+                              .local_base = "local_rope_theta",
+                              .scales_local = true};
+  LB_RETURN_IF_ERROR(read_layer_kinds(config, file, sizes, kOld, modern.kinds));
   return std::shared_ptr<const Network>(std::make_shared<const ModernBertNetwork>(std::move(modern)));
 }
 

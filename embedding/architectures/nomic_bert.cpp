@@ -1,6 +1,9 @@
 #include "embedding/architectures/nomic_bert.h"
 
+#include <utility>
+
 #include "embedding/architectures/encoder.h"
+#include "embedding/architectures/rotary.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -28,18 +31,17 @@ constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
 struct NomicBertConfig {
   EncoderSizes sizes{};
   std::size_t token_type_count = 0;
-  double base = 1000;
+  graph::Rotary rotary{};
 };
 
 class NomicBertNetwork final : public EncoderNetwork {
  public:
-  explicit NomicBertNetwork(const NomicBertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
+  explicit NomicBertNetwork(NomicBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
     EncoderBuilder encoder(sizes(), weights, "bert.");
-    encoder.set_terms(
-        {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)}});
+    encoder.set_terms({.rotary = config_.rotary});
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, hidden));
     LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
@@ -75,7 +77,8 @@ Status read_published(const json& config, const path& file, NomicBertConfig& nom
   LB_RETURN_IF_ERROR(expect(config, file, "rotary_emb_fraction", 1.0));
   for (const char* key : {"rotary_emb_scale_base", "rotary_scaling_factor"})
     LB_RETURN_IF_ERROR(expect(config, file, key, nullptr));
-  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary_base(config, "rotary_emb_base", 10000, file));
+  LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, "rotary_emb_base", 10000, file));
+  LB_ASSIGN_OR_RETURN(nomic.rotary, plain_rotary(file, rotary_heads_of(sizes), base));
   return {};
 }
 
@@ -86,7 +89,7 @@ Status read_new(const json& config, const path& file, NomicBertConfig& nomic) {
   LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
-  LB_ASSIGN_OR_RETURN(nomic.base, read_rotary(config, file, nomic.base));
+  LB_ASSIGN_OR_RETURN(nomic.rotary, read_rotary(config, file, rotary_heads_of(sizes), 1000));
   return {};
 }
 
@@ -99,7 +102,7 @@ Result<std::shared_ptr<const Network>> read_nomic_bert(const json& config, const
   NomicBertConfig nomic;
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &nomic.token_type_count}}));
   LB_RETURN_IF_ERROR(config.contains("n_embd") ? read_published(config, file, nomic) : read_new(config, file, nomic));
-  return std::shared_ptr<const Network>(std::make_shared<const NomicBertNetwork>(nomic));
+  return std::shared_ptr<const Network>(std::make_shared<const NomicBertNetwork>(std::move(nomic)));
 }
 
 }  // namespace latebind::embedding

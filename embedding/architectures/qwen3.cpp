@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/json_text.h"
 #include "embedding/architectures/decoder.h"
+#include "embedding/architectures/rotary.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -17,18 +20,16 @@ using std::filesystem::path;
 
 struct Qwen3Config {
   DecoderConfig decoder{};
-  double base = 10000;
+  graph::Rotary rotary{};
 };
 
 class Qwen3Network final : public EncoderNetwork {
  public:
-  explicit Qwen3Network(const Qwen3Config& config) : EncoderNetwork(config.decoder.sizes), config_(config) {}
+  explicit Qwen3Network(Qwen3Config config) : EncoderNetwork(config.decoder.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, kDecoderPrefix, kDecoderWords);
-    encoder.set_terms(
-        {.rotary = graph::Rotary{.base = config_.base, .positions = static_cast<std::int64_t>(sizes().positions)},
-         .causal = true});
+    encoder.set_terms({.rotary = config_.rotary, .causal = true});
     const LayerNames names = decoder_names(config_.decoder);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
@@ -64,8 +65,8 @@ Result<std::shared_ptr<const Network>> read_qwen3(const json& config, const path
   Qwen3Config qwen;
   LB_ASSIGN_OR_RETURN(qwen.decoder, read_decoder(config, file));
   LB_ASSIGN_OR_RETURN(qwen.decoder.sizes.activation, read_activation(config, "hidden_act", file, "silu"));
-  LB_ASSIGN_OR_RETURN(qwen.base, read_rotary(config, file, qwen.base));
-  return std::shared_ptr<const Network>(std::make_shared<const Qwen3Network>(qwen));
+  LB_ASSIGN_OR_RETURN(qwen.rotary, read_rotary(config, file, rotary_heads_of(qwen.decoder.sizes), 10000));
+  return std::shared_ptr<const Network>(std::make_shared<const Qwen3Network>(std::move(qwen)));
 }
 
 }  // namespace latebind::embedding

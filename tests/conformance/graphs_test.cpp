@@ -95,6 +95,7 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
       {.weights = ElementType::kBF16,
        .activation = ActivationFunction::kRelu,
        .pooling = PoolingMode::kLastToken,
+       .slopes = {0.5F, 0.125F},
        .window = 0},
       {},
       {.weights = ElementType::kF16},
@@ -106,7 +107,8 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
       {.pooling = PoolingMode::kLastToken},
       {.padding = 5},
       {.farthest = 3},
-      {.rotary = true},
+      {.rotary = true, .rotary_factor = 1.5F},
+      {.slopes = {0.5F, 0.25F}},
       {.window = 1},
       {.gated = true, .biases = false},
   };

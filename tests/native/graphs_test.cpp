@@ -61,7 +61,7 @@ void expect_near(const Outcome& outcome, const Array& wanted, const Inputs& inpu
 }
 
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
-  std::mt19937 chance(20261125);
+  std::mt19937 chance(20261127);
   for (std::size_t i = 0; i < testing::encoders_to_draw(150); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);

@@ -43,6 +43,16 @@ std::vector<float> expanded(const Graph& graph, const graph::DistanceBias& bias,
   return numbers;
 }
 
+// The same, up to the farthest distance that there is.
+std::vector<float> expanded(const graph::LinearBias& bias, float scale) {
+  std::vector<float> numbers;
+  for (const float slope : bias.slopes) {
+    for (std::int64_t distance = 1 - bias.positions; distance < bias.positions; ++distance)
+      numbers.push_back(-slope * static_cast<float>(std::abs(distance)) / scale);
+  }
+  return numbers;
+}
+
 // Where in the list the one is that fits, made if there is none.
 template <class T, class Fits, class Make>
 std::size_t place_of(std::vector<T>& list, Fits fits, Make make) {
@@ -113,6 +123,7 @@ class Planner {
   Slot turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
   // Of Plan::distances.
   std::size_t distances_of(const graph::DistanceBias& bias, float scale);
+  std::size_t distances_of(const graph::LinearBias& bias, float scale);
   Result<std::size_t> input_of(Value value);
   Status set_mask(Value value);
   // Texts have at most so many tokens.
@@ -234,9 +245,9 @@ Slot Planner::own_slot(Value value, Slot slot) {
 Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads) {
   const std::size_t width = plan_.widths[slot] / heads;
   const std::size_t table = place_of(
-      plan_.turns, [&](const TurnTable& one) { return one.base == rotary.base && one.width == width; },
+      plan_.turns, [&](const TurnTable& one) { return one.rotary == rotary; },
       [&] {
-        return TurnTable{rotary.base, width, turns_of(rotary, static_cast<std::int64_t>(width))};
+        return TurnTable{rotary, width, turns_of(rotary)};
       });
   const Slot x = own_slot(value, slot);
   add(Turn{.x = x, .heads = heads, .table = table});
@@ -248,10 +259,23 @@ std::size_t Planner::distances_of(const graph::DistanceBias& bias, float scale) 
   return place_of(
       plan_.distances,
       [&](const DistanceTable& one) {
-        return graph::is_same(one.weight, bias.table) && one.farthest == farthest && one.scale == scale;
+        return one.slopes.empty() && graph::is_same(one.weight, bias.table) && one.farthest == farthest &&
+               one.scale == scale;
       },
       [&] {
-        return DistanceTable{bias.table, farthest, scale, expanded(graph_, bias, scale)};
+        return DistanceTable{bias.table, {}, farthest, scale, expanded(graph_, bias, scale)};
+      });
+}
+
+std::size_t Planner::distances_of(const graph::LinearBias& bias, float scale) {
+  const auto farthest = static_cast<std::size_t>(bias.positions - 1);
+  return place_of(
+      plan_.distances,
+      [&](const DistanceTable& one) {
+        return one.slopes == bias.slopes && one.farthest == farthest && one.scale == scale;
+      },
+      [&] {
+        return DistanceTable{{}, bias.slopes, farthest, scale, expanded(bias, scale)};
       });
 }
 
@@ -364,8 +388,15 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   LB_ASSIGN_OR_RETURN(Slot key, slot_of("attention", op.key));
   LB_ASSIGN_OR_RETURN(const Slot value, slot_of("attention", op.value));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
-  if (op.distance_bias && op.scale == 0) return unsupported("attention by distance alone");
-  if (op.distance_bias || op.window || op.causal) plan_.by_distance = true;
+  const bool has_bias = op.distance_bias || op.linear_bias;
+  if (has_bias && op.scale == 0) return unsupported("attention by distance alone");
+  if (has_bias || op.window || op.causal) plan_.by_distance = true;
+  std::optional<std::size_t> distances;
+  if (op.distance_bias) distances = distances_of(*op.distance_bias, op.scale);
+  if (op.linear_bias) {
+    limit_positions(static_cast<std::size_t>(op.linear_bias->positions));
+    distances = distances_of(*op.linear_bias, op.scale);
+  }
   const auto heads = static_cast<std::size_t>(op.heads);
   const auto key_heads = static_cast<std::size_t>(op.key_heads);
   if (op.rotary) {
@@ -381,7 +412,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
              .heads = heads,
              .key_heads = key_heads,
              .scale = op.scale,
-             .distances = op.distance_bias ? std::optional(distances_of(*op.distance_bias, op.scale)) : std::nullopt,
+             .distances = distances,
              .window = op.window ? static_cast<std::size_t>(*op.window) : SIZE_MAX,
              .causal = op.causal});
   if (op.rotary) {

@@ -142,14 +142,16 @@ struct CountedPlaces {
 
 // Of all attention with heads of this width.
 struct TurnTable {
-  double base = 0;
+  graph::Rotary rotary;
   std::size_t width = 0;
   graph::Turns turns;
 };
 
-// A graph::DistanceBias as AttentionHead has it, of all attention with this scale.
+// A graph::DistanceBias, or a graph::LinearBias, which has slopes, as AttentionHead has it, of all attention with this
+// scale.
 struct DistanceTable {
   graph::Weight weight;
+  std::vector<float> slopes;
   std::size_t farthest = 0;
   float scale = 0;
   std::vector<float> numbers;  // head by head

@@ -90,8 +90,8 @@ class Evaluator {
 
   Array operator()(const Attention& op) const {
     const std::int64_t width = of(op.query).shape[2] / op.heads;
-    const Array query = op.rotary ? turned(of(op.query), *op.rotary, width) : of(op.query);
-    const Array key = op.rotary ? turned(of(op.key), *op.rotary, width) : of(op.key);
+    const Array query = op.rotary ? turned(of(op.query), *op.rotary) : of(op.query);
+    const Array key = op.rotary ? turned(of(op.key), *op.rotary) : of(op.key);
     const std::int64_t tokens = query.shape[1];
     const auto& bias = op.distance_bias;
     const Array biases = bias ? weight(bias->table) : Array();
@@ -115,6 +115,9 @@ class Evaluator {
         const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] != 0;
         double score = op.scale * product;
         if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});
+        if (op.linear_bias)
+          score -=
+              static_cast<double>(op.linear_bias->slopes[size(head)]) * static_cast<double>(std::abs(s - index[1]));
         weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
       }
       // Padding that is far from every token: what it has is not specified, but a number.
@@ -176,10 +179,12 @@ class Evaluator {
   }
 
  private:
-  static Array turned(const Array& x, const Rotary& rotary, std::int64_t width) {
+  static Array turned(const Array& x, Rotary rotary) {
     // Of the positions that there are: a text beyond the limit has an answer here, and the engine refuses it.
-    const Turns turns = turns_of({.base = rotary.base, .positions = x.shape[1]}, width);
-    const std::int64_t half = width / 2;
+    rotary.positions = x.shape[1];
+    const Turns turns = turns_of(rotary);
+    const auto half = static_cast<std::int64_t>(rotary.frequencies.size());
+    const std::int64_t width = 2 * half;
     Array out{x.shape, {}};
     for_each(x.shape, [&](const Dims& index) {
       const std::int64_t column = index[2] % width;

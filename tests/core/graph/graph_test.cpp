@@ -153,16 +153,37 @@ TEST(GraphBuilderTest, RefusesTurnsAndWindowsThatAreNone) {
                                        .rotary = rotary,
                                        .window = window});
   };
-  EXPECT_EQ(with(Rotary{10000, 8}, 0), "it was taken");
-  EXPECT_THAT(with(Rotary{10000, 8}, {}, 4), HasSubstr("turning 1 columns"));
-  EXPECT_THAT(with(Rotary{0.5, 8}, {}), HasSubstr("by 0.5 at 8 positions"));
-  EXPECT_THAT(with(Rotary{std::numeric_limits<double>::infinity(), 8}, {}), HasSubstr("by inf"));
-  EXPECT_THAT(with(Rotary{10000, 0}, {}), HasSubstr("at 0 positions"));
-  EXPECT_THAT(with(Rotary{10000, std::int64_t{1} << 40}, {}), HasSubstr("turning 2 columns"));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(with(Rotary{{1}, 8}, 0), "it was taken");
+  EXPECT_THAT(with(Rotary{{1}, 8}, {}, 4), HasSubstr("turning 1 columns by 1 frequencies at 8 positions"));
+  EXPECT_THAT(with(Rotary{{1, 1}, 8}, {}), HasSubstr("turning 2 columns by 2 frequencies"));
+  EXPECT_THAT(with(Rotary{{kInfinity}, 8}, {}), HasSubstr("turning 2 columns"));
+  EXPECT_THAT(with(Rotary{{1}, 8, kInfinity}, {}), HasSubstr("turning 2 columns"));
+  EXPECT_THAT(with(Rotary{{1}, 0}, {}), HasSubstr("at 0 positions"));
+  EXPECT_THAT(with(Rotary{{1}, std::int64_t{1} << 40}, {}), HasSubstr("turning 2 columns"));
   EXPECT_THAT(with({}, -1), HasSubstr("attention within -1 tokens"));
   EXPECT_THAT(with({}, std::int64_t{1} << 40), HasSubstr("attention within"));
   EXPECT_THAT(Started().refusal(Multiply{Value{2}, Value{3}}), HasSubstr("multiplying f32 [?,?,4] by f32 [?,4]"));
   EXPECT_EQ(Started().refusal(Multiply{Value{3}, Value{3}}), "it was taken");
+}
+
+TEST(GraphBuilderTest, RefusesSlopesThatAreNone) {
+  const auto with = [](const LinearBias& bias, const std::optional<DistanceBias>& other = {}) {
+    return Started().refusal(Attention{.query = Value{2},
+                                       .key = Value{2},
+                                       .value = Value{2},
+                                       .mask = Value{1},
+                                       .heads = 2,
+                                       .distance_bias = other,
+                                       .linear_bias = bias});
+  };
+  EXPECT_EQ(with({{0.5F, 0.25F}, 8}), "it was taken");
+  EXPECT_THAT(with({{0.5F}, 8}), HasSubstr("1 slopes at 8 positions for 2 heads"));
+  EXPECT_THAT(with({{0.5F, std::numeric_limits<float>::quiet_NaN()}, 8}), HasSubstr("2 slopes at 8"));
+  EXPECT_THAT(with({{0.5F, 0.25F}, 0}), HasSubstr("at 0 positions"));
+  EXPECT_THAT(with({{0.5F, 0.25F}, std::int64_t{1} << 40}), HasSubstr("2 slopes"));
+  EXPECT_THAT(with({{0.5F, 0.25F}, 8}, DistanceBias{.table = f32("table", Shape{8, 2}), .farthest = 3}),
+              HasSubstr("two biases"));
 }
 
 // As transformers' MPNet has them.
@@ -218,6 +239,7 @@ TEST(DescriptionTest, IsTheSameForTheSameGraphAndDiffersInEveryFigure) {
         testing::SmallGraphOptions{.pooling = PoolingMode::kLastToken}, testing::SmallGraphOptions{.pooled = false},
         testing::SmallGraphOptions{.scale = 0.50000006F}, testing::SmallGraphOptions{.padding = 0},
         testing::SmallGraphOptions{.farthest = 9}, testing::SmallGraphOptions{.rotary = true},
+        testing::SmallGraphOptions{.slopes = {0.5F, 0.25F}}, testing::SmallGraphOptions{.slopes = {0.5F, 0.5F}},
         testing::SmallGraphOptions{.window = 2}, testing::SmallGraphOptions{.gated = true},
         testing::SmallGraphOptions{.biases = false},
         testing::SmallGraphOptions{.activation = ActivationFunction::kSilu}}) {

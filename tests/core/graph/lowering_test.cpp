@@ -42,22 +42,23 @@ TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
 
 INSTANTIATE_TEST_SUITE_P(
     EveryOption, LoweringTest,
-    ::testing::Values(SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
-                      SmallGraphOptions{.weights = ElementType::kBF16},
-                      SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
-                      SmallGraphOptions{.activation = ActivationFunction::kRelu},
-                      SmallGraphOptions{.pooling = PoolingMode::kCls}, SmallGraphOptions{.pooling = PoolingMode::kMax},
-                      SmallGraphOptions{.pooling = PoolingMode::kLastToken},
-                      SmallGraphOptions{.pooling = PoolingMode::kMeanSqrt},
-                      SmallGraphOptions{.pooling = PoolingMode::kWeightedMean},
-                      SmallGraphOptions{.activation = ActivationFunction::kTanh}, SmallGraphOptions{.pooled = false},
-                      SmallGraphOptions{.padding = 5}, SmallGraphOptions{.weights = ElementType::kF16, .padding = 0},
-                      SmallGraphOptions{.farthest = 3}, SmallGraphOptions{.rotary = true},
-                      SmallGraphOptions{.farthest = 3, .rotary = true, .window = 1}, SmallGraphOptions{.window = 2},
-                      SmallGraphOptions{.window = 0}, SmallGraphOptions{.gated = true},
-                      SmallGraphOptions{.activation = ActivationFunction::kSilu},
-                      SmallGraphOptions{.weights = ElementType::kF16, .biases = false},
-                      SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
+    ::testing::Values(
+        SmallGraphOptions{}, SmallGraphOptions{.weights = ElementType::kF16},
+        SmallGraphOptions{.weights = ElementType::kBF16},
+        SmallGraphOptions{.activation = ActivationFunction::kGeluTanh},
+        SmallGraphOptions{.activation = ActivationFunction::kRelu}, SmallGraphOptions{.pooling = PoolingMode::kCls},
+        SmallGraphOptions{.pooling = PoolingMode::kMax}, SmallGraphOptions{.pooling = PoolingMode::kLastToken},
+        SmallGraphOptions{.pooling = PoolingMode::kMeanSqrt}, SmallGraphOptions{.pooling = PoolingMode::kWeightedMean},
+        SmallGraphOptions{.activation = ActivationFunction::kTanh}, SmallGraphOptions{.pooled = false},
+        SmallGraphOptions{.padding = 5}, SmallGraphOptions{.weights = ElementType::kF16, .padding = 0},
+        SmallGraphOptions{.farthest = 3}, SmallGraphOptions{.rotary = true}, SmallGraphOptions{.slopes = {0.5F, 0.25F}},
+        SmallGraphOptions{.rotary = true, .rotary_factor = 1.5F},
+        SmallGraphOptions{.slopes = {0.5F, 0.25F}, .window = 2},
+        SmallGraphOptions{.farthest = 3, .rotary = true, .window = 1}, SmallGraphOptions{.window = 2},
+        SmallGraphOptions{.window = 0}, SmallGraphOptions{.gated = true},
+        SmallGraphOptions{.activation = ActivationFunction::kSilu},
+        SmallGraphOptions{.weights = ElementType::kF16, .biases = false},
+        SmallGraphOptions{.weights = ElementType::kBF16, .farthest = 9}));
 
 TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
   const PrimitiveNetwork network = lower(*testing::small_graph({.weights = ElementType::kF16}), {});

@@ -39,7 +39,9 @@ struct EncoderShape {
   std::optional<std::int64_t> padding = std::nullopt;  // of positions
   std::int64_t buckets = 0;                            // of distances; 0: no bias
   std::int64_t farthest = 0;
+  bool linear_bias = false;  // if there is none of distances
   bool rotary = false;
+  float rotary_factor = 1;
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;  // the wide part is multiplied by another one, and neither has a bias
   std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
@@ -85,6 +87,8 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   shape.causal = up_to(3) == 1;
   shape.rms = up_to(3) == 1;
   if (up_to(3) == 1) shape.dense = up_to(50);
+  shape.linear_bias = up_to(3) == 1;
+  if (up_to(3) == 1) shape.rotary_factor = 1.25F;
   return shape;
 }
 
@@ -131,7 +135,14 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
   std::optional<Linear> dense;
   if (shape.dense) dense = linear(h, *shape.dense);
   std::optional<graph::Rotary> rotary;
-  if (shape.rotary) rotary = graph::Rotary{10000, shape.positions};
+  if (shape.rotary)
+    rotary = graph::Rotary{graph::rotary_frequencies(10000, head), shape.positions, shape.rotary_factor};
+  std::optional<graph::LinearBias> linear_bias;
+  if (shape.linear_bias && !bias) {
+    linear_bias = graph::LinearBias{{}, shape.positions};
+    for (std::int64_t i = 0; i < shape.heads; ++i)
+      linear_bias->slopes.push_back(1.0F / static_cast<float>(2 + i));
+  }
   graph::GraphBuilder graph(weights.part());
   const Shape tokens{core::kDynamic, core::kDynamic};
   const Value ids = graph.add(graph::Input{"ids", ElementType::kI64, tokens});
@@ -167,6 +178,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .key_heads = key_heads,
                                    .scale = 1.0F / std::sqrt(static_cast<float>(h) / static_cast<float>(shape.heads)),
                                    .distance_bias = bias,
+                                   .linear_bias = linear_bias,
                                    .rotary = rotary,
                                    .window = shape.window,
                                    .causal = shape.causal});

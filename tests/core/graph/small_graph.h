@@ -61,7 +61,9 @@ struct SmallGraphOptions {
   float scale = 0.5F;
   std::optional<std::int64_t> padding = std::nullopt;   // of positions
   std::optional<std::int64_t> farthest = std::nullopt;  // in the bias of distances
+  std::vector<float> slopes{};  // of a bias that grows with the distance, one for each of the two heads
   bool rotary = false;
+  float rotary_factor = 1;
   std::optional<std::int64_t> window = std::nullopt;
   bool gated = false;  // the wide part is multiplied by another one
   bool biases = true;  // of norms and of linears
@@ -106,6 +108,10 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
   const Value place = graph.add(Add{.a = position, .b = kind});
   const Value sum = graph.add(Add{.a = word, .b = place});
   const Value x = graph.add(LayerNorm{.x = sum, .weight = scale, .bias = bias_of(shift), .epsilon = 1e-5});
+  std::optional<LinearBias> linear_bias;
+  if (!options.slopes.empty()) linear_bias = LinearBias{.slopes = options.slopes, .positions = 5};
+  std::optional<Rotary> rotary;
+  if (options.rotary) rotary = Rotary{rotary_frequencies(100, 4), 5, options.rotary_factor};
   std::vector<Value> parts;
   for (const auto& [weight, bias] : linears)
     parts.push_back(graph.add(Linear{.x = x, .weight = weight, .bias = bias_of(bias)}));
@@ -116,7 +122,8 @@ inline core::Result<Graph> small_graph(const SmallGraphOptions& options = {}) {
                                             .heads = 2,
                                             .scale = options.scale,
                                             .distance_bias = distances,
-                                            .rotary = options.rotary ? std::optional(Rotary{100, 5}) : std::nullopt,
+                                            .linear_bias = linear_bias,
+                                            .rotary = rotary,
                                             .window = options.window});
   // The same weights a second time.
   const Value middle =

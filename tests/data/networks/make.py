@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Makes the model folders beside this file: small networks with random weights, and what transformers computes of them;
-and of each a still smaller one, as a seed for the fuzz target `native`.
+"""Makes the model folders beside this file: small networks with random weights, and what transformers computes of them,
+and of some with other keys in config.json; and of each a still smaller one, as a seed for the fuzz target `native`.
 
 Needs torch and transformers (5.x); the tests need neither. The tokenizer and the modules are those of ../tiny-bert.
 Vectors are computed in float64, text by text, so that nothing depends on a batch. Usage: make.py [FOLDER]; elsewhere than here it makes no seeds
 """
 import json
+import math
 import pathlib
 import shutil
 import sys
 import tempfile
 
+import safetensors.torch
 import torch
 import transformers
 
@@ -21,6 +23,64 @@ SIZES = {"vocab_size": 45, "max_position_embeddings": 24}
 BERT_SIZES = SIZES | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
 # Behind the padding's position as many as the others have.
 COUNTED_SIZES = BERT_SIZES | {"max_position_embeddings": 26, "pad_token_id": 1}
+
+
+class JinaBertConfig(transformers.BertConfig):
+    """Of the published files; transformers has no network for it."""
+
+    def to_dict(self):
+        return super().to_dict() | {"position_embedding_type": "alibi", "feed_forward_type": "geglu"}
+
+
+class JinaFeedForward(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.gated_layers = torch.nn.Linear(config.hidden_size, 2 * config.intermediate_size, bias=False)
+        self.wo = torch.nn.Linear(config.intermediate_size, config.hidden_size)
+        self.layernorm = torch.nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+    def forward(self, x):
+        wide, gate = self.gated_layers(x).chunk(2, dim=-1)
+        return self.layernorm(self.wo(torch.nn.functional.gelu(wide) * gate) + x)
+
+
+class JinaBert(torch.nn.Module):
+    """transformers' BERT with other feed-forward parts, no positions, and ALiBi, which its mask of four dimensions can
+    carry. That of heads is as in the paper, and in the code beside the published files."""
+
+    base_model_prefix = ""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.bert = transformers.BertModel(config, add_pooling_layer=False)
+        for layer in self.bert.encoder.layer:
+            layer.intermediate = torch.nn.Identity()
+            layer.output = torch.nn.Identity()
+            layer.mlp = JinaFeedForward(config)
+            layer.feed_forward_chunk = layer.mlp.forward
+
+    def forward(self, input_ids):
+        heads = self.config.num_attention_heads
+        power = 2 ** math.floor(math.log2(heads))
+        slopes = [2 ** (-8 * (i + 1) / power) for i in range(power)]
+        slopes += [2 ** (-8 * (i + 1) / (2 * power)) for i in range(0, 2 * power, 2)][: heads - power]
+        place = torch.arange(input_ids.shape[1])
+        far = (place[None, :] - place[:, None]).abs().double()
+        with torch.no_grad():
+            self.bert.embeddings.position_embeddings.weight.zero_()
+        bias = -torch.tensor(slopes, dtype=torch.float64)[None, :, None, None] * far
+        return self.bert(input_ids=input_ids, attention_mask=bias)
+
+    def save_pretrained(self, folder):
+        folder = pathlib.Path(folder)
+        folder.mkdir(exist_ok=True)
+        tensors = {name: tensor for name, tensor in self.bert.state_dict().items() if "position" not in name}
+        safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        text = json.dumps(self.config.to_dict() | {"architectures": ["JinaBertForMaskedLM"]}, indent=2, sort_keys=True)
+        (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+
+
 # With a head on top the encoder's tensors have a prefix: one has it, one has not.
 NETWORKS = {
     # Three layers of two groups: the second one has one of them.
@@ -54,6 +114,11 @@ NETWORKS = {
         transformers.GteConfig(
             **BERT_SIZES, type_vocab_size=1, rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
     ),
+    # Its heads are no power of two.
+    "jina_bert": (
+        JinaBert,
+        JinaBertConfig(**(BERT_SIZES | {"hidden_size": 36, "num_attention_heads": 6}), type_vocab_size=2),
+    ),
     # One layer of three sees all tokens, the others four on each side.
     "modernbert": (
         transformers.ModernBertModel,
@@ -78,6 +143,37 @@ NETWORKS = {
         transformers.RobertaForMaskedLM,
         transformers.RobertaConfig(**COUNTED_SIZES, type_vocab_size=1, layer_norm_eps=1e-5),
     ),
+}  # fmt: skip
+
+# The same weights with other positions, by what config.json has instead.
+SCALED = {
+    "gte-linear": {"rope_parameters": {"rope_type": "linear", "rope_theta": 300.0, "factor": 2.5}},
+    "gte-ntk": {"rope_parameters": None, "rope_theta": 300.0, "rope_scaling": {"type": "ntk", "factor": 2.0}},
+    "modernbert-linear": {
+        "rope_parameters": {
+            "full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 40.0},
+        }
+    },
+    "qwen3-llama3": {
+        "rope_parameters": {
+            "rope_type": "llama3", "rope_theta": 300.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 40,
+        }
+    },
+    "qwen3-yarn": {
+        "rope_parameters": {
+            "rope_type": "yarn", "rope_theta": 300.0, "factor": 4.0, "original_max_position_embeddings": 6,
+            "beta_fast": 2.0, "beta_slow": 0.25,
+        }
+    },
+    # Two of the keys that few files have.
+    "qwen3-yarn-scales": {
+        "rope_parameters": {
+            "rope_type": "yarn", "rope_theta": 300.0, "factor": 3.0, "original_max_position_embeddings": 400,
+            "mscale": 2.0, "mscale_all_dim": 0.5,
+        }
+    },
 }  # fmt: skip
 
 
@@ -122,6 +218,23 @@ def vectors_of(model, texts):
     return {mode: [[float(f"{x:.8g}") for x in vector] for vector in vectors] for mode, vectors in found.items()}
 
 
+def scaled_vectors(name, texts):
+    kind, config = NETWORKS[name.split("-")[0]]
+    changes = SCALED[name]
+    is_ntk = name == "gte-ntk"  # which transformers does not have
+    given = {} if is_ntk else changes
+    model = kind(type(config)(**(config.to_dict() | given)))
+    randomize(model)
+    if is_ntk:
+        # As text-embeddings-inference computes them.
+        factor = changes["rope_scaling"]["factor"]
+        width = config.hidden_size // config.num_attention_heads
+        base = changes["rope_theta"] * factor
+        turns = [base ** (-i / width) / factor ** (2 / width) for i in range(0, width, 2)]
+        model.rotary_emb.inv_freq = torch.tensor(turns, dtype=torch.float32)
+    return vectors_of(model, texts)
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
     tiny = json.loads((TINY / "expected.json").read_text(encoding="utf-8"))
@@ -143,6 +256,9 @@ def main():
         (folder / "1_Pooling").mkdir(exist_ok=True)
         shutil.copy(TINY / "f32/1_Pooling/config.json", folder / "1_Pooling/config.json")
         expected["vectors"][name] = vectors_of(model, texts)
+    expected["scaled"] = {
+        name: {"changes": changes, "vectors": scaled_vectors(name, texts)} for name, changes in SCALED.items()
+    }
     text = json.dumps(expected, separators=(",", ":"))
     (root / "expected.json").write_text(text + "\n", encoding="utf-8")
 

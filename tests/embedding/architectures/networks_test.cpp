@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "embedding/architectures/architecture.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
@@ -31,15 +33,39 @@ core::Result<std::shared_ptr<const Network>> read_network(const json& config) {
   return architecture->read(config, "config.json");
 }
 
-// The graph as text, on the weights of that name.
-std::string describe_network(const json& config) {
+// The graph as text, on the weights of that name, which is the type's unless given.
+std::string describe_network(const json& config, std::string name = "") {
+  if (name.empty()) name = config["model_type"].get<std::string>();
   const auto network = read_network(config);
   EXPECT_TRUE(network.ok()) << network.status().to_string();
-  const auto weights = Safetensors::open(network_folder(config["model_type"].get<std::string>()) / "model.safetensors");
+  const auto weights = Safetensors::open(network_folder(name) / "model.safetensors");
   if (!network.ok() || !weights.ok()) return {};
   const auto graph = (*network)->make_graph(ModelWeights(*weights), {});
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   return graph.ok() ? describe(*graph) : std::string();
+}
+
+// The vectors of that network's weights with this config.json are those of `expected`, by pooling.
+void expect_vectors(const json& config, const std::string& name, const json& expected) {
+  const auto network = read_network(config);
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  const auto weights = Safetensors::open(network_folder(name) / "model.safetensors");
+  ASSERT_TRUE(weights.ok()) << weights.status().to_string();
+  // Where it rounds in between, whatever the type: Gemma's norms are in f32.
+  const double bound = name == "gemma3_text" ? 1e-5 : 2e-6;
+  for (const auto& [mode, key] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
+    const auto graph = (*network)->make_graph(ModelWeights(*weights), {.pooling = mode});
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    const auto vectors = testing::vectors_of(*graph, testing::batch_of(vectors_by_network()["ids"]));
+    const json& wanted = expected[key];
+    for (std::size_t row = 0; row < wanted.size(); ++row) {
+      EXPECT_EQ(wanted[row].size(), (*network)->hidden_size());
+      for (std::size_t i = 0; i < wanted[row].size(); ++i) {
+        EXPECT_NEAR(vectors.values[row * wanted[row].size() + i], wanted[row][i].get<double>(), bound)
+            << key << " " << row << "," << i;
+      }
+    }
+  }
 }
 
 class NetworkTest : public ::testing::TestWithParam<std::string> {};
@@ -49,23 +75,7 @@ TEST_P(NetworkTest, AgreesWithTheReference) {
   ASSERT_TRUE(network.ok()) << network.status().to_string();
   EXPECT_EQ((*network)->vocabulary_size(), 45U);
   EXPECT_EQ((*network)->tokens_max(), 24U);
-  EXPECT_EQ((*network)->hidden_size(), 32U);
-  const auto weights = Safetensors::open(network_folder(GetParam()) / "model.safetensors");
-  ASSERT_TRUE(weights.ok()) << weights.status().to_string();
-  // Where it rounds in between, whatever the type: Gemma's norms are in f32.
-  const double bound = GetParam() == "gemma3_text" ? 1e-5 : 2e-6;
-  for (const auto& [mode, name] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
-    const auto graph = (*network)->make_graph(ModelWeights(*weights), {.pooling = mode});
-    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-    const auto vectors = testing::vectors_of(*graph, testing::batch_of(vectors_by_network()["ids"]));
-    const json& wanted = vectors_by_network()["vectors"][GetParam()][name];
-    for (std::size_t row = 0; row < wanted.size(); ++row) {
-      for (std::size_t i = 0; i < wanted[row].size(); ++i) {
-        EXPECT_NEAR(vectors.values[row * wanted[row].size() + i], wanted[row][i].get<double>(), bound)
-            << name << " " << row << "," << i;
-      }
-    }
-  }
+  expect_vectors(network_config(GetParam()), GetParam(), vectors_by_network()["vectors"][GetParam()]);
 }
 
 // Each key of config.json taken away, or with another value: the same network, or a refusal that names it. Sizes are
@@ -107,8 +117,8 @@ TEST_P(NetworkTest, AKeyThatChangesTheNumbersIsReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
-                         ::testing::Values("albert", "distilbert", "electra", "gemma3_text", "gte", "modernbert",
-                                           "mpnet", "nomic_bert", "qwen3", "roberta"),
+                         ::testing::Values("albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
+                                           "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
                          [](const auto& given) { return given.param; });
 
 TEST(RobertaConfigTest, PositionsBeginBehindThePadding) {
@@ -168,8 +178,13 @@ TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
   EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention"})), HasSubstr("no list of 3 layers"));
   EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention", "chunked_attention", "full_attention"})),
               HasSubstr("'layer_types' has \"chunked_attention\""));
-  EXPECT_THAT(refusal_of("rope_scaling", json{{"factor", 2}}), HasSubstr("'rope_scaling'"));
-  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_type", "yarn"}}}}), HasSubstr("yarn"));
+  EXPECT_THAT(refusal_of("rope_scaling", json{{"factor", 2}}),
+              HasSubstr("'rope_scaling' has 'factor' 2, which is not "));
+  EXPECT_THAT(refusal_of("rope_scaling", 2), HasSubstr("'rope_scaling' is no object"));
+  EXPECT_THAT(
+      refusal_of("rope_parameters", json{{"full_attention", {{"rope_type", "longrope"}}}}),
+      HasSubstr(
+          "'full_attention' has the type 'longrope'; supported are default, dynamic, linear, llama3, ntk and yarn"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 0}}}}), HasSubstr("of 0"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 1e300}}}}), HasSubstr("1e+300"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", 7}}), HasSubstr("no object"));
@@ -186,12 +201,73 @@ TEST(GteConfigTest, PublishedFilesMeanTheSame) {
   published["layer_norm_type"] = "layer_norm";
   published["pack_qkv"] = true;
   EXPECT_EQ(describe_network(published), describe_network(network_config("gte")));
-  published["rope_scaling"] = {{"type", "ntk"}, {"factor", 2.0}};
+  published["rope_scaling"] = {{"type", "ntk"}, {"factor", 2.0}, {"mixed_b", 0.5}};
   EXPECT_THAT(read_network(published).status().to_string(),
-              ::testing::AllOf(HasSubstr("'rope_scaling'"), HasSubstr("ntk")));
+              HasSubstr("'rope_scaling' has 'mixed_b' 0.5, which is not supported with the type ntk"));
   published["rope_scaling"] = nullptr;
   published["position_embedding_type"] = "absolute";
   EXPECT_THAT(read_network(published).status().to_string(), HasSubstr("only rope is supported"));
+}
+
+class ScaledPositionsTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ScaledPositionsTest, AgreeWithTheReference) {
+  const std::string name = GetParam().substr(0, GetParam().find('-'));
+  const json& expected = vectors_by_network()["scaled"][GetParam()];
+  json config = network_config(name);
+  const std::string plain = describe_network(config);
+  config.update(expected["changes"]);
+  EXPECT_NE(describe_network(config), plain);
+  expect_vectors(config, name, expected["vectors"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScaledPositionsTest,
+                         ::testing::Values("gte-linear", "gte-ntk", "modernbert-linear", "qwen3-llama3", "qwen3-yarn",
+                                           "qwen3-yarn-scales"),
+                         [](const auto& given) {
+                           std::string name = given.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// Both places where files have them, and what stands beside them.
+TEST(ScaledPositionsConfigTest, OldFilesMeanTheSame) {
+  json config = network_config("qwen3");
+  config["rope_parameters"] = {{"rope_type", "yarn"}, {"factor", 4}, {"rope_theta", 300}};
+  const std::string unsaid = describe_network(config);
+  config["original_max_position_embeddings"] = 6;
+  const std::string said = describe_network(config);
+  EXPECT_NE(said, unsaid);
+  config.erase("original_max_position_embeddings");
+  config["rope_parameters"]["original_max_position_embeddings"] = 6;
+  EXPECT_EQ(describe_network(config), said);
+  config["rope_theta"] = 300;
+  config["rope_scaling"] = {{"type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 6}};
+  config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 5}};
+  EXPECT_EQ(describe_network(config), said) << "the older key counts";
+
+  json within = network_config("qwen3");
+  const std::string plain = describe_network(within);
+  within["rope_parameters"].update({{"rope_type", "dynamic"}, {"factor", 4}});
+  EXPECT_EQ(describe_network(within), plain) << "no text is longer than the positions";
+
+  json layers = network_config("modernbert");
+  layers["rope_parameters"].erase("sliding_attention");
+  layers["rope_scaling"] = {{"rope_type", "linear"}, {"factor", 4}};
+  const std::string both = describe_network(layers);
+  layers["rope_scaling"] = nullptr;
+  layers["rope_parameters"] = {{"full_attention", {{"rope_type", "linear"}, {"factor", 4}, {"rope_theta", 500}}},
+                               {"sliding_attention", {{"rope_type", "linear"}, {"factor", 4}}}};
+  EXPECT_EQ(describe_network(layers), both);
+}
+
+TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
+  json config = network_config("jina_bert");
+  config["feed_forward_type"] = "reglu";
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'feed_forward_type' is \"reglu\"; only \"geglu\""));
+  config.erase("feed_forward_type");
+  config["position_embedding_type"] = "absolute";
+  EXPECT_TRUE(read_network(config).ok()) << "which is BERT";
 }
 
 // transformers reads these keys, though it writes none of them.
@@ -203,17 +279,26 @@ TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
     config["rope_theta"] = 7;
     EXPECT_EQ(describe_network(config), plain) << "what 'rope_parameters' says counts";
     config["rope_parameters"].erase("rope_theta");
-    EXPECT_THAT(describe_network(config), HasSubstr("rotary 0x1.cp+2 at 24"));
+    const std::string seven = describe_network(config);
+    EXPECT_NE(seven, plain);
     config.erase("rope_parameters");
-    EXPECT_THAT(describe_network(config), HasSubstr("rotary 0x1.cp+2 at 24"));
+    EXPECT_EQ(describe_network(config), seven);
     for (const auto& [key, value] : {std::pair{"rope_theta", json("7")},
                                      {"rope_theta", json(0)},
                                      {"partial_rotary_factor", json(0.5)},
-                                     {"rope_scaling", json{{"type", "linear"}, {"factor", 2}}}}) {
+                                     {"rope_scaling", json{{"type", "linear"}, {"factor", 0}}},
+                                     {"rope_scaling", json{{"type", "linear"}}},
+                                     {"rope_scaling", json{{"type", "linear"}, {"factor", 2}, {"more", 1}}},
+                                     {"rope_scaling", json{{"type", "longrope"}}},
+                                     {"rope_scaling", json("linear")}}) {
       json wrong = config;
       wrong[key] = value;
       EXPECT_THAT(read_network(wrong).status().to_string(), HasSubstr(key));
     }
+    config["rope_scaling"] = {{"type", 7}};
+    EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'type' must be a string"));
+    config["rope_scaling"] = {{"type", "yarn"}, {"factor", 2}, {"truncate", false}};
+    EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'truncate' is false; only true is supported"));
   }
 }
 

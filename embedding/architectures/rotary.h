@@ -1,0 +1,42 @@
+// Rotary positions as the config.json of transformers describes them: the base of their angles, and what is done to the
+// angles for texts that are longer than those of the training ("rope_scaling").
+//
+// Source: transformers' rope types default, dynamic, linear, yarn and llama3, and "ntk" of GTE's published files. Pure
+// functions, for any thread.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "core/graph/operators.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "embedding/architectures/encoder.h"
+
+namespace latebind::embedding {
+
+// What they are for.
+struct RotaryHeads {
+  std::size_t width = 0;      // columns of a head
+  std::size_t positions = 0;  // of the longest text
+};
+[[nodiscard]] RotaryHeads rotary_heads_of(const EncoderSizes& sizes);
+
+// Wherever transformers' encoders have them: `rope_scaling` or `rope_parameters`, and the keys beside it. `base` where
+// there is none. kInvalidModel or kUnsupported, naming the key, for all but the types above with all columns.
+[[nodiscard]] core::Result<graph::Rotary> read_rotary(const nlohmann::json& config, const std::filesystem::path& file,
+                                                      const RotaryHeads& heads, double base);
+// An object like transformers' `rope_parameters`, which messages call `name`.
+[[nodiscard]] core::Result<graph::Rotary> read_rope_parameters(const nlohmann::json& parameters,
+                                                               const std::filesystem::path& file,
+                                                               const std::string& name, const RotaryHeads& heads,
+                                                               double base);
+// The base alone, under a key of its own.
+[[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
+                                                    const std::filesystem::path& file);
+// Angles that nothing is done to. kInvalidModel where a head has an odd number of columns.
+[[nodiscard]] core::Result<graph::Rotary> plain_rotary(const std::filesystem::path& file, const RotaryHeads& heads,
+                                                       double base);
+
+}  // namespace latebind::embedding
