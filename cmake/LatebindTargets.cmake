@@ -11,8 +11,8 @@ else()
 endif()
 
 # latebind_layer(NAME SOURCES … [USES layer …] [PRIVATE target …] [COLD])
-# USES names the layers below that its headers may include. COLD: what it does is done once in a run, or waits for a
-# vendor, a disk or a person, so that the time of its build counts for more than that of its code. Not less than -O1 all the
+# USES names the layers below that its headers may include. COLD: what it does is done once in a run or a batch, or waits for
+# a vendor, a disk or a person, so that the time of its build counts for more than that of its code. Not less than -O1 all the
 # same: with -Og a bundle takes a third longer to open.
 function(latebind_layer name)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;USES;PRIVATE" ${ARGN})

@@ -22,7 +22,7 @@ constexpr std::string_view kName = "latebind file digests ";
 constexpr std::string_view kFirstLine = "latebind file digests 3 ";
 constexpr std::size_t kMemoryMax = std::size_t{4} << 20;
 constexpr std::uint64_t kSmallFile = std::uint64_t{1} << 20;
-constexpr std::chrono::milliseconds kLockPatience{2000};
+constexpr std::chrono::milliseconds kDigestLockPatience{2000};
 
 // What a file is remembered by: its canonical path. Nothing for a name that does not fit a line.
 std::optional<std::string> canonical_name(const std::filesystem::path& file) {
@@ -92,7 +92,7 @@ void FileDigests::remember(const std::optional<std::string>& name, const platfor
   // Without the lock two processes could each drop what the other has added: no harm, but work for nothing.
   auto lock_file = memory_;
   lock_file += ".lock";
-  const auto held = platform::FileLock::acquire(lock_file, kLockPatience);
+  const auto held = platform::FileLock::acquire(lock_file, kDigestLockPatience);
   if (!held.ok() || !is_ours()) return;
   Files files = read();
   std::uint64_t youngest = 0;
