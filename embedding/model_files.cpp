@@ -117,16 +117,15 @@ Status ModelFiles::read_package() {
       add_asset(place, weights->second);
       return {};
     }
-    // Beside config.json, as in the folder that it came from.
-    constexpr std::string_view kConfig = "config.json";
+    // Beside config.json, as in the folder that it came from, or what static embeddings have instead of one.
     std::vector<std::string> places;
     for (const auto& [relative, reference] : references_) {
-      if (relative == kConfig || relative.ends_with("/config.json")) {
-        places.push_back(relative.substr(0, relative.size() - kConfig.size()));
-      }
+      const std::string file = relative.substr(relative.rfind('/') + 1);
+      if (file == "config.json" || file == "tokenizer.json")
+        places.push_back(relative.substr(0, relative.size() - file.size()));
     }
-    for (const std::string& folder_of_config : places)
-      references_[folder_of_config + asset.path] = weights->second;
+    for (const std::string& one : places)
+      references_[one + asset.path] = weights->second;
   } else if (info->format == "onnx") {
     references_[kOnnxPlace] = info->model;
   }

@@ -15,6 +15,8 @@
 #include "core/text/quote.h"
 #include "embedding/modules.h"
 #include "embedding/refusals.h"
+#include "embedding/safetensors.h"
+#include "embedding/static_embedding.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/weights_files.h"
 
@@ -37,6 +39,9 @@ constexpr std::size_t kTokensMin = 2;
 
 // tokenizer_config.json may list every added token.
 constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
+
+// As Tokenizer takes it.
+constexpr JsonLimits kTokenizerLimits{.bytes_max = std::size_t{64} << 20};
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
@@ -69,6 +74,25 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
                         fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
   }
   return static_cast<std::size_t>(value);
+}
+
+// The same of static embeddings, which take any number of tokens: what tokenizer.json cuts a text to.
+Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, std::size_t most) {
+  LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, kTokenizerLimits));
+  if (!tokenizer) return most;
+  const auto truncation = tokenizer->find("truncation");
+  if (truncation == tokenizer->end() || truncation->is_null()) return most;
+  const std::string name = platform::path_to_utf8(file);
+  if (!truncation->is_object()) return invalid_file(file, "'truncation' is no object");
+  LB_ASSIGN_OR_RETURN(const std::string direction, read_text(*truncation, "direction", "Right", name));
+  if (direction != "Right") {
+    return unsupported_file(
+        file, fmt::format("'truncation' is to the '{}': only texts that are cut at their end are supported",
+                          printable(direction)));
+  }
+  constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  LB_ASSIGN_OR_RETURN(const auto length, read_size(*truncation, "max_length", 1, kUnlimited, name));
+  return std::min(length.value_or(most), most);
 }
 
 constexpr std::size_t kPromptsMax = 256;
@@ -132,6 +156,48 @@ Status refuse_prompts(const ModelFiles& files) {
   return {};
 }
 
+// The network of StaticEmbedding, which its weights describe.
+Status take_static(const Modules& modules, ModelFolder& model) {
+  const path file = modules.transformer / kSafetensorsFile;
+  LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file));
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(model.network, read_static_embedding(weights));
+  model.is_static = true;
+  model.hidden_size = model.network->hidden_size();
+  model.weights.push_back({.file = file, .place = {}});
+  std::ranges::copy(modules.weights, std::back_inserter(model.weights));
+  return {};
+}
+
+// The network that config.json describes, with its weights, or what it says of the one in an ONNX file.
+Status take_network(const json& config, const path& config_file, const Modules& modules, ModelFolder& model) {
+  const ModelFiles& files = model.files;
+  const path index_file = modules.transformer / kWeightsIndexFile;
+  const std::string config_name = platform::path_to_utf8(config_file);
+  LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
+  const Architecture* const architecture = find_architecture(type);
+  if (architecture == nullptr) {
+    if (!model.onnx_file) {
+      return unsupported_file(
+          config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported", printable(type),
+                                   known_architectures()));
+    }
+    LB_ASSIGN_OR_RETURN(const auto hidden, read_size(config, "hidden_size", 1, kHiddenSizeMax, config_name));
+    model.hidden_size = hidden.value_or(0);
+    return {};
+  }
+  LB_ASSIGN_OR_RETURN(model.network, architecture->read(config, config_file));
+  model.hidden_size = model.network->hidden_size();
+  LB_ASSIGN_OR_RETURN(const auto weights,
+                      weights_file_names([&](std::string_view name) { return files.has(modules.transformer / name); },
+                                         [&] { return files.read_json(index_file, kWeightsIndexLimits); },
+                                         platform::path_to_utf8(index_file), model.onnx_file.has_value()));
+  for (const std::string& name : weights)
+    model.weights.push_back({.file = modules.transformer / name, .place = {}});
+  if (!weights.empty()) std::ranges::copy(modules.weights, std::back_inserter(model.weights));
+  return {};
+}
+
 }  // namespace
 
 Result<ModelFolder> ModelFolder::open(const path& given) {
@@ -161,11 +227,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   const auto lacks = [&missing](std::string_view what) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);
   };
-  if (!config) lacks("config.json");
+  if (!config && !modules.is_static) lacks("config.json");
   if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
   const path index_file = transformer / kWeightsIndexFile;
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
-  if (!has_weights && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
+  if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file)
+    lacks("model.safetensors or onnx/model.onnx");
   if (!missing.empty()) {
     // Something of that name may be there, and be no file.
     for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {
@@ -179,26 +246,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   LB_RETURN_IF_ERROR(read_extras(model));
   LB_RETURN_IF_ERROR(refuse_prompts(files));
 
-  const std::string config_name = platform::path_to_utf8(config_file);
-  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*config, "model_type", "", config_name));
-  if (const Architecture* architecture = find_architecture(type)) {
-    LB_ASSIGN_OR_RETURN(model.network, architecture->read(*config, config_file));
-    LB_ASSIGN_OR_RETURN(const auto weights,
-                        weights_file_names([&](std::string_view name) { return files.has(transformer / name); },
-                                           [&] { return files.read_json(index_file, kWeightsIndexLimits); },
-                                           platform::path_to_utf8(index_file), model.onnx_file.has_value()));
-    for (const std::string& name : weights)
-      model.weights.push_back({.file = transformer / name, .place = {}});
-    if (!weights.empty()) std::ranges::copy(modules.weights, std::back_inserter(model.weights));
-  } else if (!model.onnx_file) {
-    return unsupported_file(config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported",
-                                                     printable(type), known_architectures()));
-  }
-  if (model.network) {
-    model.hidden_size = model.network->hidden_size();
+  if (modules.is_static) {
+    LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {
-    LB_ASSIGN_OR_RETURN(const auto hidden, read_size(*config, "hidden_size", 1, kHiddenSizeMax, config_name));
-    model.hidden_size = hidden.value_or(0);
+    LB_RETURN_IF_ERROR(take_network(*config, config_file, modules, model));
   }
 
   model.pooling = modules.pooling;
@@ -212,8 +263,6 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     model.hidden_size = numbers;
   }
 
-  LB_ASSIGN_OR_RETURN(const auto positions,
-                      read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax, config_name));
   // Models without a table of positions are bounded by their other files.
   model.small_files = {model.tokenizer_file,
                        config_file,
@@ -226,6 +275,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
+  if (model.is_static) {
+    LB_ASSIGN_OR_RETURN(model.max_tokens, read_truncation(files, model.tokenizer_file, kTokensMax));
+    return model;
+  }
+  LB_ASSIGN_OR_RETURN(const auto positions, read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax,
+                                                      platform::path_to_utf8(config_file)));
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(files, transformer, modules.listed, positions.value_or(kTokensMax)));
   return model;
@@ -252,7 +307,8 @@ Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
 Result<Tokenizer> ModelFolder::open_tokenizer() const {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
   const auto bytes = stored.bytes();
-  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
+  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name,
+                              {.special_tokens = !is_static});
 }
 
 }  // namespace latebind::embedding

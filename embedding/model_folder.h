@@ -45,6 +45,8 @@ struct ModelFolder {
   // one. Both for who asks for them: nothing is applied by itself.
   std::map<std::string, std::string, std::less<>> prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
+  // StaticEmbedding: its texts have no special tokens.
+  bool is_static = false;
   std::size_t max_tokens = 0;  // the minimum of what sentence_bert_config.json and the position table allow
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.

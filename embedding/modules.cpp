@@ -189,12 +189,13 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
   const std::string kind =
       type.starts_with("sentence_transformers.") ? type.substr(type.rfind('.') + 1) : std::string();
-  const bool is_open = modules.pooling_file && !modules.normalize;
-  if (kind == "Transformer" && number == 0) {
+  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize;
+  if ((kind == "Transformer" || kind == "StaticEmbedding") && number == 0) {
     modules.transformer = place;
+    modules.is_static = kind == "StaticEmbedding";
     return {};
   }
-  if (kind == "Pooling" && number == 1) {
+  if (kind == "Pooling" && number == 1 && !modules.is_static) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
   }
@@ -207,9 +208,9 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   // A module of its own: weights of the model's own folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && place != folder && place != modules.transformer)
     return read_behind(files, kind, place, modules);
-  return unsupported_file(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer, "
-                                            "Pooling, any of Dense, LayerNorm and Dropout and, perhaps, Normalize, in "
-                                            "this order",
+  return unsupported_file(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
+                                            "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
+                                            "and, perhaps, Normalize, in this order",
                                             printable(type), number + 1));
 }
 
@@ -233,7 +234,8 @@ Result<Modules> read_modules(const ModelFiles& files) {
   }
   for (std::size_t i = 0; i < document->size(); ++i)
     LB_RETURN_IF_ERROR(read_module(files, (*document)[i], i, modules));
-  if (!modules.pooling_file) return unsupported_file(file, "no Pooling module: the model gives no vector for a text");
+  if (!modules.pooling_file && !modules.is_static)
+    return unsupported_file(file, "no Pooling module: the model gives no vector for a text");
   return modules;
 }
 

@@ -23,6 +23,8 @@ struct WeightsFile {
 
 struct Modules {
   std::filesystem::path transformer{};  // folder of config.json and the weights
+  // StaticEmbedding instead of Transformer and Pooling: it has no config.json, and gives the mean.
+  bool is_static = false;
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;

@@ -195,6 +195,11 @@ bool Safetensors::contains(std::string_view name) const {
   return entries_.find(name) != entries_.end();
 }
 
+std::optional<std::vector<std::int64_t>> Safetensors::shape_of(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? std::nullopt : std::optional(found->second.shape);
+}
+
 Result<StoredTensor> Safetensors::find(std::string_view name, std::span<const std::int64_t> shape) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {

@@ -52,6 +52,8 @@ class Safetensors {
   // shape is not `shape`, kUnsupported for another type.
   [[nodiscard]] core::Result<StoredTensor> find(std::string_view name, std::span<const std::int64_t> shape) const;
 
+  // Nothing when there is no tensor of this name.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> shape_of(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.

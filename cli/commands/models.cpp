@@ -88,6 +88,8 @@ std::string models_reference() {
       "| module | what |\n|---|---|\n"
       "| `Transformer` | a network of the list above, first |\n"
       "| `Pooling` | one mode, second: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean` |\n"
+      "| `StaticEmbedding` | instead of both: the mean of the tokens' vectors; of model2vec without `mapping` and "
+      "`weights` |\n"
       "| `Dense` | behind it, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; no residual |\n"
       "| `LayerNorm`, `Dropout` | behind it; a dropout does nothing |\n"
       "| `Normalize` | last |\n\n"

@@ -27,17 +27,24 @@ using Names = std::set<std::string, std::less<>>;
 
 constexpr std::size_t kModulesMax = 32;
 
-// The folders of the modules, each empty or with a '/' at its end; the first is the transformer's.
-Result<std::vector<std::string>> module_folders(const Names& files, const ReadFile& read) {
+struct ModuleFolders {
+  std::vector<std::string> folders;  // each empty or with a '/' at its end; the first is the transformer's
+  bool is_static = false;            // the first is StaticEmbedding, which has no config.json
+};
+
+Result<ModuleFolders> module_folders(const Names& files, const ReadFile& read) {
   constexpr const char* kFile = "modules.json";
-  if (!files.contains(kFile)) return std::vector<std::string>{""};
+  if (!files.contains(kFile)) return ModuleFolders{.folders = {""}};
   LB_ASSIGN_OR_RETURN(const std::string text, read(kFile));
   LB_ASSIGN_OR_RETURN(const json modules, parse_json(text, kFile));
   if (!modules.is_array() || modules.empty() || modules.size() > kModulesMax) {
     return Status(StatusCode::kInvalidModel,
                   fmt::format("{}: an array of 1 to {} modules was expected", kFile, kModulesMax));
   }
-  std::vector<std::string> folders;
+  ModuleFolders found;
+  std::vector<std::string>& folders = found.folders;
+  LB_ASSIGN_OR_RETURN(const std::string first, read_text(modules.front(), "type", "", kFile));
+  found.is_static = first.ends_with(".StaticEmbedding");
   for (const json& module : modules) {
     LB_ASSIGN_OR_RETURN(const std::string folder, read_text(module, "path", "", kFile));
     if (folder.empty() || folder == ".") {
@@ -49,7 +56,7 @@ Result<std::vector<std::string>> module_folders(const Names& files, const ReadFi
                     fmt::format("{}: '{}' is no folder of the model", kFile, printable(folder)));
     }
   }
-  return folders;
+  return found;
 }
 
 // The first of `candidates` that there is, or an empty text.
@@ -106,7 +113,8 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
                                             const std::string& model) {
   const Names there(files.begin(), files.end());
-  LB_ASSIGN_OR_RETURN(const auto folders, module_folders(there, read));
+  LB_ASSIGN_OR_RETURN(const ModuleFolders modules, module_folders(there, read));
+  const std::vector<std::string>& folders = modules.folders;
   const std::string& transformer = folders.front();
   std::vector<std::string> plan;
   const auto add = [&](const std::string& name) {
@@ -115,7 +123,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
 
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
   std::string missing;
-  if (!there.contains(transformer + "config.json")) missing = transformer + "config.json";
+  if (!modules.is_static && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
   if (tokenizer.empty()) missing += (missing.empty() ? "" : " and ") + std::string("tokenizer.json");
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound,
@@ -131,8 +139,9 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     add(transformer + name);
   }
   add(tokenizer);
-  for (std::size_t i = 1; i < folders.size(); ++i)
+  for (std::size_t i = modules.is_static ? 0 : 1; i < folders.size(); ++i)
     add(folders[i] + std::string(kSafetensorsFile));
+  if (modules.is_static) return plan;
   LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, transformer, read, model));
   for (const std::string& name : weights) {
     add(name);

@@ -106,7 +106,7 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& file) {
   return from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::path_to_utf8(file));
 }
 
-Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name) {
+Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
   if (text.size() > kFileBytesMax) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
                                                         name, text.size(), kFileBytesMax));
@@ -114,6 +114,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   try {
     auto file = TokenizerFile::read(text);
     if (!file.ok()) return file.status().with_context(name);
+    if (!use.special_tokens) file->parts.post_processor = {};
     auto parts = std::make_unique<Parts>(*file);
     if (Status status = parts->add_tokens(std::move(file->added_tokens)); !status.ok()) {
       return status.with_context(name);

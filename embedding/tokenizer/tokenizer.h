@@ -18,13 +18,18 @@
 
 namespace latebind::embedding {
 
+struct TokenizerUse {
+  // Those that the post-processor adds to a text.
+  bool special_tokens = true;
+};
+
 class Tokenizer {
  public:
   // kNotFound, kInvalidModel (damaged), kUnsupported (names the part). Truncation and padding that the file asks for
   // are ignored: the caller truncates, batching pads.
   static core::Result<Tokenizer> from_file(const std::filesystem::path& file);
   // `name` stands for the file in messages.
-  static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name);
+  static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name, const TokenizerUse& use = {});
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;

@@ -1,4 +1,4 @@
-"""Models with modules behind pooling, with other modes of pooling, and with their weights in pieces."""
+"""Models with modules behind pooling, with other modes of pooling, without a network, and with weights in pieces."""
 
 import json
 import shutil
@@ -72,6 +72,91 @@ def test_modes_of_pooling(model, mode, device):
     modules = json.loads((model / "modules.json").read_text())
     (model / "modules.json").write_text(json.dumps(modules[:2]))  # without a normalisation
     agrees(embed(model, "--device", device, "--strict"), mode)
+
+
+@pytest.fixture
+def static(tmp_path):
+    return shutil.copytree(MODULES / "static", tmp_path / "static")
+
+
+def with_tensors(file, change):
+    """Rewrites the file with other names or other tensors in front."""
+    data = file.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    text = json.dumps(change(json.loads(data[8 : 8 + length]))).encode()
+    file.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_static_embeddings(static, device):
+    agrees_but_for_the_empty_text(embed(static, "--device", device, "--strict"))
+
+
+def agrees_but_for_the_empty_text(found):
+    """That has no direction."""
+    wanted = numpy.array(EXPECTED["vectors"]["static"])
+    assert EXPECTED["texts"][0] == "" and not found[0].any() and not wanted[0].any()
+    assert cosines(found[1:], wanted[1:]).min() > 0.999999
+    assert numpy.abs(found - wanted).max() < 1e-5
+
+
+def test_static_embeddings_of_model2vec_and_in_a_folder_of_their_own(static):
+    with_tensors(static / "model.safetensors", lambda head: {
+        "embeddings" if name == "embedding.weight" else name: tensor for name, tensor in head.items()})  # fmt: skip
+    (static / "config.json").write_text(json.dumps({"model_type": "model2vec", "normalize": True}))
+    agrees_but_for_the_empty_text(embed(static))
+    (static / "0_StaticEmbedding").mkdir()
+    for file in "model.safetensors", "tokenizer.json", "config.json":
+        (static / file).rename(static / "0_StaticEmbedding" / file)
+    modules = json.loads((static / "modules.json").read_text())
+    modules[0]["path"] = "0_StaticEmbedding"
+    (static / "modules.json").write_text(json.dumps(modules))
+    agrees_but_for_the_empty_text(embed(static))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_bundle_of_static_embeddings(static, tmp_path, device):
+    bundle = tmp_path / "static.lbundle"
+    good("compile", static, "--target", "cpu", "-q", "-o", bundle)
+    agrees_but_for_the_empty_text(embed(bundle, "--device", device, "--strict"))
+    good("inspect", "--verify", bundle)
+
+
+def test_texts_of_static_embeddings_have_no_special_tokens_and_are_cut_where_the_tokenizer_cuts_them(static):
+    def tokens():
+        return good("tokens", "--model", static, input="the cat sat on the mat\n").stdout.split()
+
+    whole = tokens()
+    assert len(whole) == 6
+    tokenizer = json.loads((static / "tokenizer.json").read_text())
+    tokenizer["truncation"] = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
+    (static / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert tokens() == whole[:4]
+    tokenizer["truncation"]["direction"] = "Left"
+    (static / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert "'truncation' is to the 'Left'" in bad(1, "tokens", "--model", static, input="text\n")
+
+
+def test_static_embeddings_that_are_not_understood_are_refused(static):
+    weights = static / "model.safetensors"
+    good_bytes = weights.read_bytes()
+    for name, said in {
+        "mapping": "the tensor 'mapping' of model2vec is not supported",
+        "weights": "the tensor 'weights' of model2vec",
+        "other": "neither 'embedding.weight' nor 'embeddings'",
+    }.items():
+        with_tensors(weights, lambda head, name=name: {
+            name: tensor for tensor in head.values() if "dtype" in tensor})  # fmt: skip
+        assert said in bad(1, "embed", "--model", static, input="text\n")
+        weights.write_bytes(good_bytes)
+    with_tensors(weights, lambda head: {"embedding.weight": head["embedding.weight"] | {"shape": [45 * 24]}})
+    assert "a table was expected" in bad(1, "embed", "--model", static, input="text\n")
+    weights.unlink()
+    assert "model.safetensors" in bad(1, "embed", "--model", static, input="text\n")
+    modules = json.loads((static / "modules.json").read_text())
+    modules.insert(1, {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"})
+    (static / "modules.json").write_text(json.dumps(modules))
+    assert "as number 2 is not supported" in bad(1, "embed", "--model", static, input="text\n")
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes what is beside this file: modules behind the pooling of ../tiny-bert with random weights, and what
-sentence-transformers computes with them and with its other modes of pooling.
+sentence-transformers computes with them and with its other modes of pooling; and static embeddings.
 
 Needs torch and sentence-transformers (6.x); the tests need neither. Usage: make.py
 """
@@ -11,7 +11,8 @@ import shutil
 import sentence_transformers
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.models import Dense, LayerNorm, Normalize, Pooling
+from sentence_transformers.models import Dense, LayerNorm, Normalize, Pooling, StaticEmbedding
+from tokenizers import Tokenizer
 
 HERE = pathlib.Path(__file__).resolve().parent
 TINY = HERE.parent / "tiny-bert"
@@ -55,6 +56,12 @@ def main():
     for part in ("modules.json", "1_Pooling", "2_Dense", "3_Dense", "4_LayerNorm"):
         shutil.move(whole / part, HERE / "behind" / part)
     shutil.rmtree(whole)
+    static = StaticEmbedding(Tokenizer.from_file(str(TINY / "f32/tokenizer.json")), embedding_dim=24)
+    model, expected["vectors"]["static"] = encode(randomize(static), [Normalize()], texts)
+    shutil.rmtree(HERE / "static", ignore_errors=True)
+    model.save(str(HERE / "static"))
+    for rest in "README.md", "config_sentence_transformers.json":
+        (HERE / "static" / rest).unlink(missing_ok=True)
     (HERE / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n", encoding="utf-8")
 
 

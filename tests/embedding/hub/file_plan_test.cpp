@@ -101,6 +101,18 @@ TEST(FilePlanTest, TakesThePiecesOfWeightsAndThoseOfModules) {
   EXPECT_THAT(plan(files).status().to_string(), HasSubstr("is no file of the folder"));
 }
 
+TEST(FilePlanTest, TakesWhatStaticEmbeddingsHave) {
+  const auto files = plan({{"0_StaticEmbedding/model.safetensors", ""},
+                           {"0_StaticEmbedding/tokenizer.json", ""},
+                           {"README.md", ""},
+                           {"modules.json", R"([
+    {"type": "sentence_transformers.models.StaticEmbedding", "path": "0_StaticEmbedding"},
+    {"type": "sentence_transformers.models.Normalize", "path": "1_Normalize"}])"}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  EXPECT_THAT(*files,
+              ElementsAre("modules.json", "0_StaticEmbedding/tokenizer.json", "0_StaticEmbedding/model.safetensors"));
+}
+
 TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
   const auto files = plan({{"config.json", kBert},
                            {"tokenizer.json", ""},
