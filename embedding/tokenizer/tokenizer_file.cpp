@@ -63,8 +63,8 @@ Result<DecoderPtr> read_decoder(const JsonView& root) {
   return read(view);
 }
 
-// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next free
-// one counted from the vocabulary's size.
+// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next one
+// behind the vocabulary's size and the tokens added before. Ids of a vocabulary with gaps are beyond its size.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
   const json* value = root.find("added_tokens");
   if (value == nullptr) return {};
@@ -94,7 +94,8 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
               fmt::format("{}: {} was added before", view.name(), core::quoted(token.content))};
     }
     const auto in_vocabulary = vocabulary.find(token.content);
-    const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id++;
+    const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id;
+    next_id = std::max(next_id, expected + 1);
     if (id != expected || id >= Vocabulary::kIdEnd) {
       return {StatusCode::kInvalidModel,
               fmt::format("{}: the id of {} is {}, and should be {} ({})", view.name(), core::quoted(token.content), id,
@@ -111,6 +112,10 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
 
 Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text));
+  return read(std::move(document));
+}
+
+Result<TokenizerFile> TokenizerFile::read(JsonDocument document) {
   LB_ASSIGN_OR_RETURN(const JsonView root, JsonView::object(document.root, "the file"));
   LB_RETURN_IF_ERROR(root.only_keys({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                                      "post_processor", "decoder", "model"}));

@@ -1,0 +1,48 @@
+// TokenizerClass: the class of transformers that makes the tokenizer of a model folder without a tokenizer.json, and the
+// files that it makes it from.
+//
+// Source: transformers 5.24, AutoTokenizer. Values of static storage; pure functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/json_text.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+// tokenizer_config.json may list every added token.
+inline constexpr core::JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
+
+// What a folder has of these beside its vocabulary. All are read, where they are there.
+inline constexpr std::string_view kTokenizerConfigFile = "tokenizer_config.json";
+inline constexpr std::string_view kSpecialTokensFile = "special_tokens_map.json";
+inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
+
+struct TokenizerClass {
+  enum class Kind : std::uint8_t { kBert, kMpnet, kRoberta, kGpt2, kQwen2, kXlmRoberta, kCamembert, kAlbert };
+
+  std::string_view name;  // without "Fast", which means the same
+  Kind kind = Kind::kBert;
+  std::string_view vocabulary_file;
+  std::string_view merges_file{};  // empty: the class has none
+};
+
+// By the tokenizer_class of tokenizer_config.json, else that of config.json, else its model_type. kUnsupported for one
+// that is not known, and where the tokenizer is code; messages name the file.
+[[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
+    const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config);
+
+// The names of the classes that are known, each once, for lists.
+[[nodiscard]] std::vector<std::string_view> known_tokenizer_classes();
+// Whether some class reads its vocabulary from a file of this name.
+[[nodiscard]] bool is_vocabulary_file(std::string_view name);
+// All those names, for lists.
+[[nodiscard]] std::vector<std::string_view> vocabulary_file_names();
+
+}  // namespace latebind::embedding
