@@ -16,12 +16,13 @@
 #include "embedding/modules.h"
 #include "embedding/refusals.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 #include "embedding/weights_files.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::JsonLimits;
 using core::printable;
 using core::read_bool;
 using core::read_size;
@@ -34,9 +35,6 @@ using std::filesystem::path;
 
 // Only [CLS] and [SEP].
 constexpr std::size_t kTokensMin = 2;
-
-// tokenizer_config.json may list every added token.
-constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
@@ -132,6 +130,16 @@ Status refuse_prompts(const ModelFiles& files) {
   return {};
 }
 
+// What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
+Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const nlohmann::json& config) {
+  LB_ASSIGN_OR_RETURN(const auto tokenizer_config,
+                      read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
+  auto found = find_vocabulary_files([&](std::string_view name) { return files.has(transformer / name); }, config,
+                                     tokenizer_config);
+  if (!found.ok()) return found.status().with_context(platform::path_to_utf8(transformer));
+  return found;
+}
+
 }  // namespace
 
 Result<ModelFolder> ModelFolder::open(const path& given) {
@@ -162,7 +170,21 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);
   };
   if (!config) lacks("config.json");
-  if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
+  FoundTokenizer tokenizer{.missing = "tokenizer.json"};
+  if (!files.has(model.tokenizer_file)) {
+    if (config) {
+      LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, transformer, *config));
+    }
+    model.tokenizer_class = tokenizer.made_by;
+    if (model.tokenizer_class == nullptr) {
+      lacks(tokenizer.missing);
+    } else {
+      // Something of that name that cannot be read is no reason to take another.
+      const Status found = files.open_file(model.tokenizer_file).status();
+      if (found.code() != StatusCode::kNotFound) return found;
+      model.tokenizer_file = transformer / model.tokenizer_class->vocabulary_file;
+    }
+  }
   const path index_file = transformer / kWeightsIndexFile;
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
   if (!has_weights && !model.onnx_file) lacks("model.safetensors or onnx/model.onnx");
@@ -223,6 +245,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
                        transformer / "tokenizer_config.json"};
   const bool in_pieces = !model.weights.empty() && model.weights.front().file.filename() != kSafetensorsFile;
   if (in_pieces) model.small_files.push_back(index_file);
+  if (model.tokenizer_class != nullptr) {
+    for (const std::string& name : tokenizer.files)
+      model.small_files.push_back(transformer / name);
+  }
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
@@ -250,9 +276,26 @@ Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
 }
 
 Result<Tokenizer> ModelFolder::open_tokenizer() const {
+  const auto text_of = [](const StoredFile& stored) {
+    const auto bytes = stored.bytes();
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  const auto bytes = stored.bytes();
-  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name);
+  if (tokenizer_class == nullptr) return Tokenizer::from_json(text_of(stored), stored.name);
+
+  const path folder = tokenizer_file.parent_path();
+  const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
+  VocabularyFiles given;
+  LB_ASSIGN_OR_RETURN(given.tokenizer_config, read(kTokenizerConfigFile));
+  LB_ASSIGN_OR_RETURN(given.special_tokens_map, read(kSpecialTokensFile));
+  LB_ASSIGN_OR_RETURN(given.added_tokens, read(kAddedTokensFile));
+  given.vocabulary = text_of(stored);
+  StoredFile merges;
+  if (!tokenizer_class->merges_file.empty()) {
+    LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
+    given.merges = text_of(merges);
+  }
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder));
 }
 
 }  // namespace latebind::embedding

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text/base64.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"
 

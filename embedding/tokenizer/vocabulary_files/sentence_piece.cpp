@@ -132,12 +132,11 @@ Result<SentencePieceModel> SentencePieceModel::read(std::span<const std::byte> f
   }
   LB_RETURN_IF_ERROR(whole.status());
   if (model.pieces.empty() || !has_trainer || !has_normalizer) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("no whole model of SentencePiece: no {} in its {} bytes",
-                              model.pieces.empty() ? "pieces"
-                              : !has_trainer       ? "trainer_spec"
-                                                   : "normalizer_spec",
-                              file.size()));
+    return Status(StatusCode::kInvalidModel, fmt::format("no whole model of SentencePiece: no {} in its {} bytes",
+                                                         model.pieces.empty() ? "pieces"
+                                                         : !has_trainer       ? "trainer_spec"
+                                                                              : "normalizer_spec",
+                                                         file.size()));
   }
   return model;
 }

@@ -23,7 +23,7 @@ struct SentencePieceModel {
     Type type = Type::kNormal;
   };
 
-  std::vector<Piece> pieces;          // by id
+  std::vector<Piece> pieces;         // by id
   std::string_view character_map{};  // as Precompiled has it; empty: characters stay
 
   // kInvalidModel with the byte at which it is damaged, kUnsupported for a model that is no Unigram model, or has more

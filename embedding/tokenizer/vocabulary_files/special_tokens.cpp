@@ -97,9 +97,8 @@ const auto has_content = [](std::string_view content) {
 
 bool operator==(const NamedToken& a, const NamedToken& b) {
   const auto flags = [](const NamedToken& token) {
-    return std::array{token.is_text, token.single_word,
-                      token.lstrip,  token.rstrip,
-                      token.special, token.normalized.value_or(!token.special)};
+    return std::array{token.is_text, token.single_word, token.lstrip,
+                      token.rstrip,  token.special,     token.normalized.value_or(!token.special)};
   };
   return a.content == b.content && flags(a) == flags(b);
 }
@@ -143,8 +142,8 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
         if (std::ranges::find(*extra_, token) == extra_->end()) extra_->push_back(token);
       }
     } else {
-      return {StatusCode::kUnsupported, fmt::format("{}: {} is not supported without a tokenizer.json",
-                                                    kSpecialTokensFile, core::quoted(key))};
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: {} is not supported without a tokenizer.json", kSpecialTokensFile, core::quoted(key))};
     }
   }
   return {};

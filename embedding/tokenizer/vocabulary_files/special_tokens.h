@@ -1,5 +1,5 @@
-// SpecialTokens: the tokens that the files beside a vocabulary name or add, in the order in which transformers adds them
-// to the tokenizer that it makes.
+// SpecialTokens: the tokens that the files beside a vocabulary name or add, in the order in which transformers adds
+// them to the tokenizer that it makes.
 //
 // Source: transformers 5.24, PreTrainedTokenizerBase and TokenizersBackend. A value type; one thread.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace latebind::embedding {
 
-// A token as the files have it: a text, or an object with flags. An object that leaves `normalized` out has the opposite
-// of `special` there.
+// A token as the files have it: a text, or an object with flags. An object that leaves `normalized` out has the
+// opposite of `special` there.
 struct NamedToken {
   std::string content;
   bool is_text = true;

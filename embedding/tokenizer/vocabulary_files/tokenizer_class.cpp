@@ -75,18 +75,6 @@ std::vector<std::string_view> known_tokenizer_classes() {
   return names;
 }
 
-std::vector<std::string_view> vocabulary_file_names() {
-  std::vector<std::string_view> names;
-  for (const TokenizerClass& one : kClasses) {
-    if (std::ranges::find(names, one.vocabulary_file) == names.end()) names.push_back(one.vocabulary_file);
-  }
-  return names;
-}
-
-bool is_vocabulary_file(std::string_view name) {
-  return std::ranges::find(kClasses, name, &TokenizerClass::vocabulary_file) != kClasses.end();
-}
-
 Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config) {
   LB_ASSIGN_OR_RETURN(const std::string type, core::read_text(config, "model_type", "", "config.json"));
   std::string name;
@@ -116,6 +104,33 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
   const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
   if (found == kClasses.end()) return needs_tokenizer_json(what);
+  return found;
+}
+
+Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has, const json& config,
+                                             const std::optional<json>& tokenizer_config) {
+  const auto is_there = [&has](const TokenizerClass& one) {
+    return has(one.vocabulary_file) || (!one.merges_file.empty() && has(one.merges_file));
+  };
+  // Who has no vocabulary at all misses a tokenizer.json, of whatever class.
+  FoundTokenizer found{.missing = "tokenizer.json"};
+  if (std::ranges::none_of(kClasses, is_there)) return found;
+  LB_ASSIGN_OR_RETURN(const TokenizerClass* tokenizer_class, find_tokenizer_class(config, tokenizer_config));
+  std::vector<std::string_view> missing;
+  for (const std::string_view name : {tokenizer_class->vocabulary_file, tokenizer_class->merges_file}) {
+    if (name.empty()) continue;
+    found.files.emplace_back(name);
+    if (!has(name)) missing.push_back(name);
+  }
+  if (!missing.empty()) {
+    found.missing = fmt::format("{} (of {}; or tokenizer.json)", fmt::join(missing, " and "), tokenizer_class->name);
+    return found;
+  }
+  for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile}) {
+    if (has(name)) found.files.emplace_back(name);
+  }
+  found.made_by = tokenizer_class;
+  found.missing.clear();
   return found;
 }
 

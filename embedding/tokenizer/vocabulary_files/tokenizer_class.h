@@ -1,10 +1,11 @@
-// TokenizerClass: the class of transformers that makes the tokenizer of a model folder without a tokenizer.json, and the
-// files that it makes it from.
+// TokenizerClass: the class of transformers that makes the tokenizer of a model folder without a tokenizer.json, and
+// the files that it makes it from.
 //
 // Source: transformers 5.24, AutoTokenizer. Values of static storage; pure functions, any thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,11 +39,21 @@ struct TokenizerClass {
 [[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
     const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config);
 
+// What makes the tokenizer of a folder that has no tokenizer.json.
+struct FoundTokenizer {
+  // Null: some of its files are missing.
+  const TokenizerClass* made_by = nullptr;
+  std::string missing{};  // for messages
+  // By their names in the folder: those that are read instead of a tokenizer.json.
+  std::vector<std::string> files{};
+};
+// `has` says whether the folder has a file of this name. The errors of find_tokenizer_class(), in a folder with any
+// vocabulary.
+[[nodiscard]] core::Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has,
+                                                                 const nlohmann::json& config,
+                                                                 const std::optional<nlohmann::json>& tokenizer_config);
+
 // The names of the classes that are known, each once, for lists.
 [[nodiscard]] std::vector<std::string_view> known_tokenizer_classes();
-// Whether some class reads its vocabulary from a file of this name.
-[[nodiscard]] bool is_vocabulary_file(std::string_view name);
-// All those names, for lists.
-[[nodiscard]] std::vector<std::string_view> vocabulary_file_names();
 
 }  // namespace latebind::embedding

@@ -33,8 +33,7 @@ constexpr const char* kQwenWords =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 Status refused(std::string_view key, std::string_view what) {
-  return {StatusCode::kUnsupported,
-          fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
+  return {StatusCode::kUnsupported, fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
 }
 
 // The keys of tokenizer_config.json that would make another tokenizer.
@@ -46,8 +45,7 @@ Status check_config(const json& config) {
     if (found == config.end() || found->is_null() || (found->is_structured() && found->empty())) continue;
     return refused(key, "is not supported without a tokenizer.json");
   }
-  LB_ASSIGN_OR_RETURN(const bool splits,
-                      core::read_bool(config, "split_special_tokens", false, kTokenizerConfigFile));
+  LB_ASSIGN_OR_RETURN(const bool splits, core::read_bool(config, "split_special_tokens", false, kTokenizerConfigFile));
   if (splits) return refused("split_special_tokens", "is true, which is not supported");
   LB_ASSIGN_OR_RETURN(const std::string side,
                       core::read_text(config, "truncation_side", "right", kTokenizerConfigFile));
@@ -74,22 +72,22 @@ std::initializer_list<DefaultToken> default_tokens(Kind kind) {
   static constexpr auto kOfBert = {DefaultToken{Role::kUnk, "[UNK]"}, DefaultToken{Role::kSep, "[SEP]"},
                                    DefaultToken{Role::kPad, "[PAD]"}, DefaultToken{Role::kCls, "[CLS]"},
                                    DefaultToken{Role::kMask, "[MASK]"}};
-  static constexpr auto kOfMpnet = {DefaultToken{Role::kBos, "<s>"},   DefaultToken{Role::kEos, "</s>"},
-                                    DefaultToken{Role::kSep, "</s>"},  DefaultToken{Role::kCls, "<s>"},
-                                    DefaultToken{Role::kUnk, "[UNK]"}, DefaultToken{Role::kPad, "<pad>"},
+  static constexpr auto kOfMpnet = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
+                                    DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
+                                    DefaultToken{Role::kUnk, "[UNK]"},  DefaultToken{Role::kPad, "<pad>"},
                                     DefaultToken{Role::kMask, "<mask>"}};
-  static constexpr auto kOfRoberta = {DefaultToken{Role::kBos, "<s>"},   DefaultToken{Role::kEos, "</s>"},
-                                      DefaultToken{Role::kSep, "</s>"},  DefaultToken{Role::kCls, "<s>"},
-                                      DefaultToken{Role::kUnk, "<unk>"}, DefaultToken{Role::kPad, "<pad>"},
+  static constexpr auto kOfRoberta = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
+                                      DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
+                                      DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kPad, "<pad>"},
                                       DefaultToken{Role::kMask, "<mask>"}};
   static constexpr auto kOfGpt2 = {DefaultToken{Role::kUnk, "<|endoftext|>"}, DefaultToken{Role::kBos, "<|endoftext|>"},
                                    DefaultToken{Role::kEos, "<|endoftext|>"}};
   static constexpr auto kOfQwen2 = {DefaultToken{Role::kUnk, "<|endoftext|>"},
                                     DefaultToken{Role::kEos, "<|endoftext|>"},
                                     DefaultToken{Role::kPad, "<|endoftext|>"}};
-  static constexpr auto kOfAlbert = {DefaultToken{Role::kBos, "[CLS]"}, DefaultToken{Role::kEos, "[SEP]"},
-                                     DefaultToken{Role::kUnk, "<unk>"}, DefaultToken{Role::kSep, "[SEP]"},
-                                     DefaultToken{Role::kPad, "<pad>"}, DefaultToken{Role::kCls, "[CLS]"},
+  static constexpr auto kOfAlbert = {DefaultToken{Role::kBos, "[CLS]"},  DefaultToken{Role::kEos, "[SEP]"},
+                                     DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kSep, "[SEP]"},
+                                     DefaultToken{Role::kPad, "<pad>"},  DefaultToken{Role::kCls, "[CLS]"},
                                      DefaultToken{Role::kMask, "[MASK]"}};
   switch (kind) {
     case Kind::kBert:
@@ -225,18 +223,23 @@ class DocumentMaker {
       root()["normalizer"] = {{"type", "NFC"}};
       json split = {
           {"type", "Split"}, {"pattern", {{"Regex", kQwenWords}}}, {"behavior", "Isolated"}, {"invert", false}};
-      root()["pre_tokenizer"] =
-          sequence_of("pretokenizers", json::array({std::move(split), std::move(bytes)}));
+      root()["pre_tokenizer"] = sequence_of("pretokenizers", json::array({std::move(split), std::move(bytes)}));
       tokens_.add_plainly_again();
     } else {
       root()["pre_tokenizer"] = std::move(bytes);
     }
-    root()["decoder"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
-    root()["model"] = {{"type", "BPE"},         {"dropout", nullptr},
-                       {"unk_token", nullptr},  {"continuing_subword_prefix", ""},
-                       {"end_of_word_suffix", ""}, {"fuse_unk", false},
-                       {"byte_fallback", false},   {"ignore_merges", false},
-                       {"vocab", true},            {"merges", true}};
+    root()["decoder"] = {
+        {"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
+    root()["model"] = {{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", nullptr},
+                       {"continuing_subword_prefix", ""},
+                       {"end_of_word_suffix", ""},
+                       {"fuse_unk", false},
+                       {"byte_fallback", false},
+                       {"ignore_merges", false},
+                       {"vocab", true},
+                       {"merges", true}};
     return {};
   }
 
@@ -361,9 +364,10 @@ class DocumentMaker {
     const auto add = [&](const std::string& token) -> Status {
       // The reference writes a template as a text, in which these have a meaning.
       if (token.find_first_of(":$ \t\n\v\f\r") != std::string::npos || !is_ascii(token)) {
-        return {StatusCode::kUnsupported,
-                fmt::format("{}: the token {} cannot be put around a text (supported: ASCII without spaces, ':' and '$')",
-                            kTokenizerConfigFile, core::quoted(token))};
+        return {
+            StatusCode::kUnsupported,
+            fmt::format("{}: the token {} cannot be put around a text (supported: ASCII without spaces, ':' and '$')",
+                        kTokenizerConfigFile, core::quoted(token))};
       }
       LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(token));
       pieces.push_back(template_piece(token));

@@ -1,8 +1,9 @@
 // VocabularyFiles: the files that a model folder without a tokenizer.json has instead, and the tokenizer.json that
 // transformers would make of them.
 //
-// Source: transformers 5.24, the classes of tokenizer_class.h. What they leave out is left out here, what they ignore is
-// ignored, and what would be another tokenizer is refused. Views that must outlive the call; pure functions, any thread.
+// Source: transformers 5.24, the classes of tokenizer_class.h. What they leave out is left out here, what they ignore
+// is ignored, and what would be another tokenizer is refused. Views that must outlive the call; pure functions, any
+// thread.
 #pragma once
 
 #include <cstddef>

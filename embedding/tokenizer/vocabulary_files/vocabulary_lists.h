@@ -11,8 +11,8 @@
 
 namespace latebind::embedding {
 
-// vocab.txt: a token in each line, whose number is its id. White space behind a token is none of it, and of a token that
-// occurs twice the last line counts, as in the reference.
+// vocab.txt: a token in each line, whose number is its id. White space behind a token is none of it, and of a token
+// that occurs twice the last line counts, as in the reference.
 [[nodiscard]] core::Status read_word_list(std::string_view text, ModelLists& lists);
 // vocab.json: {token: id}.
 [[nodiscard]] core::Status read_json_vocabulary(std::string_view json, ModelLists& lists);
