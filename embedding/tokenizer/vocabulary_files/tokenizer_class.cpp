@@ -53,8 +53,11 @@ constexpr std::array kClassesOfModels{
 constexpr std::string_view kOnlyTokenizerJson[] = {"modernbert", "modernbert-decoder"};
 
 Status needs_tokenizer_json(std::string_view what) {
+  std::vector<std::string_view> names;
+  for (const TokenizerClass& one : kClasses)
+    names.push_back(one.name);
   return {StatusCode::kUnsupported,
-          fmt::format("{} needs a tokenizer.json (without one: {})", what, fmt::join(known_tokenizer_classes(), ", "))};
+          fmt::format("{} needs a tokenizer.json (without one: {})", what, fmt::join(names, ", "))};
 }
 
 // Whether a class of the model's own makes the tokenizer.
@@ -68,11 +71,8 @@ bool is_code(const json& tokenizer_config) {
 
 }  // namespace
 
-std::vector<std::string_view> known_tokenizer_classes() {
-  std::vector<std::string_view> names;
-  for (const TokenizerClass& one : kClasses)
-    names.push_back(one.name);
-  return names;
+std::span<const TokenizerClass> known_tokenizer_classes() {
+  return kClasses;
 }
 
 Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ struct FoundTokenizer {
                                                                  const nlohmann::json& config,
                                                                  const std::optional<nlohmann::json>& tokenizer_config);
 
-// The names of the classes that are known, each once, for lists.
-[[nodiscard]] std::vector<std::string_view> known_tokenizer_classes();
+// All that are known, for lists.
+[[nodiscard]] std::span<const TokenizerClass> known_tokenizer_classes();
 
 }  // namespace latebind::embedding
