@@ -63,8 +63,8 @@ Result<DecoderPtr> read_decoder(const JsonView& root) {
   return read(view);
 }
 
-// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next one
-// behind the vocabulary's size and the tokens added before. Ids of a vocabulary with gaps are beyond its size.
+// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next free
+// one counted from the vocabulary's size.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
   const json* value = root.find("added_tokens");
   if (value == nullptr) return {};
@@ -94,8 +94,7 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
               fmt::format("{}: {} was added before", view.name(), core::quoted(token.content))};
     }
     const auto in_vocabulary = vocabulary.find(token.content);
-    const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id;
-    next_id = std::max(next_id, expected + 1);
+    const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id++;
     if (id != expected || id >= Vocabulary::kIdEnd) {
       return {StatusCode::kInvalidModel,
               fmt::format("{}: the id of {} is {}, and should be {} ({})", view.name(), core::quoted(token.content), id,

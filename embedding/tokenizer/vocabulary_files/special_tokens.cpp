@@ -125,7 +125,7 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
     if (role != kKeys.end()) {
       const auto place = static_cast<std::size_t>(role - kKeys.begin());
       std::optional<NamedToken>& slot = named_[place];
-      is_from_files_[place] = true;
+      is_known_early_[place] = true;
       if (value.is_null()) {
         slot.reset();
         continue;
@@ -139,6 +139,7 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
       LB_ASSIGN_OR_RETURN(const auto more, read_list(value, true, kSpecialTokensFile, key));
       if (!extra_ || value.is_null()) extra_.emplace();
       for (const NamedToken& token : more) {
+        extra_known_early_.insert(token.content);
         if (std::ranges::find(*extra_, token) == extra_->end()) extra_->push_back(token);
       }
     } else {
@@ -149,16 +150,14 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
   return {};
 }
 
-// {token: id}; a token is special where the files name it as one. The defaults of the class are not known there.
+// {token: id}; a token is special where the files name it as one. Neither the defaults of the class nor the objects of
+// tokenizer_config.json are known at this point of the reference.
 Status SpecialTokens::read_legacy_added(const json& added_tokens) {
   std::set<std::string> special;
   for (std::size_t role = 0; role < named_.size(); ++role) {
-    if (is_from_files_[role] && named_[role]) special.insert(named_[role]->content);
+    if (is_known_early_[role] && named_[role]) special.insert(named_[role]->content);
   }
-  if (extra_) {
-    for (const NamedToken& token : *extra_)
-      special.insert(token.content);
-  }
+  special.insert(extra_known_early_.begin(), extra_known_early_.end());
   for (const auto& [content, id] : added_tokens.items()) {
     if (!id.is_number_unsigned()) return wrong(kAddedTokensFile, content, "has no id");
     const bool is_special = special.contains(content);
@@ -174,7 +173,7 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
     const auto found = tokenizer_config.find(kKeys[role]);
     if (found == tokenizer_config.end()) continue;
     named_[role].reset();
-    is_from_files_[role] = true;
+    is_known_early_[role] = found->is_string();
     if (found->is_null()) continue;
     LB_ASSIGN_OR_RETURN(named_[role], read_token(*found, false, kTokenizerConfigFile, kKeys[role]));
   }
@@ -186,6 +185,10 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
   }
   if (additional != tokenizer_config.end() && !has_extra) {
     LB_ASSIGN_OR_RETURN(extra_, read_list(*additional, false, kTokenizerConfigFile, kAdditionalKey));
+  }
+
+  for (const NamedToken& token : extra_.value_or(std::vector<NamedToken>())) {
+    if (token.is_text) extra_known_early_.insert(token.content);
   }
 
   const auto decoder = tokenizer_config.find("added_tokens_decoder");
@@ -266,9 +269,8 @@ std::vector<AddedToken> SpecialTokens::with_ids(const Vocabulary& unfinished) co
     if (token.content.empty()) continue;
     const auto [place, is_new] = places.emplace(token.content, added.size());
     if (is_new) {
-      const std::int32_t id = ids.at(token.content).value_or(next_id);
-      next_id = std::max(next_id, id + 1);
-      added.emplace_back().id = id;
+      const auto in_vocabulary = ids.at(token.content);
+      added.emplace_back().id = in_vocabulary ? *in_vocabulary : next_id++;
     }
     AddedToken& slot = added[place->second];
     slot = {.content = token.content,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,7 @@ class SpecialTokens {
   // Once more, with plain flags, at the end: as one class does it.
   void add_plainly_again() { adds_plainly_again_ = true; }
 
-  // All of them with their ids, by id: that of the vocabulary, or else the next one behind all ids that there are.
+  // All of them with their ids, by id: that of the vocabulary, or else the next one counted from its size.
   [[nodiscard]] std::vector<AddedToken> with_ids(const Vocabulary& unfinished) const;
 
  private:
@@ -65,7 +66,8 @@ class SpecialTokens {
   [[nodiscard]] std::vector<NamedToken> in_order() const;
 
   std::array<std::optional<NamedToken>, 7> named_;
-  std::array<bool, 7> is_from_files_{};
+  std::array<bool, 7> is_known_early_{};  // when added_tokens.json is read
+  std::set<std::string> extra_known_early_;
   std::map<std::uint64_t, NamedToken> added_;  // by the id that the files give, which only orders them
   // Nothing: the files have no such key.
   std::optional<std::vector<NamedToken>> extra_ = std::nullopt;

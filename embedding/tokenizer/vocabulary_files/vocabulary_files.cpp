@@ -406,7 +406,8 @@ class DocumentMaker {
         return add_template_of(Role::kCls, Role::kSep);
       case Kind::kAlbert:
         // This class alone lets the general one override what it has set.
-        return is_asked_for ? add_asked_for() : add_template_of(Role::kCls, Role::kSep);
+        LB_RETURN_IF_ERROR(add_template_of(Role::kCls, Role::kSep));
+        return is_asked_for ? add_asked_for() : Status();
       case Kind::kMpnet:
       case Kind::kRoberta:
         break;

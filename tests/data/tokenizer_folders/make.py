@@ -219,6 +219,11 @@ def cases():
         "mask_token": {"__type": "AddedToken", "content": "[MASK]", "lstrip": True, "normalized": True,
                        "rstrip": False, "single_word": False}})  # fmt: skip
     yield case("bert_odd_lines", "bert", {"vocab.txt": "odd.txt"})
+    yield case("bert_odd_lines_added", "bert", {"vocab.txt": "odd.txt"}, {"additional_special_tokens": ["[NEW]"]},
+               tokens={"new word": 700, "<user>": 3})  # fmt: skip
+    yield case("bert_objects_and_added", "bert", bert, {
+        "mask_token": {"__type": "AddedToken", "content": "<mask>", "lstrip": True, "special": True}},
+        {"cls_token": {"content": "[CLS]", "lstrip": True}}, {"<mask>": 640, "[CLS]": 2, "[NEW]": 639})  # fmt: skip
     yield case("class_of_the_network", "new", bert, network={"tokenizer_class": "BertTokenizer"})
     yield case("mpnet", "mpnet", {"vocab.txt": "mpnet.txt"}, count=MANY)
     yield case("mpnet_as_saved", "mpnet", {"vocab.txt": "mpnet.txt"}, {
@@ -281,9 +286,10 @@ def ids_of(case, texts):
 
 
 def main():
-    make_word_pieces()
-    make_byte_pairs()
-    make_sentence_pieces()
+    # Training is not the same twice: vocabularies that are there stay.
+    for name, make in ("odd.txt", make_word_pieces), ("merges.txt", make_byte_pairs), ("albert.model", make_sentence_pieces):
+        if not (HERE / name).exists():
+            make()
     texts = lines()
     (HERE / "lines.json").write_text(
         "[\n" + ",\n".join(json.dumps(text) for text in texts) + "\n]\n", encoding="utf-8"
