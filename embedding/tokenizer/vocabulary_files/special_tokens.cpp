@@ -89,10 +89,6 @@ bool is_empty(const json& value) {
   return value.is_null() || (value.is_structured() && value.empty());
 }
 
-const auto has_content = [](std::string_view content) {
-  return [content](const NamedToken& token) { return token.content == content; };
-};
-
 }  // namespace
 
 bool operator==(const NamedToken& a, const NamedToken& b) {

@@ -180,7 +180,7 @@ class DocumentMaker {
   [[nodiscard]] Result<bool> flag_or_null(const char* key, bool otherwise) const {
     return config_.contains(key) ? flag(key, false) : otherwise;
   }
-  [[nodiscard]] Status in(std::string_view file, Status status) const { return std::move(status).with_context(file); }
+  static Status in(std::string_view file, const Status& status) { return status.with_context(file); }
   json& root() { return document_.root; }
 
   Status make_word_pieces() {

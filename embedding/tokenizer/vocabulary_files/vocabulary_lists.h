@@ -15,7 +15,7 @@ namespace latebind::embedding {
 // that occurs twice the last line counts, as in the reference.
 [[nodiscard]] core::Status read_word_list(std::string_view text, ModelLists& lists);
 // vocab.json: {token: id}.
-[[nodiscard]] core::Status read_json_vocabulary(std::string_view json, ModelLists& lists);
+[[nodiscard]] core::Status read_json_vocabulary(std::string_view text, ModelLists& lists);
 // merges.txt: "left right" in each line; lines that begin with #version are none.
 [[nodiscard]] core::Status read_merges(std::string_view text, ModelLists& lists);
 
