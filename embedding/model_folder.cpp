@@ -18,12 +18,13 @@
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 #include "embedding/weights_files.h"
 
 namespace latebind::embedding {
 namespace {
 
-using core::JsonLimits;
 using core::printable;
 using core::read_bool;
 using core::read_size;
@@ -37,11 +38,8 @@ using std::filesystem::path;
 // Only [CLS] and [SEP].
 constexpr std::size_t kTokensMin = 2;
 
-// tokenizer_config.json may list every added token.
-constexpr JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
-
 // As Tokenizer takes it.
-constexpr JsonLimits kTokenizerLimits{.bytes_max = std::size_t{64} << 20};
+constexpr core::JsonLimits kTokenizerLimits{.bytes_max = std::size_t{64} << 20};
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
@@ -61,7 +59,7 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
       if (limit) return std::min(*limit, position_count);
     }
   }
-  const path tokenizer_file = transformer / "tokenizer_config.json";
+  const path tokenizer_file = transformer / kTokenizerConfigFile;
   LB_ASSIGN_OR_RETURN(const auto config, read_object(files, tokenizer_file, kTokenizerConfigLimits));
   if (!config) return position_count;
   const auto limit = config->find("model_max_length");
@@ -74,6 +72,22 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
                         fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
   }
   return static_cast<std::size_t>(value);
+}
+
+// What transformers' tokenizers do besides, and we do not.
+Status refuse_tokenizer_options(const ModelFiles& files, const path& file) {
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file, kTokenizerConfigLimits));
+  if (!config) return {};
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const std::string side, read_text(*config, "truncation_side", "right", name));
+  if (side != "right") {
+    return unsupported_file(file, fmt::format("'truncation_side' is '{}': only texts that are cut at their end are "
+                                              "supported",
+                                              printable(side)));
+  }
+  LB_ASSIGN_OR_RETURN(const bool splits, read_bool(*config, "split_special_tokens", false, name));
+  if (splits) return unsupported_file(file, "'split_special_tokens' is true, which is not supported");
+  return {};
 }
 
 // The same of static embeddings, which take any number of tokens: what tokenizer.json cuts a text to.
@@ -198,6 +212,16 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   return {};
 }
 
+// What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
+Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const nlohmann::json& config) {
+  LB_ASSIGN_OR_RETURN(const auto tokenizer_config,
+                      read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
+  auto found = find_vocabulary_files([&](std::string_view name) { return files.has(transformer / name); }, config,
+                                     tokenizer_config);
+  if (!found.ok()) return found.status().with_context(platform::path_to_utf8(transformer));
+  return found;
+}
+
 }  // namespace
 
 Result<ModelFolder> ModelFolder::open(const path& given) {
@@ -228,7 +252,21 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);
   };
   if (!config && !modules.is_static) lacks("config.json");
-  if (!files.has(model.tokenizer_file)) lacks("tokenizer.json");
+  FoundTokenizer tokenizer{.missing = "tokenizer.json"};
+  if (!files.has(model.tokenizer_file)) {
+    if (config && !modules.is_static) {
+      LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, transformer, *config));
+    }
+    model.tokenizer_class = tokenizer.made_by;
+    if (model.tokenizer_class == nullptr) {
+      lacks(tokenizer.missing);
+    } else {
+      // Something of that name that cannot be read is no reason to take another.
+      const Status found = files.open_file(model.tokenizer_file).status();
+      if (found.code() != StatusCode::kNotFound) return found;
+      model.tokenizer_file = transformer / model.tokenizer_class->vocabulary_file;
+    }
+  }
   const path index_file = transformer / kWeightsIndexFile;
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
   if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file)
@@ -272,6 +310,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
                        transformer / "tokenizer_config.json"};
   const bool in_pieces = !model.weights.empty() && model.weights.front().file.filename() != kSafetensorsFile;
   if (in_pieces) model.small_files.push_back(index_file);
+  if (model.tokenizer_class != nullptr) {
+    for (const std::string& name : tokenizer.files)
+      model.small_files.push_back(transformer / name);
+  }
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
@@ -279,6 +321,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     LB_ASSIGN_OR_RETURN(model.max_tokens, read_truncation(files, model.tokenizer_file, kTokensMax));
     return model;
   }
+  LB_RETURN_IF_ERROR(refuse_tokenizer_options(files, transformer / kTokenizerConfigFile));
   LB_ASSIGN_OR_RETURN(const auto positions, read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax,
                                                       platform::path_to_utf8(config_file)));
   LB_ASSIGN_OR_RETURN(model.max_tokens,
@@ -305,10 +348,27 @@ Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
 }
 
 Result<Tokenizer> ModelFolder::open_tokenizer() const {
+  const auto text_of = [](const StoredFile& stored) {
+    const auto bytes = stored.bytes();
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  const auto bytes = stored.bytes();
-  return Tokenizer::from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, stored.name,
-                              {.special_tokens = !is_static});
+  if (tokenizer_class == nullptr)
+    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static});
+
+  const path folder = tokenizer_file.parent_path();
+  const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
+  VocabularyFiles given;
+  LB_ASSIGN_OR_RETURN(given.tokenizer_config, read(kTokenizerConfigFile));
+  LB_ASSIGN_OR_RETURN(given.special_tokens_map, read(kSpecialTokensFile));
+  LB_ASSIGN_OR_RETURN(given.added_tokens, read(kAddedTokensFile));
+  given.vocabulary = text_of(stored);
+  StoredFile merges;
+  if (!tokenizer_class->merges_file.empty()) {
+    LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
+    given.merges = text_of(merges);
+  }
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder));
 }
 
 }  // namespace latebind::embedding

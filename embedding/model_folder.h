@@ -25,13 +25,16 @@
 namespace latebind::embedding {
 
 class Tokenizer;
+struct TokenizerClass;
 
 using graph::PoolingMode;
 
 // Paths are those that the files have or would have below `files.place()`: open them with `files`.
 struct ModelFolder {
   ModelFiles files;
-  std::filesystem::path tokenizer_file;
+  std::filesystem::path tokenizer_file;  // tokenizer.json, or else the vocabulary
+  const TokenizerClass* tokenizer_class =
+      nullptr;                                     // where there is no tokenizer.json: what makes one of the vocabulary
   std::vector<WeightsFile> weights;                // where `network` can be made from them, its own first
   std::optional<std::filesystem::path> onnx_file;  // onnx/model.onnx or model.onnx
   // What was read, the tokenizer's file included: all that is needed besides the weights or the ONNX file.
@@ -60,7 +63,8 @@ struct ModelFolder {
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
   // kInvalidArgument for more than its position table has.
   [[nodiscard]] core::Result<std::size_t> token_limit(std::size_t wanted) const;
-  // Reads tokenizer.json. The errors of ModelFiles::open_file() and Tokenizer::from_json().
+  // Reads tokenizer.json, or what there is instead. The errors of ModelFiles::open_file(), Tokenizer::from_json() and
+  // Tokenizer::from_vocabulary_files().
   [[nodiscard]] core::Result<Tokenizer> open_tokenizer() const;
   // Of the model, for messages.
   [[nodiscard]] const std::string& name() const { return files.name(); }

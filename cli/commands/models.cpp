@@ -12,6 +12,7 @@
 #include "cli/terminal/parser.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/tokenizer/tokenizer_file.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::cli {
 namespace {
@@ -58,8 +59,9 @@ std::string models_reference() {
   std::string text =
       "# Models\n\n"
       "A model is a folder as it is on the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
-      "`model.safetensors.index.json`), `tokenizer.json`, and the modules of sentence-transformers. Latebind reads\n"
-      "it as it is, without an export and without Python. This page is what `latebind models --reference` prints;\n"
+      "`model.safetensors.index.json`), `tokenizer.json` (or a [vocabulary](#vocabularies)), and the modules of\n"
+      "sentence-transformers. Latebind reads it as it is, without an export and without Python. This page is what "
+      "`latebind models --reference` prints;\n"
       "`latebind models` prints the same for reading, `--json` for programs.\n\n"
       "## Networks\n\n"
       "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
@@ -98,6 +100,15 @@ std::string models_reference() {
       "| part | types |\n|---|---|\n";
   for (const auto& part : embedding::known_tokenizer_parts())
     text += fmt::format("| `{}` | `{}` |\n", part.kind, fmt::join(part.types, "`, `"));
+  text +=
+      "\n## Vocabularies\n\n"
+      "Of a folder without a `tokenizer.json`, by the `tokenizer_class` of `tokenizer_config.json`;\n"
+      "[how one is made of them](tokenizer.md#without-a-tokenizerjson).\n\n"
+      "| class | files |\n|---|---|\n";
+  for (const embedding::TokenizerClass& one : embedding::known_tokenizer_classes()) {
+    text += fmt::format("| `{}` | `{}`{} |\n", one.name, one.vocabulary_file,
+                        one.merges_file.empty() ? std::string() : fmt::format(", `{}`", one.merges_file));
+  }
   return text;
 }
 

@@ -9,12 +9,13 @@ namespace {
 
 constexpr std::uint8_t kNoDigit = 64;
 
-constexpr std::array<std::uint8_t, 256> kDigits = [] {
-  constexpr std::string_view kAll = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::array<std::uint8_t, 256> kDigitValues = [] {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNoDigit);
-  for (std::size_t i = 0; i < kAll.size(); ++i)
-    values[static_cast<unsigned char>(kAll[i])] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < kBase64Digits.size(); ++i)
+    values[static_cast<unsigned char>(kBase64Digits[i])] = static_cast<std::uint8_t>(i);
   return values;
 }();
 
@@ -32,7 +33,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
   std::uint32_t bits = 0;
   unsigned bit_count = 0;
   for (const char c : text) {
-    const std::uint8_t digit = kDigits[static_cast<unsigned char>(c)];
+    const std::uint8_t digit = kDigitValues[static_cast<unsigned char>(c)];
     if (digit == kNoDigit) return std::nullopt;
     bits = bits << 6U | digit;
     bit_count += 6;
@@ -43,6 +44,21 @@ std::optional<std::string> decode_base64(std::string_view text) {
   }
   if (bits != 0) return std::nullopt;
   return bytes;
+}
+
+void append_base64(std::string& out, std::string_view bytes) {
+  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
+  const auto byte = [bytes](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t left = bytes.size() - i;
+    std::uint32_t three = byte(i) << 16U;
+    if (left > 1) three |= byte(i + 1) << 8U;
+    if (left > 2) three |= byte(i + 2);
+    out += kBase64Digits[three >> 18U];
+    out += kBase64Digits[three >> 12U & 63U];
+    out += left > 1 ? kBase64Digits[three >> 6U & 63U] : '=';
+    out += left > 2 ? kBase64Digits[three & 63U] : '=';
+  }
 }
 
 }  // namespace latebind::core

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4): reading. Pure functions, any thread.
+// Base64 (RFC 4648, section 4): reading and writing. Pure functions, any thread.
 #pragma once
 
 #include <optional>
@@ -10,5 +10,8 @@ namespace latebind::core {
 // The bytes that `text` stands for. Nothing where it is not Base64 in the one form that its bytes have: without white
 // space, padded, and with no bits left over.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
+
+// Appends the Base64 of `bytes`, padded, in one line.
+void append_base64(std::string& out, std::string_view bytes);
 
 }  // namespace latebind::core

@@ -10,6 +10,7 @@
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights_files.h"
 
 namespace latebind::embedding::hub {
@@ -108,6 +109,24 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   return weights;
 }
 
+// What makes the tokenizer of a model without a tokenizer.json.
+Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folder, const ReadFile& read,
+                                    const std::string& model) {
+  const std::string config_name = folder + "config.json";
+  if (!files.contains(config_name)) return FoundTokenizer{.missing = "tokenizer.json"};
+  LB_ASSIGN_OR_RETURN(const std::string text, read(config_name));
+  LB_ASSIGN_OR_RETURN(const json config, parse_json(text, config_name));
+  std::optional<json> tokenizer_config;
+  if (const std::string name = folder + std::string(kTokenizerConfigFile); files.contains(name)) {
+    LB_ASSIGN_OR_RETURN(const std::string tokenizer_text, read(name));
+    LB_ASSIGN_OR_RETURN(tokenizer_config, parse_json(tokenizer_text, name, kTokenizerConfigLimits));
+  }
+  auto found = find_vocabulary_files([&](std::string_view name) { return files.contains(folder + std::string(name)); },
+                                     config, tokenizer_config);
+  if (!found.ok()) return found.status().with_context(core::quoted(model));
+  return found;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
@@ -122,9 +141,15 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   };
 
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
+  FoundTokenizer made;
+  if (tokenizer.empty() && modules.is_static) {
+    made.missing = "tokenizer.json";
+  } else if (tokenizer.empty()) {
+    LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
+  }
   std::string missing;
   if (!modules.is_static && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
-  if (tokenizer.empty()) missing += (missing.empty() ? "" : " and ") + std::string("tokenizer.json");
+  if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound,
                   fmt::format("'{}' has no {}: is it a model for sentences, in the present layout?", model, missing));
@@ -139,6 +164,8 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
     add(transformer + name);
   }
   add(tokenizer);
+  for (const std::string& name : made.files)
+    add(transformer + name);
   for (std::size_t i = modules.is_static ? 0 : 1; i < folders.size(); ++i)
     add(folders[i] + std::string(kSafetensorsFile));
   if (modules.is_static) return plan;

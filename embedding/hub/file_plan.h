@@ -14,8 +14,9 @@ namespace latebind::embedding::hub {
 // The text of one of the model's files.
 using ReadFile = std::function<core::Result<std::string>(const std::string& name)>;
 
-// Names from `files`, the weights last: when those are complete, so is the rest. Reads modules.json and config.json.
-// kNotFound or kUnsupported says what is missing, kInvalidModel what is wrong in which file; `model` is for the text.
+// Names from `files`, the weights last: when those are complete, so is the rest. Reads modules.json, config.json and
+// tokenizer_config.json. kNotFound or kUnsupported says what is missing, kInvalidModel what is wrong in which file;
+// `model` is for the text.
 [[nodiscard]] core::Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files,
                                                                 const ReadFile& read, const std::string& model);
 

@@ -19,6 +19,7 @@
 #include "embedding/tokenizer/text_encoder.h"
 #include "embedding/tokenizer/tokenizer_file.h"
 #include "embedding/tokenizer/tokenizer_parts.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 
 namespace latebind::embedding {
 
@@ -106,15 +107,12 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& file) {
   return from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::path_to_utf8(file));
 }
 
-Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
-  if (text.size() > kFileBytesMax) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
-                                                        name, text.size(), kFileBytesMax));
-  }
+// `read` gives a Result<TokenizerFile>.
+template <class Read>
+Result<Tokenizer> Tokenizer::from_file_of(Read read, std::string_view name) {
   try {
-    auto file = TokenizerFile::read(text);
+    auto file = read();
     if (!file.ok()) return file.status().with_context(name);
-    if (!use.special_tokens) file->parts.post_processor = {};
     auto parts = std::make_unique<Parts>(*file);
     if (Status status = parts->add_tokens(std::move(file->added_tokens)); !status.ok()) {
       return status.with_context(name);
@@ -127,6 +125,28 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   } catch (const std::exception& error) {
     return Status(StatusCode::kInternal, fmt::format("{}: {}", name, error.what()));
   }
+}
+
+Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
+  if (text.size() > kFileBytesMax) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
+                                                        name, text.size(), kFileBytesMax));
+  }
+  const auto read = [&]() -> Result<TokenizerFile> {
+    LB_ASSIGN_OR_RETURN(TokenizerFile file, TokenizerFile::read(text));
+    if (!use.special_tokens) file.parts.post_processor = {};
+    return file;
+  };
+  return from_file_of(read, name);
+}
+
+Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokenizer_class, const VocabularyFiles& files,
+                                                   std::string_view name) {
+  const auto read = [&]() -> Result<TokenizerFile> {
+    LB_ASSIGN_OR_RETURN(JsonDocument document, tokenizer_document(tokenizer_class, files));
+    return TokenizerFile::read(std::move(document));
+  };
+  return from_file_of(read, name);
 }
 
 Status Tokenizer::check(std::string_view text, std::size_t max_tokens) const {

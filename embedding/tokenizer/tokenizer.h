@@ -18,6 +18,9 @@
 
 namespace latebind::embedding {
 
+struct TokenizerClass;
+struct VocabularyFiles;
+
 struct TokenizerUse {
   // Those that the post-processor adds to a text.
   bool special_tokens = true;
@@ -30,6 +33,9 @@ class Tokenizer {
   static core::Result<Tokenizer> from_file(const std::filesystem::path& file);
   // `name` stands for the file in messages.
   static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name, const TokenizerUse& use = {});
+  // What transformers makes of the files of a folder without a tokenizer.json. `name` stands for the folder.
+  static core::Result<Tokenizer> from_vocabulary_files(const TokenizerClass& tokenizer_class,
+                                                       const VocabularyFiles& files, std::string_view name);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -63,6 +69,8 @@ class Tokenizer {
  private:
   struct Parts;
   [[nodiscard]] core::Status check(std::string_view text, std::size_t max_tokens) const;
+  template <class Read>
+  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name);
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };

@@ -111,6 +111,10 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
 
 Result<TokenizerFile> TokenizerFile::read(std::string_view text) {
   LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text));
+  return read(std::move(document));
+}
+
+Result<TokenizerFile> TokenizerFile::read(JsonDocument document) {
   LB_ASSIGN_OR_RETURN(const JsonView root, JsonView::object(document.root, "the file"));
   LB_RETURN_IF_ERROR(root.only_keys({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                                      "post_processor", "decoder", "model"}));

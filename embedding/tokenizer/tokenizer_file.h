@@ -10,6 +10,7 @@
 #include "core/result.h"
 #include "embedding/tokenizer/added_tokens.h"
 #include "embedding/tokenizer/decoder.h"
+#include "embedding/tokenizer/json_document.h"
 #include "embedding/tokenizer/tokenizer_parts.h"
 
 namespace latebind::embedding {
@@ -23,6 +24,7 @@ struct TokenizerFile {
 
   // kInvalidModel or kUnsupported; messages name the part but not the file.
   static core::Result<TokenizerFile> read(std::string_view text);
+  static core::Result<TokenizerFile> read(JsonDocument document);
 };
 
 // The parts that a file may name, for lists: of what kind, "model", and its types.

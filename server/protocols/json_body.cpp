@@ -141,19 +141,4 @@ void append_numbers(std::string& out, std::span<const float> row) {
   out.resize(static_cast<std::size_t>(at - out.data()));
 }
 
-void append_base64(std::string& out, std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = bytes.size() - i;
-    std::uint32_t three = std::to_integer<std::uint32_t>(bytes[i]) << 16U;
-    if (left > 1) three |= std::to_integer<std::uint32_t>(bytes[i + 1]) << 8U;
-    if (left > 2) three |= std::to_integer<std::uint32_t>(bytes[i + 2]);
-    out += kDigits[three >> 18U];
-    out += kDigits[three >> 12U & 63U];
-    out += left > 1 ? kDigits[three >> 6U & 63U] : '=';
-    out += left > 2 ? kDigits[three & 63U] : '=';
-  }
-}
-
 }  // namespace latebind::server

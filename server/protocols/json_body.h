@@ -123,6 +123,5 @@ struct TextLimit {
 void append_string(std::string& out, std::string_view text);  // with quotes; `text` is UTF-8
 void append_numbers(std::string& out,
                     std::span<const float> row);  // "[0.1,…]": the shortest that reads back as the same
-void append_base64(std::string& out, std::span<const std::byte> bytes);  // without quotes
 
 }  // namespace latebind::server

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text/base64.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"
 
@@ -181,7 +182,8 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
                    i);
     if (is_base64) {
       text += '"';
-      append_base64(text, std::as_bytes(vectors.row(i)));
+      const auto row = std::as_bytes(vectors.row(i));
+      core::append_base64(text, {reinterpret_cast<const char*>(row.data()), row.size()});
       text += '"';
     } else {
       append_numbers(text, vectors.row(i));

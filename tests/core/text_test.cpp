@@ -63,6 +63,19 @@ TEST(UtcTimeTest, IsRfc3339) {
   EXPECT_EQ(utc_text_ms(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59.999Z");
 }
 
+TEST(Base64Test, WritesWhatItReads) {
+  std::string bytes;
+  for (int i = 0; i < 260; ++i) {
+    std::string text = "=";
+    append_base64(text, bytes);
+    EXPECT_EQ(decode_base64(text.substr(1)), bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+  std::string text;
+  append_base64(text, "fo");
+  EXPECT_EQ(text, "Zm8=");
+}
+
 TEST(Base64Test, ReadsTheOneFormOfSomeBytes) {
   EXPECT_EQ(decode_base64(""), "");
   EXPECT_EQ(decode_base64("Zg=="), "f");

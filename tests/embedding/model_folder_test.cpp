@@ -10,6 +10,7 @@ namespace {
 
 using core::StatusCode;
 using nlohmann::json;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -175,6 +176,65 @@ TEST_F(ModelFolderTest, ReadsATransformerInAFolderOfItsOwn) {
   ASSERT_EQ(model->weights.size(), 1U);
   EXPECT_EQ(model->weights[0].file, inner / "model.safetensors");
   EXPECT_EQ(model->max_tokens, 20U);
+}
+
+// Puts the vocabulary of tokenizer.json into vocab.txt.
+void write_vocabulary(const testing::ScratchFolder& folder) {
+  const auto tokenizer = json::parse(testing::read_file(folder.path() / "tokenizer.json"));
+  std::vector<std::string> lines(tokenizer["model"]["vocab"].size());
+  for (const auto& [token, id] : tokenizer["model"]["vocab"].items())
+    lines.at(id.get<std::size_t>()) = token;
+  std::string text;
+  for (const std::string& line : lines)
+    text += line + "\n";
+  folder.write("vocab.txt", text);
+}
+
+TEST_F(ModelFolderTest, WithoutATokenizerMakesOneOfTheVocabulary) {
+  const auto before = open()->open_tokenizer();
+  ASSERT_TRUE(before.ok());
+  write_vocabulary(scratch_);
+  EXPECT_EQ(open()->tokenizer_file.filename(), "tokenizer.json");
+  EXPECT_THAT(open()->small_files, Not(Contains(scratch_.path() / "vocab.txt")));
+  std::filesystem::remove(scratch_.path() / "tokenizer.json");
+  scratch_.write("special_tokens_map.json", R"({"unk_token": "[UNK]"})");
+  const auto model = open();
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->tokenizer_file, scratch_.path() / "vocab.txt");
+  for (const char* name : {"vocab.txt", "special_tokens_map.json"})
+    EXPECT_THAT(model->small_files, Contains(scratch_.path() / name));
+  const auto tokenizer = model->open_tokenizer();
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  for (const char* text : {"", "hello world", "The cat [MASK] sleeps.", "na\u00efve"}) {
+    std::vector<std::int32_t> expected;
+    std::vector<std::int32_t> ids;
+    ASSERT_TRUE(before->encode(text, 100, expected).ok());
+    ASSERT_TRUE(tokenizer->encode(text, 100, ids).ok());
+    EXPECT_EQ(ids, expected) << text;
+  }
+  scratch_.write("tokenizer_config.json", R"({"cls_token": {"content": "[CLS]"}})");
+  EXPECT_THAT(open()->open_tokenizer().status().to_string(),
+              HasSubstr("WithoutATokenizerMakesOneOfTheVocabulary: tokenizer_config.json: 'cls_token' is neither"));
+  scratch_.write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  expect(StatusCode::kUnsupported, {"tokenizer_config.json", "PreTrainedTokenizerFast", "needs a tokenizer.json"});
+}
+
+TEST_F(ModelFolderTest, NamesTheMissingPartOfAVocabulary) {
+  std::filesystem::remove(scratch_.path() / "tokenizer.json");
+  scratch_.write("vocab.json", "{}");
+  scratch_.write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
+  expect(StatusCode::kNotFound, {"is no model folder", "merges.txt (of RobertaTokenizer; or tokenizer.json) missing"});
+  scratch_.write("tokenizer_config.json", "{}");
+  expect(StatusCode::kNotFound, {"vocab.txt (of BertTokenizer; or tokenizer.json) missing"});
+}
+
+TEST_F(ModelFolderTest, RefusesWhatWouldChangeTheTokensByName) {
+  scratch_.write("tokenizer_config.json", R"({"truncation_side": "left"})");
+  expect(StatusCode::kUnsupported, {"tokenizer_config.json", "'truncation_side' is 'left'"});
+  scratch_.write("tokenizer_config.json", R"({"split_special_tokens": true})");
+  expect(StatusCode::kUnsupported, {"tokenizer_config.json", "'split_special_tokens'"});
+  scratch_.write("tokenizer_config.json", R"({"truncation_side": "right", "split_special_tokens": false})");
+  EXPECT_TRUE(ModelFolder::open(scratch_.path()).ok());
 }
 
 TEST_F(ModelFolderTest, RefusesAbsurdSizes) {

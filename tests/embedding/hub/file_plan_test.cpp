@@ -12,8 +12,10 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Files = std::map<std::string, std::string>;
 
@@ -164,6 +166,42 @@ TEST(FilePlanTest, RefusesModulesThatLeadOut) {
 TEST(FilePlanTest, PassesOnWhyAFileCannotBeRead) {
   const auto read = [](const std::string&) -> Result<std::string> { return Status(StatusCode::kDiskFull, "full"); };
   EXPECT_EQ(plan_files({"modules.json"}, read, "org/name").status().code(), StatusCode::kDiskFull);
+}
+
+TEST(FilePlanTest, WithoutATokenizerTakesWhatOneIsMadeOf) {
+  Files files{{"0_Transformer/config.json", R"({"model_type": "roberta"})"},
+              {"0_Transformer/merges.txt", ""},
+              {"0_Transformer/model.safetensors", ""},
+              {"0_Transformer/special_tokens_map.json", ""},
+              {"0_Transformer/added_tokens.json", ""},
+              {"0_Transformer/vocab.json", ""},
+              {"0_Transformer/vocab.txt", ""},
+              {"modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": "0_Transformer"}])"}};
+  const auto taken = plan(files);
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(*taken, ElementsAre("modules.json", "0_Transformer/config.json", "0_Transformer/special_tokens_map.json",
+                                  "0_Transformer/vocab.json", "0_Transformer/merges.txt",
+                                  "0_Transformer/added_tokens.json", "0_Transformer/model.safetensors"));
+  files["0_Transformer/tokenizer_config.json"] = R"({"tokenizer_class": "BertTokenizerFast"})";
+  const auto of_bert = plan(files);
+  ASSERT_TRUE(of_bert.ok()) << of_bert.status().to_string();
+  EXPECT_THAT(*of_bert, ElementsAre("modules.json", "0_Transformer/config.json", "0_Transformer/tokenizer_config.json",
+                                    "0_Transformer/special_tokens_map.json", "0_Transformer/vocab.txt",
+                                    "0_Transformer/added_tokens.json", "0_Transformer/model.safetensors"));
+  files["0_Transformer/tokenizer_config.json"] = R"({"tokenizer_class": "GemmaTokenizer"})";
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("'org/name': tokenizer_config.json: 'tokenizer_class' "
+                                                          "'GemmaTokenizer' needs a tokenizer.json"));
+  files["tokenizer.json"] = "";
+  ASSERT_TRUE(plan(files).ok());
+  EXPECT_THAT(*plan(files), Contains("tokenizer.json"));
+  EXPECT_THAT(*plan(files), Not(Contains("0_Transformer/vocab.txt")));
+}
+
+TEST(FilePlanTest, NamesTheMissingPartOfAVocabulary) {
+  const auto found = plan({{"config.json", R"({"model_type": "roberta"})"}, {"vocab.json", ""}, {"model.onnx", ""}});
+  EXPECT_EQ(found.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(found.status().to_string(),
+              HasSubstr("'org/name' has no merges.txt (of RobertaTokenizer; or tokenizer.json)"));
 }
 
 }  // namespace

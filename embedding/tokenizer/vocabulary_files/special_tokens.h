@@ -1,0 +1,78 @@
+// SpecialTokens: the tokens that the files beside a vocabulary name or add, in the order in which transformers adds
+// them to the tokenizer that it makes.
+//
+// Source: transformers 5.24, PreTrainedTokenizerBase and TokenizersBackend. A value type; one thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "core/result.h"
+#include "embedding/tokenizer/added_tokens.h"
+#include "embedding/tokenizer/vocabulary.h"
+
+namespace latebind::embedding {
+
+// A token as the files have it: a text, or an object with flags. An object that leaves `normalized` out has the
+// opposite of `special` there.
+struct NamedToken {
+  std::string content;
+  bool is_text = true;
+  bool single_word = false;
+  bool lstrip = false;
+  bool rstrip = false;
+  std::optional<bool> normalized = std::nullopt;
+  bool special = false;
+
+  friend bool operator==(const NamedToken& a, const NamedToken& b);
+};
+
+class SpecialTokens {
+ public:
+  // In the order in which they are added.
+  enum Role : std::uint8_t { kBos, kEos, kUnk, kSep, kPad, kCls, kMask };
+  static constexpr std::array<std::string_view, 7> kKeys{"bos_token", "eos_token", "unk_token", "sep_token",
+                                                         "pad_token", "cls_token", "mask_token"};
+
+  // What the files say. The defaults of the class are set first. kInvalidModel or kUnsupported, naming file and key.
+  [[nodiscard]] core::Status read(const nlohmann::json& tokenizer_config,
+                                  const std::optional<nlohmann::json>& special_tokens_map,
+                                  const std::optional<nlohmann::json>& added_tokens);
+
+  void set(Role role, NamedToken token) { named_[role] = std::move(token); }
+  [[nodiscard]] std::optional<NamedToken>& at(Role role) { return named_[role]; }
+  // Its text. kUnsupported where the files set it to null: the class cannot do without it.
+  [[nodiscard]] core::Result<std::string> text(Role role) const;
+  // Instead of the "additional_special_tokens" of the files.
+  void set_additional(std::vector<NamedToken> tokens) { additional_ = std::move(tokens); }
+  // Once more, with plain flags, at the end: as one class does it.
+  void add_plainly_again() { adds_plainly_again_ = true; }
+
+  // All of them with their ids, by id: that of the vocabulary, or else the next one counted from its size.
+  [[nodiscard]] std::vector<AddedToken> with_ids(const Vocabulary& unfinished) const;
+
+ private:
+  [[nodiscard]] core::Status read_map(const nlohmann::json& special_tokens_map);
+  [[nodiscard]] core::Status read_legacy_added(const nlohmann::json& added_tokens);
+  [[nodiscard]] core::Status read_decoder(const nlohmann::json& decoder);
+  [[nodiscard]] std::vector<NamedToken> in_order() const;
+
+  std::array<std::optional<NamedToken>, 7> named_;
+  std::array<bool, 7> is_known_early_{};  // when added_tokens.json is read
+  std::set<std::string> extra_known_early_;
+  std::map<std::uint64_t, NamedToken> added_;  // by the id that the files give, which only orders them
+  // Nothing: the files have no such key.
+  std::optional<std::vector<NamedToken>> extra_ = std::nullopt;
+  std::optional<std::vector<NamedToken>> additional_ = std::nullopt;
+  bool adds_plainly_again_ = false;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,137 @@
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/text/quote.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using Kind = TokenizerClass::Kind;
+
+constexpr std::string_view kWordPieces = "vocab.txt";
+constexpr std::string_view kBytePairs = "vocab.json";
+constexpr std::string_view kMerges = "merges.txt";
+constexpr std::string_view kSentencePieces = "sentencepiece.bpe.model";
+
+constexpr std::array kClasses{
+    TokenizerClass{"BertTokenizer", Kind::kBert, kWordPieces},
+    TokenizerClass{"DistilBertTokenizer", Kind::kBert, kWordPieces},
+    TokenizerClass{"ElectraTokenizer", Kind::kBert, kWordPieces},
+    TokenizerClass{"MPNetTokenizer", Kind::kMpnet, kWordPieces},
+    TokenizerClass{"RobertaTokenizer", Kind::kRoberta, kBytePairs, kMerges},
+    TokenizerClass{"GPT2Tokenizer", Kind::kGpt2, kBytePairs, kMerges},
+    TokenizerClass{"Qwen2Tokenizer", Kind::kQwen2, kBytePairs, kMerges},
+    TokenizerClass{"XLMRobertaTokenizer", Kind::kXlmRoberta, kSentencePieces},
+    TokenizerClass{"CamembertTokenizer", Kind::kCamembert, kSentencePieces},
+    TokenizerClass{"AlbertTokenizer", Kind::kAlbert, "spiece.model"},
+};
+
+struct ClassOfModel {
+  std::string_view model_type;
+  std::string_view tokenizer_class;
+};
+
+// Where no file names a class.
+constexpr std::array kClassesOfModels{
+    ClassOfModel{"albert", "AlbertTokenizer"},         ClassOfModel{"bert", "BertTokenizer"},
+    ClassOfModel{"camembert", "CamembertTokenizer"},   ClassOfModel{"distilbert", "BertTokenizer"},
+    ClassOfModel{"electra", "BertTokenizer"},          ClassOfModel{"gte", "XLMRobertaTokenizer"},
+    ClassOfModel{"mpnet", "MPNetTokenizer"},           ClassOfModel{"nomic_bert", "BertTokenizer"},
+    ClassOfModel{"qwen3", "Qwen2Tokenizer"},           ClassOfModel{"roberta", "RobertaTokenizer"},
+    ClassOfModel{"xlm-roberta", "XLMRobertaTokenizer"}};
+
+// Networks for which transformers reads nothing but a tokenizer.json, whatever class their files name.
+constexpr std::string_view kOnlyTokenizerJson[] = {"modernbert", "modernbert-decoder"};
+
+Status needs_tokenizer_json(std::string_view what) {
+  std::vector<std::string_view> names;
+  for (const TokenizerClass& one : kClasses)
+    names.push_back(one.name);
+  return {StatusCode::kUnsupported,
+          fmt::format("{} needs a tokenizer.json (without one: {})", what, fmt::join(names, ", "))};
+}
+
+// Whether a class of the model's own makes the tokenizer.
+bool is_code(const json& tokenizer_config) {
+  const auto map = tokenizer_config.find("auto_map");
+  if (map == tokenizer_config.end() || map->is_null()) return false;
+  if (!map->is_object()) return true;
+  const auto own = map->find("AutoTokenizer");
+  return own != map->end() && !own->is_null();
+}
+
+}  // namespace
+
+std::span<const TokenizerClass> known_tokenizer_classes() {
+  return kClasses;
+}
+
+Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config) {
+  LB_ASSIGN_OR_RETURN(const std::string type, core::read_text(config, "model_type", "", "config.json"));
+  std::string name;
+  std::string what;
+  if (tokenizer_config) {
+    if (is_code(*tokenizer_config)) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: 'auto_map' names code that makes the tokenizer: without a tokenizer.json that is "
+                                "not supported",
+                                kTokenizerConfigFile));
+    }
+    LB_ASSIGN_OR_RETURN(name, core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
+    what = fmt::format("{}: 'tokenizer_class' {}", kTokenizerConfigFile, core::quoted(name));
+  }
+  if (name.empty()) {
+    LB_ASSIGN_OR_RETURN(name, core::read_text(config, "tokenizer_class", "", "config.json"));
+    what = fmt::format("config.json: 'tokenizer_class' {}", core::quoted(name));
+  }
+  const bool is_named = !name.empty();
+  if (!is_named || std::ranges::find(kOnlyTokenizerJson, type) != std::end(kOnlyTokenizerJson)) {
+    what = fmt::format("config.json: 'model_type' {}", core::quoted(type));
+    if (is_named) return needs_tokenizer_json(what);
+    const auto* const found = std::ranges::find(kClassesOfModels, type, &ClassOfModel::model_type);
+    if (found == kClassesOfModels.end()) return needs_tokenizer_json(what);
+    name = found->tokenizer_class;
+  }
+  if (name.ends_with("Fast")) name.resize(name.size() - 4);
+  const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
+  if (found == kClasses.end()) return needs_tokenizer_json(what);
+  return found;
+}
+
+Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has, const json& config,
+                                             const std::optional<json>& tokenizer_config) {
+  const auto is_there = [&has](const TokenizerClass& one) {
+    return has(one.vocabulary_file) || (!one.merges_file.empty() && has(one.merges_file));
+  };
+  // Who has no vocabulary at all misses a tokenizer.json, of whatever class.
+  FoundTokenizer found{.missing = "tokenizer.json"};
+  if (std::ranges::none_of(kClasses, is_there)) return found;
+  LB_ASSIGN_OR_RETURN(const TokenizerClass* tokenizer_class, find_tokenizer_class(config, tokenizer_config));
+  std::vector<std::string_view> missing;
+  for (const std::string_view name : {tokenizer_class->vocabulary_file, tokenizer_class->merges_file}) {
+    if (name.empty()) continue;
+    found.files.emplace_back(name);
+    if (!has(name)) missing.push_back(name);
+  }
+  if (!missing.empty()) {
+    found.missing = fmt::format("{} (of {}; or tokenizer.json)", fmt::join(missing, " and "), tokenizer_class->name);
+    return found;
+  }
+  for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile}) {
+    if (has(name)) found.files.emplace_back(name);
+  }
+  found.made_by = tokenizer_class;
+  found.missing.clear();
+  return found;
+}
+
+}  // namespace latebind::embedding

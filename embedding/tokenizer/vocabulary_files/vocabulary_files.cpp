@@ -1,0 +1,470 @@
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/text/base64.h"
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
+#include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
+#include "embedding/tokenizer/vocabulary_files/special_tokens.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_lists.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using Kind = TokenizerClass::Kind;
+using Role = SpecialTokens::Role;
+
+constexpr const char* kMetaspaceMark = "▁";
+// Of Qwen2Tokenizer.
+constexpr const char* kQwenWords =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+Status refused(std::string_view key, std::string_view what) {
+  return {StatusCode::kUnsupported, fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
+}
+
+// The keys of tokenizer_config.json that would make another tokenizer.
+Status check_config(const json& config) {
+  for (const char* key : {"vocab", "merges", "tokenizer_object", "post_processor", "tokenizer_padding",
+                          "tokenizer_truncation", "_json_padding", "_json_truncation", "_spm_precompiled_charsmap",
+                          "gguf_file", "init_inputs", "model_specific_special_tokens"}) {
+    const auto found = config.find(key);
+    if (found == config.end() || found->is_null() || (found->is_structured() && found->empty())) continue;
+    return refused(key, "is not supported without a tokenizer.json");
+  }
+  LB_ASSIGN_OR_RETURN(const bool splits, core::read_bool(config, "split_special_tokens", false, kTokenizerConfigFile));
+  if (splits) return refused("split_special_tokens", "is true, which is not supported");
+  LB_ASSIGN_OR_RETURN(const std::string side,
+                      core::read_text(config, "truncation_side", "right", kTokenizerConfigFile));
+  if (side != "right") return refused("truncation_side", fmt::format("is {} (supported: 'right')", core::quoted(side)));
+  LB_ASSIGN_OR_RETURN(const std::string backend,
+                      core::read_text(config, "backend", "tokenizers", kTokenizerConfigFile));
+  if (backend != "tokenizers") {
+    return refused("backend", fmt::format("is {} (supported: 'tokenizers')", core::quoted(backend)));
+  }
+  for (const auto& [key, value] : config.items()) {
+    const bool is_token = key.ends_with("_token") && (value.is_string() || value.is_object());
+    if (!is_token || std::ranges::find(SpecialTokens::kKeys, key) != SpecialTokens::kKeys.end()) continue;
+    return refused(key, "is a token that is not supported without a tokenizer.json");
+  }
+  return {};
+}
+
+struct DefaultToken {
+  Role role;
+  const char* content;
+};
+
+std::initializer_list<DefaultToken> default_tokens(Kind kind) {
+  static constexpr auto kOfBert = {DefaultToken{Role::kUnk, "[UNK]"}, DefaultToken{Role::kSep, "[SEP]"},
+                                   DefaultToken{Role::kPad, "[PAD]"}, DefaultToken{Role::kCls, "[CLS]"},
+                                   DefaultToken{Role::kMask, "[MASK]"}};
+  static constexpr auto kOfMpnet = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
+                                    DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
+                                    DefaultToken{Role::kUnk, "[UNK]"},  DefaultToken{Role::kPad, "<pad>"},
+                                    DefaultToken{Role::kMask, "<mask>"}};
+  static constexpr auto kOfRoberta = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
+                                      DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
+                                      DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kPad, "<pad>"},
+                                      DefaultToken{Role::kMask, "<mask>"}};
+  static constexpr auto kOfGpt2 = {DefaultToken{Role::kUnk, "<|endoftext|>"}, DefaultToken{Role::kBos, "<|endoftext|>"},
+                                   DefaultToken{Role::kEos, "<|endoftext|>"}};
+  static constexpr auto kOfQwen2 = {DefaultToken{Role::kUnk, "<|endoftext|>"},
+                                    DefaultToken{Role::kEos, "<|endoftext|>"},
+                                    DefaultToken{Role::kPad, "<|endoftext|>"}};
+  static constexpr auto kOfAlbert = {DefaultToken{Role::kBos, "[CLS]"},  DefaultToken{Role::kEos, "[SEP]"},
+                                     DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kSep, "[SEP]"},
+                                     DefaultToken{Role::kPad, "<pad>"},  DefaultToken{Role::kCls, "[CLS]"},
+                                     DefaultToken{Role::kMask, "[MASK]"}};
+  switch (kind) {
+    case Kind::kBert:
+      return kOfBert;
+    case Kind::kMpnet:
+      return kOfMpnet;
+    case Kind::kGpt2:
+      return kOfGpt2;
+    case Kind::kQwen2:
+      return kOfQwen2;
+    case Kind::kAlbert:
+      return kOfAlbert;
+    default:
+      return kOfRoberta;
+  }
+}
+
+// What the class makes of tokens that are given as a text.
+void make_objects(Kind kind, SpecialTokens& tokens) {
+  const auto change = [&tokens](Role role, bool lstrip, bool special) {
+    auto& token = tokens.at(role);
+    if (!token || !token->is_text) return;
+    token->is_text = false;
+    token->lstrip = lstrip;
+    token->special = special;
+  };
+  if (kind == Kind::kMpnet) {
+    for (const Role role : {Role::kBos, Role::kEos, Role::kSep, Role::kCls, Role::kUnk, Role::kPad})
+      change(role, false, false);
+    change(Role::kMask, true, false);
+  } else if (kind == Kind::kCamembert) {
+    change(Role::kMask, true, true);
+  }
+}
+
+json sequence_of(const char* key, json parts) {
+  return {{"type", "Sequence"}, {key, std::move(parts)}};
+}
+
+// The reader of tokenizer.json takes no signed numbers.
+std::uint32_t id_number(std::int32_t id) {
+  return static_cast<std::uint32_t>(id);
+}
+
+json template_piece(const std::string& token) {
+  return {{"SpecialToken", {{"id", token}, {"type_id", 0U}}}};
+}
+
+class DocumentMaker {
+ public:
+  DocumentMaker(const TokenizerClass& tokenizer_class, const VocabularyFiles& files)
+      : class_(tokenizer_class),
+        kind_(tokenizer_class.kind),
+        files_(files),
+        config_(files.tokenizer_config ? *files.tokenizer_config : json::object()) {}
+
+  Result<JsonDocument> make() {
+    LB_RETURN_IF_ERROR(check_config(config_));
+    for (const DefaultToken& token : default_tokens(kind_))
+      tokens_.set(token.role, {.content = token.content});
+    LB_RETURN_IF_ERROR(tokens_.read(config_, files_.special_tokens_map, files_.added_tokens));
+    make_objects(kind_, tokens_);
+    document_.root = {{"version", "1.0"}};
+    switch (kind_) {
+      case Kind::kBert:
+      case Kind::kMpnet:
+        LB_RETURN_IF_ERROR(make_word_pieces());
+        break;
+      case Kind::kRoberta:
+      case Kind::kGpt2:
+      case Kind::kQwen2:
+        LB_RETURN_IF_ERROR(make_byte_pairs());
+        break;
+      case Kind::kXlmRoberta:
+      case Kind::kCamembert:
+      case Kind::kAlbert:
+        LB_RETURN_IF_ERROR(make_sentence_pieces());
+        break;
+    }
+    LB_RETURN_IF_ERROR(add_tokens());
+    LB_RETURN_IF_ERROR(add_post_processor());
+    return std::move(document_);
+  }
+
+ private:
+  [[nodiscard]] Result<bool> flag(const char* key, bool otherwise) const {
+    return core::read_bool(config_, key, otherwise, kTokenizerConfigFile);
+  }
+  // Where null is false, and not what stands for a key that is missing.
+  [[nodiscard]] Result<bool> flag_or_null(const char* key, bool otherwise) const {
+    return config_.contains(key) ? flag(key, false) : otherwise;
+  }
+  static Status in(std::string_view file, const Status& status) { return status.with_context(file); }
+  json& root() { return document_.root; }
+
+  Status make_word_pieces() {
+    LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
+    LB_ASSIGN_OR_RETURN(const bool lowercase, flag("do_lower_case", true));
+    LB_ASSIGN_OR_RETURN(const bool chinese, flag("tokenize_chinese_chars", true));
+    json accents = nullptr;  // as the case
+    if (const auto found = config_.find("strip_accents"); found != config_.end() && !found->is_null()) {
+      LB_ASSIGN_OR_RETURN(accents, flag("strip_accents", false));
+    }
+    LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_word_list(files_.vocabulary, document_.lists)));
+    root()["normalizer"] = {{"type", "BertNormalizer"},
+                            {"clean_text", true},
+                            {"handle_chinese_chars", chinese},
+                            {"strip_accents", accents},
+                            {"lowercase", lowercase}};
+    root()["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+    root()["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}};
+    root()["model"] = {{"type", "WordPiece"},
+                       {"unk_token", unknown},
+                       {"continuing_subword_prefix", "##"},
+                       {"max_input_chars_per_word", 100U},
+                       {"vocab", true}};
+    return {};
+  }
+
+  Status make_byte_pairs() {
+    const auto prefix = config_.find("add_prefix_space");
+    if (kind_ != Kind::kQwen2 && prefix != config_.end() && prefix->is_null()) {
+      return refused("add_prefix_space", "is null, where true or false is needed");
+    }
+    LB_ASSIGN_OR_RETURN(add_prefix_space_, flag("add_prefix_space", false));
+    LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_json_vocabulary(files_.vocabulary, document_.lists)));
+    LB_RETURN_IF_ERROR(in(class_.merges_file, read_merges(files_.merges, document_.lists)));
+    json bytes = {{"type", "ByteLevel"},
+                  {"add_prefix_space", add_prefix_space_},
+                  {"trim_offsets", true},
+                  {"use_regex", kind_ != Kind::kQwen2}};
+    if (kind_ == Kind::kQwen2) {
+      root()["normalizer"] = {{"type", "NFC"}};
+      json split = {
+          {"type", "Split"}, {"pattern", {{"Regex", kQwenWords}}}, {"behavior", "Isolated"}, {"invert", false}};
+      root()["pre_tokenizer"] = sequence_of("pretokenizers", json::array({std::move(split), std::move(bytes)}));
+      tokens_.add_plainly_again();
+    } else {
+      root()["pre_tokenizer"] = std::move(bytes);
+    }
+    root()["decoder"] = {
+        {"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
+    root()["model"] = {{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", nullptr},
+                       {"continuing_subword_prefix", ""},
+                       {"end_of_word_suffix", ""},
+                       {"fuse_unk", false},
+                       {"byte_fallback", false},
+                       {"ignore_merges", false},
+                       {"vocab", true},
+                       {"merges", true}};
+    return {};
+  }
+
+  Status make_sentence_pieces() {
+    LB_ASSIGN_OR_RETURN(const bool add_prefix_space, flag_or_null("add_prefix_space", true));
+    auto read = SentencePieceModel::read(std::as_bytes(std::span(files_.vocabulary)));
+    if (!read.ok()) return in(class_.vocabulary_file, read.status());
+    const SentencePieceModel& model = *read;
+    LB_ASSIGN_OR_RETURN(const std::size_t unknown, add_pieces(model));
+    // Those that are found in a text before anything else is done to it.
+    std::vector<NamedToken> marked;
+    for (const auto& piece : model.pieces) {
+      const bool is_control = piece.type == SentencePieceModel::Type::kControl;
+      if (!is_control && piece.type != SentencePieceModel::Type::kUserDefined) continue;
+      marked.push_back(
+          {.content = std::string(piece.text), .is_text = false, .normalized = false, .special = is_control});
+    }
+    tokens_.set_additional(std::move(marked));
+
+    LB_ASSIGN_OR_RETURN(json normalizer, sentence_piece_normalizer(model.character_map));
+    root()["normalizer"] = std::move(normalizer);
+    const json metaspace = {{"type", "Metaspace"},
+                            {"replacement", kMetaspaceMark},
+                            {"prepend_scheme", add_prefix_space ? "always" : "never"},
+                            {"split", true}};
+    root()["pre_tokenizer"] = sequence_of("pretokenizers", json::array({{{"type", "WhitespaceSplit"}}, metaspace}));
+    root()["decoder"] = metaspace;
+    root()["model"] = {{"type", "Unigram"}, {"unk_id", unknown}, {"vocab", true}, {"byte_fallback", false}};
+    return {};
+  }
+
+  // The vocabulary of the class, which is not quite that of the file; the place of the unknown token.
+  Result<std::size_t> add_pieces(const SentencePieceModel& model) {
+    document_.lists.scores.emplace();
+    const auto add = [this](std::string_view text, double score) -> Status {
+      std::vector<double>& scores = *document_.lists.scores;
+      LB_RETURN_IF_ERROR(in(class_.vocabulary_file, document_.lists.vocabulary.add(text, scores.size())));
+      scores.push_back(score);
+      return {};
+    };
+    const auto add_from = [&](std::size_t first) -> Status {
+      for (std::size_t i = first; i < model.pieces.size(); ++i)
+        LB_RETURN_IF_ERROR(add(model.pieces[i].text, static_cast<double>(model.pieces[i].score)));
+      return {};
+    };
+    if (kind_ == Kind::kAlbert) {
+      LB_RETURN_IF_ERROR(add_from(0));
+      return 1;
+    }
+    LB_ASSIGN_OR_RETURN(const std::string pad, tokens_.text(Role::kPad));
+    LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
+    LB_ASSIGN_OR_RETURN(const std::string mask, tokens_.text(Role::kMask));
+    std::size_t unknown_place = 3;
+    // fairseq, where these models come from, has tokens of its own before those of the file, and one behind.
+    if (kind_ == Kind::kXlmRoberta) {
+      LB_ASSIGN_OR_RETURN(const std::string bos, tokens_.text(Role::kBos));
+      LB_ASSIGN_OR_RETURN(const std::string eos, tokens_.text(Role::kEos));
+      for (const std::string& token : {bos, pad, eos, unknown})
+        LB_RETURN_IF_ERROR(add(token, 0.0));
+      LB_RETURN_IF_ERROR(add_from(3));
+    } else {
+      const std::string before[] = {"<s>NOTUSED", pad, "</s>NOTUSED", unknown};
+      for (const std::string& token : before)
+        LB_RETURN_IF_ERROR(add(token, 0.0));
+      unknown_place = static_cast<std::size_t>(std::ranges::find(before, unknown) - std::begin(before));
+      LB_RETURN_IF_ERROR(add("<unk>NOTUSED", -100.0));
+      LB_RETURN_IF_ERROR(add_from(1));
+    }
+    LB_RETURN_IF_ERROR(add(mask, 0.0));
+    return unknown_place;
+  }
+
+  [[nodiscard]] Result<json> sentence_piece_normalizer(std::string_view character_map) const {
+    json map = nullptr;
+    if (!character_map.empty()) {
+      std::string encoded;
+      core::append_base64(encoded, character_map);
+      map = {{"type", "Precompiled"}, {"precompiled_charsmap", std::move(encoded)}};
+    }
+    if (kind_ != Kind::kAlbert) return map;
+    json parts = json::array();
+    for (const char* quotes : {"``", "''"})
+      parts.push_back({{"type", "Replace"}, {"pattern", {{"String", quotes}}}, {"content", "\""}});
+    LB_ASSIGN_OR_RETURN(const bool keeps_accents, flag_or_null("keep_accents", false));
+    LB_ASSIGN_OR_RETURN(const bool lowercase, flag_or_null("do_lower_case", true));
+    if (!keeps_accents) {
+      parts.push_back({{"type", "NFKD"}});
+      parts.push_back({{"type", "StripAccents"}});
+    }
+    if (lowercase) parts.push_back({{"type", "Lowercase"}});
+    if (!map.is_null()) parts.push_back(std::move(map));
+    return sequence_of("normalizers", std::move(parts));
+  }
+
+  Status add_tokens() {
+    added_ = tokens_.with_ids(document_.lists.vocabulary);
+    json list = json::array();
+    for (const AddedToken& token : added_) {
+      list.push_back({{"id", id_number(token.id)},
+                      {"content", token.content},
+                      {"single_word", token.single_word},
+                      {"lstrip", token.lstrip},
+                      {"rstrip", token.rstrip},
+                      {"normalized", token.normalized},
+                      {"special", token.special}});
+    }
+    root()["added_tokens"] = std::move(list);
+    return {};
+  }
+
+  [[nodiscard]] Result<std::int32_t> id_of(std::string_view token) const {
+    const auto found = std::ranges::find(added_, token, &AddedToken::content);
+    if (found != added_.end()) return found->id;
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: {} is no token to put around a text", kTokenizerConfigFile, core::quoted(token)));
+  }
+
+  // Adds `before` and `behind` a text; empty: nothing.
+  Status add_template(const std::string& before, const std::string& behind) {
+    json pieces = json::array();
+    json special = json::object();
+    const auto add = [&](const std::string& token) -> Status {
+      // The reference writes a template as a text, in which these have a meaning.
+      if (token.find_first_of(":$ \t\n\v\f\r") != std::string::npos || !is_ascii(token)) {
+        return {
+            StatusCode::kUnsupported,
+            fmt::format("{}: the token {} cannot be put around a text (supported: ASCII without spaces, ':' and '$')",
+                        kTokenizerConfigFile, core::quoted(token))};
+      }
+      LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(token));
+      pieces.push_back(template_piece(token));
+      special[token] = {{"id", token}, {"ids", json::array({id_number(id)})}, {"tokens", json::array({token})}};
+      return {};
+    };
+    if (!before.empty()) LB_RETURN_IF_ERROR(add(before));
+    pieces.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
+    if (!behind.empty()) LB_RETURN_IF_ERROR(add(behind));
+    root()["post_processor"] = {
+        {"type", "TemplateProcessing"}, {"single", pieces}, {"pair", json::array()}, {"special_tokens", special}};
+    return {};
+  }
+
+  // What a class without a post-processor of its own gets: the tokens that are asked for.
+  Status add_asked_for() {
+    std::string around[2];
+    constexpr std::pair<const char*, Role> kAsked[] = {{"add_bos_token", Role::kBos}, {"add_eos_token", Role::kEos}};
+    for (std::size_t i = 0; i < 2; ++i) {
+      LB_ASSIGN_OR_RETURN(const bool asked, flag(kAsked[i].first, false));
+      if (const auto& token = tokens_.at(kAsked[i].second); asked && token) around[i] = token->content;
+    }
+    return add_template(around[0], around[1]);
+  }
+
+  Status add_post_processor() {
+    const bool is_asked_for = config_.contains("add_bos_token") || config_.contains("add_eos_token");
+    switch (kind_) {
+      case Kind::kGpt2:
+      case Kind::kQwen2:
+        return add_asked_for();
+      case Kind::kXlmRoberta:
+      case Kind::kCamembert:
+        return add_template_of(Role::kBos, Role::kEos);
+      case Kind::kBert:
+        return add_template_of(Role::kCls, Role::kSep);
+      case Kind::kAlbert:
+        // This class alone lets the general one override what it has set.
+        LB_RETURN_IF_ERROR(add_template_of(Role::kCls, Role::kSep));
+        return is_asked_for ? add_asked_for() : Status();
+      case Kind::kMpnet:
+      case Kind::kRoberta:
+        break;
+    }
+    LB_ASSIGN_OR_RETURN(const std::string cls, tokens_.text(Role::kCls));
+    LB_ASSIGN_OR_RETURN(const std::string sep, tokens_.text(Role::kSep));
+    LB_ASSIGN_OR_RETURN(const std::int32_t cls_id, id_of(cls));
+    LB_ASSIGN_OR_RETURN(const std::int32_t sep_id, id_of(sep));
+    root()["post_processor"] = {{"type", "RobertaProcessing"},
+                                {"sep", json::array({sep, id_number(sep_id)})},
+                                {"cls", json::array({cls, id_number(cls_id)})},
+                                {"trim_offsets", true},
+                                {"add_prefix_space", add_prefix_space_}};
+    return {};
+  }
+
+  Status add_template_of(Role before, Role behind) {
+    LB_ASSIGN_OR_RETURN(const std::string first, tokens_.text(before));
+    LB_ASSIGN_OR_RETURN(const std::string last, tokens_.text(behind));
+    if (kind_ == Kind::kAlbert) {
+      // It looks them up before it adds them.
+      for (const std::string& token : {first, last}) {
+        LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(token));
+        if (static_cast<std::size_t>(id) < document_.lists.vocabulary.size()) continue;
+        return {StatusCode::kInvalidModel,
+                fmt::format("{}: the token {} is missing", class_.vocabulary_file, core::quoted(token))};
+      }
+    }
+    return add_template(first, last);
+  }
+
+  static bool is_ascii(std::string_view text) {
+    return std::ranges::all_of(text, [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+  }
+
+  const TokenizerClass& class_;
+  const Kind kind_;
+  const VocabularyFiles& files_;
+  const json config_;
+  SpecialTokens tokens_;
+  std::vector<AddedToken> added_;
+  bool add_prefix_space_ = false;
+  JsonDocument document_;
+};
+
+}  // namespace
+
+Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class, const VocabularyFiles& files) {
+  for (const auto& [name, text] : {std::pair(tokenizer_class.vocabulary_file, files.vocabulary),
+                                   std::pair(tokenizer_class.merges_file, files.merges)}) {
+    if (text.size() > VocabularyFiles::kFileBytesMax) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: {} bytes are more than the {} that a vocabulary may have", name, text.size(),
+                                VocabularyFiles::kFileBytesMax));
+    }
+  }
+  return DocumentMaker(tokenizer_class, files).make();
+}
+
+}  // namespace latebind::embedding
