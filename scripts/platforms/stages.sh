@@ -13,7 +13,8 @@ stage_windows() {
 # What depends on the system, as cmake/LatebindTargets.cmake says of each program of tests.
 stage_windows_system() {
   build windows system_tests
-  export LATEBIND_TEST_REQUESTS=5000
+  # And less work for the tests that need a device to be busy, and fewer random encoders.
+  export LATEBIND_TEST_REQUESTS=5000 LATEBIND_CONFORMANCE_EDGE=320 LATEBIND_TEST_ENCODERS_ONE_IN=4
   on_windows '|computes'
   say "not run here but by the stage windows, since they compute and no more:"
   ctest --preset windows --show-only --label-regex '^computes$' | sed -nE 's/^ +Test +#[0-9]+: /  /p'
