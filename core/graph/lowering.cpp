@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -125,8 +126,13 @@ class Lowering {
   // By mask, table of distances, farthest distance, slopes, window, -1 for none, and whether it is causal.
   std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::vector<float>, std::int64_t, bool>, Value>
       score_terms_;
-  // Cosines and sines, by mask.
-  std::map<std::pair<std::uint32_t, Rotary>, std::pair<Value, Value>> turns_;
+  struct Turned {
+    std::uint32_t mask = 0;  // the node
+    Rotary rotary;
+    Value cosine;
+    Value sine;
+  };
+  std::vector<Turned> turns_;
 };
 
 Value Lowering::weight(const Weight& weight) {
@@ -227,8 +233,9 @@ Value Lowering::shared(Value x, const Attention& op) {
 
 Value Lowering::turn(Value x, const Rotary& rotary, Value mask) {
   const auto half = static_cast<std::int64_t>(rotary.frequencies.size());
-  const auto [entry, is_new] = turns_.try_emplace({mask.node, rotary});
-  if (is_new) {
+  auto known =
+      std::ranges::find_if(turns_, [&](const Turned& one) { return one.mask == mask.node && one.rotary == rotary; });
+  if (known == turns_.end()) {
     // As tables: in lower precision an angle would be no longer the one that is meant. Both halves of a head have the
     // same.
     const auto rows = [&](const std::vector<float>& of_half) {
@@ -241,13 +248,13 @@ Value Lowering::turn(Value x, const Rotary& rotary, Value mask) {
       return add(primitive::FirstRows{.table = table, .like = of(mask)});
     };
     const Turns turns = turns_of(rotary);
-    entry->second = {rows(turns.cosines), rows(turns.sines)};
+    turns_.push_back({.mask = mask.node, .rotary = rotary, .cosine = rows(turns.cosines), .sine = rows(turns.sines)});
+    known = std::prev(turns_.end());
   }
-  const auto [cosine, sine] = entry->second;
   const Value first = add(primitive::Slice{.x = x, .first = 0, .count = half});
   const Value second = add(primitive::Slice{.x = x, .first = half, .count = half});
   const Value turned = add(primitive::Concat{.a = multiply(second, constant(-1.0F)), .b = first});
-  return binary(BinaryFunction::kAdd, multiply(x, cosine), multiply(turned, sine));
+  return binary(BinaryFunction::kAdd, multiply(x, known->cosine), multiply(turned, known->sine));
 }
 
 Value Lowering::operator()(const PositionLookup& op) {

@@ -15,7 +15,6 @@
 // exactly. Plain values; any thread.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -129,7 +128,7 @@ struct Rotary {
   std::int64_t positions = 0;
   float factor = 1;
 
-  friend auto operator<=>(const Rotary&, const Rotary&) = default;
+  friend bool operator==(const Rotary&, const Rotary&) = default;
 };
 
 // Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query and y,
