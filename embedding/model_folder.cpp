@@ -217,7 +217,7 @@ Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& trans
   LB_ASSIGN_OR_RETURN(const auto tokenizer_config,
                       read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
   auto found = find_vocabulary_files([&](std::string_view name) { return files.has(transformer / name); }, config,
-                                     tokenizer_config);
+                                     tokenizer_config, tokenizer_of_network(config));
   if (!found.ok()) return found.status().with_context(platform::path_to_utf8(transformer));
   return found;
 }

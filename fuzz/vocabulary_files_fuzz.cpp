@@ -25,7 +25,7 @@ void require(bool holds) {
 }
 
 const embedding::TokenizerClass& class_named(std::string_view name) {
-  const auto found = embedding::find_tokenizer_class({{"tokenizer_class", name}}, std::nullopt);
+  const auto found = embedding::find_tokenizer_class({{"tokenizer_class", name}}, std::nullopt, {});
   require(found.ok());
   return **found;
 }

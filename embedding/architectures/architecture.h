@@ -18,6 +18,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "embedding/model_weights.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
 
@@ -77,6 +78,8 @@ struct Architecture {
   std::string_view checked;
   // What of it is refused, for the same list; empty where that is what all refuse.
   std::string_view refused{};
+  // For folders without a tokenizer.json.
+  TokenizerOfNetwork tokenizer{};
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
 };
@@ -84,6 +87,8 @@ struct Architecture {
 [[nodiscard]] std::span<const Architecture> architectures();
 // Null when unknown.
 [[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
+// Of the one that config.json names; nothing is known of others.
+[[nodiscard]] TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config);
 // Their types, for messages: "bert".
 [[nodiscard]] std::string known_architectures();
 

@@ -22,14 +22,31 @@ constexpr std::string_view kAsGte = "nothing of its own: it is GTE's network";
 constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
-    Architecture{.model_type = "albert", .name = "ALBERT", .checked = kRandomWeights, .read = read_albert},
+    Architecture{.model_type = "albert",
+                 .name = "ALBERT",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "AlbertTokenizer"},
+                 .read = read_albert},
     Architecture{.model_type = "bert",
                  .name = "BERT, JinaBERT v2",
                  .checked = "all-MiniLM-L6-v2 and random weights",
+                 .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_bert},
-    Architecture{.model_type = "camembert", .name = "CamemBERT", .checked = kAsRoberta, .read = read_roberta},
-    Architecture{.model_type = "distilbert", .name = "DistilBERT", .checked = kRandomWeights, .read = read_distilbert},
-    Architecture{.model_type = "electra", .name = "ELECTRA", .checked = kRandomWeights, .read = read_electra},
+    Architecture{.model_type = "camembert",
+                 .name = "CamemBERT",
+                 .checked = kAsRoberta,
+                 .tokenizer = {.tokenizer_class = "CamembertTokenizer"},
+                 .read = read_roberta},
+    Architecture{.model_type = "distilbert",
+                 .name = "DistilBERT",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "BertTokenizer"},
+                 .read = read_distilbert},
+    Architecture{.model_type = "electra",
+                 .name = "ELECTRA",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "BertTokenizer"},
+                 .read = read_electra},
     Architecture{.model_type = "gemma3_text",
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
@@ -39,14 +56,19 @@ constexpr std::array kArchitectures{
                  .name = "GTE, Arctic Embed 2.0",
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
+                 .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
                  .read = read_gte},
     Architecture{.model_type = "modernbert",
                  .name = "ModernBERT",
                  .checked = kRandomWeights,
                  .refused = kScaledPositions,
+                 .tokenizer = {.needs_tokenizer_json = true},
                  .read = read_modernbert},
-    Architecture{
-        .model_type = "mpnet", .name = "MPNet", .checked = "all-mpnet-base-v2 and random weights", .read = read_mpnet},
+    Architecture{.model_type = "mpnet",
+                 .name = "MPNet",
+                 .checked = "all-mpnet-base-v2 and random weights",
+                 .tokenizer = {.tokenizer_class = "MPNetTokenizer"},
+                 .read = read_mpnet},
     Architecture{.model_type = "new",
                  .name = "GTE, in its first files",
                  .checked = kAsGte,
@@ -56,14 +78,24 @@ constexpr std::array kArchitectures{
                  .name = "NomicBERT",
                  .checked = kRandomWeights,
                  .refused = "other scaled positions, mixtures of experts",
+                 .tokenizer = {.tokenizer_class = "BertTokenizer"},
                  .read = read_nomic_bert},
     Architecture{.model_type = "qwen3",
                  .name = "Qwen3",
                  .checked = kRandomWeights,
                  .refused = "other scaled positions, windows",
+                 .tokenizer = {.tokenizer_class = "Qwen2Tokenizer"},
                  .read = read_qwen3},
-    Architecture{.model_type = "roberta", .name = "RoBERTa", .checked = kRandomWeights, .read = read_roberta},
-    Architecture{.model_type = "xlm-roberta", .name = "XLM-RoBERTa", .checked = kAsRoberta, .read = read_roberta},
+    Architecture{.model_type = "roberta",
+                 .name = "RoBERTa",
+                 .checked = kRandomWeights,
+                 .tokenizer = {.tokenizer_class = "RobertaTokenizer"},
+                 .read = read_roberta},
+    Architecture{.model_type = "xlm-roberta",
+                 .name = "XLM-RoBERTa",
+                 .checked = kAsRoberta,
+                 .tokenizer = {.tokenizer_class = "XLMRobertaTokenizer"},
+                 .read = read_roberta},
 };
 
 }  // namespace
@@ -75,6 +107,13 @@ std::span<const Architecture> architectures() {
 const Architecture* find_architecture(std::string_view model_type) {
   const auto* found = std::ranges::find(kArchitectures, model_type, &Architecture::model_type);
   return found == kArchitectures.end() ? nullptr : found;
+}
+
+TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config) {
+  const auto type = config.find("model_type");
+  if (type == config.end() || !type->is_string()) return {};
+  const Architecture* const architecture = find_architecture(type->get_ref<const std::string&>());
+  return architecture == nullptr ? TokenizerOfNetwork() : architecture->tokenizer;
 }
 
 std::string known_architectures() {

@@ -122,7 +122,7 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
     LB_ASSIGN_OR_RETURN(tokenizer_config, parse_json(tokenizer_text, name, kTokenizerConfigLimits));
   }
   auto found = find_vocabulary_files([&](std::string_view name) { return files.contains(folder + std::string(name)); },
-                                     config, tokenizer_config);
+                                     config, tokenizer_config, tokenizer_of_network(config));
   if (!found.ok()) return found.status().with_context(core::quoted(model));
   return found;
 }

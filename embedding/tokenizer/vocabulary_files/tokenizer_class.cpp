@@ -35,23 +35,6 @@ constexpr std::array kClasses{
     TokenizerClass{"AlbertTokenizer", Kind::kAlbert, "spiece.model"},
 };
 
-struct ClassOfModel {
-  std::string_view model_type;
-  std::string_view tokenizer_class;
-};
-
-// Where no file names a class.
-constexpr std::array kClassesOfModels{
-    ClassOfModel{"albert", "AlbertTokenizer"},         ClassOfModel{"bert", "BertTokenizer"},
-    ClassOfModel{"camembert", "CamembertTokenizer"},   ClassOfModel{"distilbert", "BertTokenizer"},
-    ClassOfModel{"electra", "BertTokenizer"},          ClassOfModel{"gte", "XLMRobertaTokenizer"},
-    ClassOfModel{"mpnet", "MPNetTokenizer"},           ClassOfModel{"nomic_bert", "BertTokenizer"},
-    ClassOfModel{"qwen3", "Qwen2Tokenizer"},           ClassOfModel{"roberta", "RobertaTokenizer"},
-    ClassOfModel{"xlm-roberta", "XLMRobertaTokenizer"}};
-
-// Networks for which transformers reads nothing but a tokenizer.json, whatever class their files name.
-constexpr std::string_view kOnlyTokenizerJson[] = {"modernbert", "modernbert-decoder"};
-
 Status needs_tokenizer_json(std::string_view what) {
   std::vector<std::string_view> names;
   for (const TokenizerClass& one : kClasses)
@@ -75,7 +58,8 @@ std::span<const TokenizerClass> known_tokenizer_classes() {
   return kClasses;
 }
 
-Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config) {
+Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std::optional<json>& tokenizer_config,
+                                                   const TokenizerOfNetwork& network) {
   LB_ASSIGN_OR_RETURN(const std::string type, core::read_text(config, "model_type", "", "config.json"));
   std::string name;
   std::string what;
@@ -93,13 +77,10 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
     LB_ASSIGN_OR_RETURN(name, core::read_text(config, "tokenizer_class", "", "config.json"));
     what = fmt::format("config.json: 'tokenizer_class' {}", core::quoted(name));
   }
-  const bool is_named = !name.empty();
-  if (!is_named || std::ranges::find(kOnlyTokenizerJson, type) != std::end(kOnlyTokenizerJson)) {
+  if (network.needs_tokenizer_json || name.empty()) {
     what = fmt::format("config.json: 'model_type' {}", core::quoted(type));
-    if (is_named) return needs_tokenizer_json(what);
-    const auto* const found = std::ranges::find(kClassesOfModels, type, &ClassOfModel::model_type);
-    if (found == kClassesOfModels.end()) return needs_tokenizer_json(what);
-    name = found->tokenizer_class;
+    if (network.needs_tokenizer_json || network.tokenizer_class.empty()) return needs_tokenizer_json(what);
+    name = network.tokenizer_class;
   }
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
   const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
@@ -108,14 +89,15 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
 }
 
 Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has, const json& config,
-                                             const std::optional<json>& tokenizer_config) {
+                                             const std::optional<json>& tokenizer_config,
+                                             const TokenizerOfNetwork& network) {
   const auto is_there = [&has](const TokenizerClass& one) {
     return has(one.vocabulary_file) || (!one.merges_file.empty() && has(one.merges_file));
   };
   // Who has no vocabulary at all misses a tokenizer.json, of whatever class.
   FoundTokenizer found{.missing = "tokenizer.json"};
   if (std::ranges::none_of(kClasses, is_there)) return found;
-  LB_ASSIGN_OR_RETURN(const TokenizerClass* tokenizer_class, find_tokenizer_class(config, tokenizer_config));
+  LB_ASSIGN_OR_RETURN(const TokenizerClass* tokenizer_class, find_tokenizer_class(config, tokenizer_config, network));
   std::vector<std::string_view> missing;
   for (const std::string_view name : {tokenizer_class->vocabulary_file, tokenizer_class->merges_file}) {
     if (name.empty()) continue;

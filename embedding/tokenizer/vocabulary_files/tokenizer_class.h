@@ -35,10 +35,19 @@ struct TokenizerClass {
   std::string_view merges_file{};  // empty: the class has none
 };
 
-// By the tokenizer_class of tokenizer_config.json, else that of config.json, else its model_type. kUnsupported for one
+// What transformers knows of the tokenizers of a kind of network.
+struct TokenizerOfNetwork {
+  // Where no file names a class. Empty: one must.
+  std::string_view tokenizer_class{};
+  // It reads nothing but a tokenizer.json, whatever class files name.
+  bool needs_tokenizer_json = false;
+};
+
+// By the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's. kUnsupported for one
 // that is not known, and where the tokenizer is code; messages name the file.
 [[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
-    const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config);
+    const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config,
+    const TokenizerOfNetwork& network);
 
 // What makes the tokenizer of a folder that has no tokenizer.json.
 struct FoundTokenizer {
@@ -52,7 +61,8 @@ struct FoundTokenizer {
 // vocabulary.
 [[nodiscard]] core::Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has,
                                                                  const nlohmann::json& config,
-                                                                 const std::optional<nlohmann::json>& tokenizer_config);
+                                                                 const std::optional<nlohmann::json>& tokenizer_config,
+                                                                 const TokenizerOfNetwork& network);
 
 // All that are known, for lists.
 [[nodiscard]] std::span<const TokenizerClass> known_tokenizer_classes();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "embedding/architectures/architecture.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
@@ -120,6 +121,23 @@ INSTANTIATE_TEST_SUITE_P(All, NetworkTest,
                          ::testing::Values("albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert",
                                            "modernbert", "mpnet", "nomic_bert", "qwen3", "roberta"),
                          [](const auto& given) { return given.param; });
+
+// Of the recorded folders in which no file names a class (tests/data/tokenizer_folders/make.py).
+TEST(TokenizerOfNetworkTest, IsTheClassThatTheReferenceTakes) {
+  std::istringstream cases(testing::read_file(testing::data_folder() / "tokenizer_folders" / "cases.jsonl"));
+  std::size_t compared = 0;
+  for (std::string line; std::getline(cases, line);) {
+    const json recorded = json::parse(line);
+    const json& config = recorded["config"];
+    if (config.contains("tokenizer_class")) continue;
+    if (recorded.value("tokenizer_config", json::object()).contains("tokenizer_class")) continue;
+    EXPECT_EQ(tokenizer_of_network(config).tokenizer_class, recorded["class"].get<std::string>()) << config;
+    ++compared;
+  }
+  EXPECT_GT(compared, 15U);
+  EXPECT_TRUE(tokenizer_of_network({{"model_type", "modernbert"}}).needs_tokenizer_json);
+  EXPECT_EQ(tokenizer_of_network({{"model_type", 7}}).tokenizer_class, "");
+}
 
 TEST(RobertaConfigTest, PositionsBeginBehindThePadding) {
   json config = network_config("roberta");
