@@ -254,7 +254,9 @@ def main():
         for part in ("modules.json", "sentence_bert_config.json", "tokenizer.json"):
             shutil.copy(TINY / "f32" / part, folder / part)
         (folder / "1_Pooling").mkdir(exist_ok=True)
-        shutil.copy(TINY / "f32/1_Pooling/config.json", folder / "1_Pooling/config.json")
+        pooling = (TINY / "f32/1_Pooling/config.json").read_text(encoding="utf-8")
+        (folder / "1_Pooling/config.json").write_text(
+            pooling.replace(": 32,", f": {model.config.hidden_size},"), encoding="utf-8")
         expected["vectors"][name] = vectors_of(model, texts)
     expected["scaled"] = {
         name: {"changes": changes, "vectors": scaled_vectors(name, texts)} for name, changes in SCALED.items()
