@@ -32,15 +32,19 @@ std::string data_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A folder: its config.json, what the network's tokenizers are, and what is beside it.
+// A folder: its config.json, what is known of the network's tokenizers, and what is beside it.
 struct Folder {
   json config = json::object();
-  TokenizerOfNetwork network{};
+  std::string class_of_network{};
+  bool needs_tokenizer_json = false;
   VocabularyFiles files{};
   std::map<std::string, std::string, std::less<>> contents{};
 
   [[nodiscard]] core::Result<Tokenizer> open() {
-    LB_ASSIGN_OR_RETURN(const TokenizerClass* found, find_tokenizer_class(config, files.tokenizer_config, network));
+    LB_ASSIGN_OR_RETURN(
+        const TokenizerClass* found,
+        find_tokenizer_class(config, files.tokenizer_config,
+                             {.tokenizer_class = class_of_network, .needs_tokenizer_json = needs_tokenizer_json}));
     files.vocabulary = contents[std::string(found->vocabulary_file)];
     if (!found->merges_file.empty()) files.merges = contents[std::string(found->merges_file)];
     return Tokenizer::from_vocabulary_files(*found, files, "folder");
@@ -48,8 +52,7 @@ struct Folder {
 };
 
 Folder folder_of(const json& recorded) {
-  Folder folder{.config = recorded["config"],
-                .network = {.tokenizer_class = recorded["class"].get_ref<const std::string&>()}};
+  Folder folder{.config = recorded["config"], .class_of_network = recorded["class"].get<std::string>()};
   const auto object = [&recorded](const char* key) {
     return recorded.contains(key) ? std::optional(recorded[key]) : std::nullopt;
   };
@@ -122,12 +125,12 @@ TEST_F(RefusedFolderTest, NamesTheClassThatIsNotKnown) {
   expect_of_config(StatusCode::kUnsupported, R"({"auto_map": {"AutoTokenizer": ["a.B", null]}})",
                    {"tokenizer_config.json", "'auto_map' names code"});
   Folder bert = folder("bert");
-  bert.network = {};
+  bert.class_of_network.clear();
   bert.config = {{"model_type", "gemma3_text"}};
   expect(bert, StatusCode::kUnsupported, {"config.json: 'model_type' 'gemma3_text' needs a tokenizer.json"});
   bert.config = {{"model_type", "bert"}, {"tokenizer_class", "Unheard"}};
   expect(bert, StatusCode::kUnsupported, {"config.json: 'tokenizer_class' 'Unheard' needs a tokenizer.json"});
-  bert.network = {.needs_tokenizer_json = true};
+  bert.needs_tokenizer_json = true;
   bert.config = {{"model_type", "modernbert"}};
   bert.files.tokenizer_config = json::parse(R"({"tokenizer_class": "BertTokenizer"})");
   expect(bert, StatusCode::kUnsupported, {"'model_type' 'modernbert' needs a tokenizer.json"});
