@@ -1,7 +1,8 @@
 // Memory that gives out anywhere on the way through the C interface: every call answers with a code, nothing ends the
 // process or hangs, and afterwards everything works. On the fake OpenVINO library and the tiny model of the tests.
 //
-// Each allocation that fails has a process of its own, in which everything happens for the first time. With
+// Each allocation that fails has a process of its own, in which everything happens for the first time. It is every
+// third one, of each circumstance another, and with LATEBIND_TEST_EVERY_ALLOCATION=1 every one. With
 // LATEBIND_FAIL_ALLOCATION=N the tests do that one alone, and in their own process, for a debugger.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -35,6 +36,7 @@ constexpr std::uint64_t kStep = 7;
 #else
 constexpr std::uint64_t kStep = 1;
 #endif
+constexpr std::uint64_t kThird = 3;
 constexpr unsigned kSecondsMax = 60;
 constexpr std::size_t kSideBySide = 2;
 
@@ -242,7 +244,8 @@ class Way {
 struct Circumstances {
   const char* name;
   Refusal refusal;
-  const char* fault;  // of the first device, for the ways that lead to the next one
+  const char* fault;    // of the first device, for the ways that lead to the next one
+  std::uint64_t first;  // of the allocations that fail, where it is a third of them
 };
 
 void PrintTo(const Circumstances& of, std::ostream* out) {
@@ -300,7 +303,9 @@ TEST_P(FailingMemoryTest, EveryCallAnswersAndNothingEnds) {
     return;
   }
   std::map<pid_t, std::uint64_t> running;
-  std::uint64_t next = 1;
+  const bool is_each = std::getenv("LATEBIND_TEST_EVERY_ALLOCATION") != nullptr;
+  const std::uint64_t step = is_each ? kStep : kStep * kThird;
+  std::uint64_t next = is_each ? 1 : GetParam().first;
   bool over = false;
   std::size_t bad = 0;
   while (!over || !running.empty()) {
@@ -308,7 +313,7 @@ TEST_P(FailingMemoryTest, EveryCallAnswersAndNothingEnds) {
       const pid_t child = start(next);
       ASSERT_GT(child, 0);
       running[child] = next;
-      next += next < kEachUpTo ? kStep : next / 50;
+      next += next < kEachUpTo ? step : next / 50;
     }
     int status = 0;
     const pid_t ended = ::waitpid(-1, &status, 0);
@@ -329,9 +334,9 @@ constexpr const char* kRunFails = "on GPU fail run 1 -1 the driver died\n";
 constexpr const char* kLoadFails = "on GPU fail ov_core_compile_model * -1 the compiler crashed\n";
 
 INSTANTIATE_TEST_SUITE_P(Memory, FailingMemoryTest,
-                         ::testing::Values(Circumstances{"Once", Refusal::kOnce, kRunFails},
-                                           Circumstances{"FromThenOn", Refusal::kFromThenOn, kRunFails},
-                                           Circumstances{"OnceWhereADeviceDoesNotLoad", Refusal::kOnce, kLoadFails}),
+                         ::testing::Values(Circumstances{"Once", Refusal::kOnce, kRunFails, 1},
+                                           Circumstances{"FromThenOn", Refusal::kFromThenOn, kRunFails, 2},
+                                           Circumstances{"OnceWhereADeviceDoesNotLoad", Refusal::kOnce, kLoadFails, 3}),
                          [](const auto& of) { return of.param.name; });
 
 }  // namespace
