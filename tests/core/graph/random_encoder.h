@@ -87,9 +87,14 @@ inline EncoderShape draw_shape(std::mt19937& chance) {
   shape.causal = up_to(3) == 1;
   shape.rms = up_to(3) == 1;
   if (up_to(3) == 1) shape.dense = up_to(50);
+  return shape;
+}
+
+// What came later, drawn by itself, so that the shapes are those whose arithmetic is known in every precision.
+inline void draw_more(std::mt19937& chance, EncoderShape& shape) {
+  const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(1, most)(chance); };
   shape.linear_bias = up_to(3) == 1;
   if (up_to(3) == 1) shape.rotary_factor = 1.25F;
-  return shape;
 }
 
 // `weights` is as SmallWeights: what its weights are.
