@@ -29,8 +29,7 @@ inline constexpr const char* kWeightsRole = "weights";
 // For messages.
 inline constexpr std::string_view kWhatAModelIs =
     "a model folder holds config.json, tokenizer.json (or a vocabulary) and model.safetensors or onnx/model.onnx, as "
-    "it "
-    "comes from the Hugging Face hub; a bundle of it is made by `latebind compile`";
+    "it comes from the Hugging Face hub; a bundle of it is made by `latebind compile`";
 
 // A file that was mapped, all of it.
 struct StoredFile {

@@ -38,12 +38,9 @@ using std::filesystem::path;
 // Only [CLS] and [SEP].
 constexpr std::size_t kTokensMin = 2;
 
-// As Tokenizer takes it.
-constexpr core::JsonLimits kTokenizerLimits{.bytes_max = std::size_t{64} << 20};
-
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
 Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
-                                    std::size_t position_count) {
+                                    const std::optional<json>& tokenizer_config, std::size_t position_count) {
   constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   const path file = transformer / "sentence_bert_config.json";
   if (listed) {
@@ -59,40 +56,22 @@ Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transfo
       if (limit) return std::min(*limit, position_count);
     }
   }
-  const path tokenizer_file = transformer / kTokenizerConfigFile;
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, tokenizer_file, kTokenizerConfigLimits));
-  if (!config) return position_count;
-  const auto limit = config->find("model_max_length");
-  if (limit == config->end() || !limit->is_number()) return position_count;
+  if (!tokenizer_config) return position_count;
+  const auto limit = tokenizer_config->find("model_max_length");
+  if (limit == tokenizer_config->end() || !limit->is_number()) return position_count;
   // Tokenizers without a limit have 1e30 here.
   const double value = limit->get<double>();
   if (value >= static_cast<double>(position_count)) return position_count;
   if (!(value >= static_cast<double>(kTokensMin))) {
-    return invalid_file(tokenizer_file,
+    return invalid_file(transformer / kTokenizerConfigFile,
                         fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
   }
   return static_cast<std::size_t>(value);
 }
 
-// What transformers' tokenizers do besides, and we do not.
-Status refuse_tokenizer_options(const ModelFiles& files, const path& file) {
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file, kTokenizerConfigLimits));
-  if (!config) return {};
-  const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const std::string side, read_text(*config, "truncation_side", "right", name));
-  if (side != "right") {
-    return unsupported_file(file, fmt::format("'truncation_side' is '{}': only texts that are cut at their end are "
-                                              "supported",
-                                              printable(side)));
-  }
-  LB_ASSIGN_OR_RETURN(const bool splits, read_bool(*config, "split_special_tokens", false, name));
-  if (splits) return unsupported_file(file, "'split_special_tokens' is true, which is not supported");
-  return {};
-}
-
 // The same of static embeddings, which take any number of tokens: what tokenizer.json cuts a text to.
 Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, std::size_t most) {
-  LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, kTokenizerLimits));
+  LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
   if (!tokenizer) return most;
   const auto truncation = tokenizer->find("truncation");
   if (truncation == tokenizer->end() || truncation->is_null()) return most;
@@ -213,9 +192,8 @@ Status take_network(const json& config, const path& config_file, const Modules& 
 }
 
 // What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
-Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const nlohmann::json& config) {
-  LB_ASSIGN_OR_RETURN(const auto tokenizer_config,
-                      read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
+Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const json& config,
+                                      const std::optional<json>& tokenizer_config) {
   auto found = find_vocabulary_files([&](std::string_view name) { return files.has(transformer / name); }, config,
                                      tokenizer_config, tokenizer_of_network(config));
   if (!found.ok()) return found.status().with_context(platform::path_to_utf8(transformer));
@@ -247,6 +225,11 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
 
   const path config_file = transformer / "config.json";
   LB_ASSIGN_OR_RETURN(const auto config, read_object(files, config_file));
+  std::optional<json> tokenizer_config;
+  if (!modules.is_static) {
+    LB_ASSIGN_OR_RETURN(tokenizer_config,
+                        read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
+  }
   std::string missing;
   const auto lacks = [&missing](std::string_view what) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);
@@ -255,7 +238,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   FoundTokenizer tokenizer{.missing = "tokenizer.json"};
   if (!files.has(model.tokenizer_file)) {
     if (config && !modules.is_static) {
-      LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, transformer, *config));
+      LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, transformer, *config, tokenizer_config));
     }
     model.tokenizer_class = tokenizer.made_by;
     if (model.tokenizer_class == nullptr) {
@@ -321,11 +304,14 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     LB_ASSIGN_OR_RETURN(model.max_tokens, read_truncation(files, model.tokenizer_file, kTokensMax));
     return model;
   }
-  LB_RETURN_IF_ERROR(refuse_tokenizer_options(files, transformer / kTokenizerConfigFile));
+  if (tokenizer_config) {
+    const Status status = refuse_tokenizer_options(*tokenizer_config);
+    if (!status.ok()) return status.with_context(platform::path_to_utf8(transformer));
+  }
   LB_ASSIGN_OR_RETURN(const auto positions, read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax,
                                                       platform::path_to_utf8(config_file)));
-  LB_ASSIGN_OR_RETURN(model.max_tokens,
-                      read_max_tokens(files, transformer, modules.listed, positions.value_or(kTokensMax)));
+  LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens(files, transformer, modules.listed, tokenizer_config,
+                                                        positions.value_or(kTokensMax)));
   return model;
 }
 

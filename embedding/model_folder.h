@@ -33,8 +33,8 @@ using graph::PoolingMode;
 struct ModelFolder {
   ModelFiles files;
   std::filesystem::path tokenizer_file;  // tokenizer.json, or else the vocabulary
-  const TokenizerClass* tokenizer_class =
-      nullptr;                                     // where there is no tokenizer.json: what makes one of the vocabulary
+  // Where there is no tokenizer.json: what makes one of the vocabulary.
+  const TokenizerClass* tokenizer_class = nullptr;
   std::vector<WeightsFile> weights;                // where `network` can be made from them, its own first
   std::optional<std::filesystem::path> onnx_file;  // onnx/model.onnx or model.onnx
   // What was read, the tokenizer's file included: all that is needed besides the weights or the ONNX file.

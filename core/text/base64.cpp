@@ -47,18 +47,21 @@ std::optional<std::string> decode_base64(std::string_view text) {
 }
 
 void append_base64(std::string& out, std::string_view bytes) {
-  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
   const auto byte = [bytes](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = bytes.size() - i;
-    std::uint32_t three = byte(i) << 16U;
-    if (left > 1) three |= byte(i + 1) << 8U;
-    if (left > 2) three |= byte(i + 2);
-    out += kBase64Digits[three >> 18U];
-    out += kBase64Digits[three >> 12U & 63U];
-    out += left > 1 ? kBase64Digits[three >> 6U & 63U] : '=';
-    out += left > 2 ? kBase64Digits[three & 63U] : '=';
-  }
+  std::size_t at = out.size();
+  out.resize(at + (bytes.size() + 2) / 3 * 4, '=');
+  // By place: a string's own ways to grow cost more than the digits.
+  char* const to = out.data();
+  const auto put = [&](std::uint32_t three, unsigned digits) {
+    for (unsigned i = 0; i < digits; ++i)
+      to[at + i] = kBase64Digits[three >> (18 - 6 * i) & 63U];
+    at += 4;
+  };
+  std::size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3)
+    put(byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2), 4);
+  if (bytes.size() - i == 2) put(byte(i) << 16U | byte(i + 1) << 8U, 3);
+  if (bytes.size() - i == 1) put(byte(i) << 16U, 2);
 }
 
 }  // namespace latebind::core

@@ -296,4 +296,35 @@ Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEn
   return std::move(graph_).finish(x, "sentence_embedding");
 }
 
+namespace {
+
+class PlainNetwork final : public EncoderNetwork {
+ public:
+  explicit PlainNetwork(PlainEncoder parts) : EncoderNetwork(parts.sizes), parts_(std::move(parts)) {}
+
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
+    const std::size_t hidden = sizes().hidden;
+    EncoderBuilder encoder(sizes(), weights, parts_.prefix);
+    encoder.set_terms(parts_.terms);
+    const auto [ids, mask] = encoder.inputs();
+    LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
+    if (parts_.token_type_count > 0) {
+      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(parts_.token_type_count, hidden));
+      x = encoder.graph().add(graph::Add{.a = x, .b = type});
+    }
+    LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, std::string(parts_.norm)));
+    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, parts_.layers, parts_.names));
+    return std::move(encoder).finish(x, mask, end);
+  }
+
+ private:
+  const PlainEncoder parts_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Network> make_plain_encoder(PlainEncoder encoder) {
+  return std::make_shared<const PlainNetwork>(std::move(encoder));
+}
+
 }  // namespace latebind::embedding

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -191,5 +192,18 @@ class EncoderBuilder {
   std::string prefix_;
   AttentionTerms terms_;
 };
+
+// A network with no parts but these: the vectors of the words, with that of the type of all tokens where there are
+// types, a norm, and layers. Texts are literals.
+struct PlainEncoder {
+  EncoderSizes sizes{};
+  std::size_t token_type_count = 0;
+  AttentionTerms terms{};
+  std::string_view prefix{};  // as EncoderBuilder's
+  std::string_view norm = "embeddings.LayerNorm";
+  std::string_view layers = "encoder.layer.";
+  LayerNames names{};
+};
+[[nodiscard]] std::shared_ptr<const Network> make_plain_encoder(PlainEncoder encoder);
 
 }  // namespace latebind::embedding

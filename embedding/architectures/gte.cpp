@@ -11,7 +11,6 @@ namespace latebind::embedding {
 namespace {
 
 using core::Result;
-using graph::Value;
 using nlohmann::json;
 using std::filesystem::path;
 
@@ -24,53 +23,24 @@ constexpr LayerNames kGteNames{.query_key_value = "attention.qkv_proj",
                                .norm = "mlp_ln",
                                .wide_bias = false};
 
-struct GteConfig {
-  EncoderSizes sizes{};
-  std::size_t token_type_count = 0;  // some have none
-  graph::Rotary rotary{};
-};
-
-class GteNetwork final : public EncoderNetwork {
- public:
-  explicit GteNetwork(GteConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
-
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, "new.");
-    encoder.set_terms({.rotary = config_.rotary});
-    const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
-    if (config_.token_type_count > 0) {
-      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
-      x = encoder.graph().add(graph::Add{.a = x, .b = type});
-    }
-    LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, "embeddings.LayerNorm"));
-    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kGteNames));
-    return std::move(encoder).finish(x, mask, end);
-  }
-
- private:
-  const GteConfig config_;
-};
-
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "rope"));
-  GteConfig gte;
+  PlainEncoder gte{.prefix = "new.", .names = kGteNames};
   EncoderSizes& sizes = gte.sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_ASSIGN_OR_RETURN(const auto types,
                       core::read_size(config, "type_vocab_size", 0, kTokenTypesMax, platform::path_to_utf8(file)));
-  gte.token_type_count = types.value_or(1);
+  gte.token_type_count = types.value_or(1);  // some have none
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
   for (const auto& [key, expected] : {std::pair{"layer_norm_type", json("layer_norm")},
                                       {"logn_attention_scale", json(false)},
                                       {"pack_qkv", json(true)}})
     LB_RETURN_IF_ERROR(expect(config, file, key, expected));
-  LB_ASSIGN_OR_RETURN(gte.rotary, read_rotary(config, file, rotary_heads_of(sizes), 160000));
-  return std::shared_ptr<const Network>(std::make_shared<const GteNetwork>(std::move(gte)));
+  LB_ASSIGN_OR_RETURN(gte.terms.rotary, read_rotary(config, file, rotary_heads_of(sizes), 160000));
+  return make_plain_encoder(std::move(gte));
 }
 
 }  // namespace latebind::embedding

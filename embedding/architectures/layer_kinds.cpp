@@ -41,21 +41,10 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
   return {};
 }
 
-}  // namespace
-
-AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
-  AttentionTerms terms;
-  terms.rotary = is_local[layer] ? local_rotary : rotary;
-  if (is_local[layer]) terms.window = static_cast<std::int64_t>(window);
-  return terms;
-}
-
-namespace {
-
 // Either kind's object, with what `rope_scaling` adds to it.
 Result<graph::Rotary> read_kind(const json& config, const path& file, const char* kind, const RotaryHeads& heads,
                                 double base, bool is_scaled) {
-  json all = config.value("rope_parameters", json::object());
+  const json all = config.value("rope_parameters", json::object());
   json parameters = all.is_null() ? json() : all.value(kind, json());
   std::string name = kind;
   const auto scaling = config.find("rope_scaling");
@@ -69,6 +58,13 @@ Result<graph::Rotary> read_kind(const json& config, const path& file, const char
 }
 
 }  // namespace
+
+AttentionTerms LayerKinds::terms_of(std::size_t layer) const {
+  AttentionTerms terms;
+  terms.rotary = is_local[layer] ? local_rotary : rotary;
+  if (is_local[layer]) terms.window = static_cast<std::int64_t>(window);
+  return terms;
+}
 
 Status read_layer_kinds(const json& config, const path& file, const EncoderSizes& sizes, const OldLayerKeys& old,
                         LayerKinds& kinds) {

@@ -11,7 +11,6 @@ namespace {
 
 using core::Result;
 using core::Status;
-using graph::Value;
 using nlohmann::json;
 using std::filesystem::path;
 
@@ -28,35 +27,8 @@ constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .wide_bias = false,
                                  .narrow_bias = false};
 
-struct NomicBertConfig {
-  EncoderSizes sizes{};
-  std::size_t token_type_count = 0;
-  graph::Rotary rotary{};
-};
-
-class NomicBertNetwork final : public EncoderNetwork {
- public:
-  explicit NomicBertNetwork(NomicBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
-
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, "bert.");
-    encoder.set_terms({.rotary = config_.rotary});
-    const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, hidden));
-    LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config_.token_type_count, hidden));
-    const Value sum = encoder.graph().add(graph::Add{.a = word, .b = type});
-    LB_ASSIGN_OR_RETURN(Value x, encoder.norm(sum, hidden, "emb_ln"));
-    LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layers.", kNomicNames));
-    return std::move(encoder).finish(x, mask, end);
-  }
-
- private:
-  const NomicBertConfig config_;
-};
-
 // The keys of the published checkpoints, which are GPT-2's and those of their own code.
-Status read_published(const json& config, const path& file, NomicBertConfig& nomic) {
+Status read_published(const json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_sizes(config, file,
                                 {{"n_embd", kHiddenSizeMax, &sizes.hidden},
@@ -78,18 +50,18 @@ Status read_published(const json& config, const path& file, NomicBertConfig& nom
   for (const char* key : {"rotary_emb_scale_base", "rotary_scaling_factor"})
     LB_RETURN_IF_ERROR(expect(config, file, key, nullptr));
   LB_ASSIGN_OR_RETURN(const double base, read_rotary_base(config, "rotary_emb_base", 10000, file));
-  LB_ASSIGN_OR_RETURN(nomic.rotary, plain_rotary(file, rotary_heads_of(sizes), base));
+  LB_ASSIGN_OR_RETURN(nomic.terms.rotary, plain_rotary(file, rotary_heads_of(sizes), base));
   return {};
 }
 
 // transformers' own.
-Status read_new(const json& config, const path& file, NomicBertConfig& nomic) {
+Status read_new(const json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_RETURN_IF_ERROR(expect(config, file, "head_dim", sizes.hidden / sizes.heads));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file, "silu"));
-  LB_ASSIGN_OR_RETURN(nomic.rotary, read_rotary(config, file, rotary_heads_of(sizes), 1000));
+  LB_ASSIGN_OR_RETURN(nomic.terms.rotary, read_rotary(config, file, rotary_heads_of(sizes), 1000));
   return {};
 }
 
@@ -99,10 +71,10 @@ Result<std::shared_ptr<const Network>> read_nomic_bert(const json& config, const
   LB_RETURN_IF_ERROR(refuse_variants(config, file));
   if (config.contains("num_experts"))
     return unsupported_file(file, "'num_experts': mixtures of experts are not supported");
-  NomicBertConfig nomic;
+  PlainEncoder nomic{.prefix = "bert.", .norm = "emb_ln", .layers = "encoder.layers.", .names = kNomicNames};
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &nomic.token_type_count}}));
   LB_RETURN_IF_ERROR(config.contains("n_embd") ? read_published(config, file, nomic) : read_new(config, file, nomic));
-  return std::shared_ptr<const Network>(std::make_shared<const NomicBertNetwork>(std::move(nomic)));
+  return make_plain_encoder(std::move(nomic));
 }
 
 }  // namespace latebind::embedding

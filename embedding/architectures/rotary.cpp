@@ -29,6 +29,10 @@ constexpr double kRotaryBaseMax = 1e9;
 // Of factors and of turns: published ones are an order of magnitude below.
 constexpr double kRopeFactorMax = 1e4;
 
+const char* type_key_of(const json& parameters) {
+  return parameters.contains("rope_type") ? "rope_type" : "type";
+}
+
 // One object with a rope type and its figures.
 class RopeParameters {
  public:
@@ -175,7 +179,6 @@ Status RopeParameters::scale_by_yarn(Rotary& rotary, double base) const {
 }
 
 Result<double> check_rotary_base(double base, const path& file, const std::string& what) {
-  // At 1 nothing grows.
   if (base >= 1 && base <= kRotaryBaseMax) return base;
   return invalid_file(file, fmt::format("{} {}, must be between 1 and {}", what, base, kRotaryBaseMax));
 }
@@ -189,8 +192,8 @@ Result<Rotary> RopeParameters::read(double base) const {
     LB_ASSIGN_OR_RETURN(
         base, check_rotary_base(theta->get<double>(), file_, fmt::format("'{}' has a 'rope_theta' of", name_)));
   }
-  const char* const key = object_.contains("rope_type") ? "rope_type" : "type";
-  LB_ASSIGN_OR_RETURN(const std::string type, core::read_text(object_, key, "default", platform::path_to_utf8(file_)));
+  LB_ASSIGN_OR_RETURN(const std::string type,
+                      core::read_text(object_, type_key_of(object_), "default", platform::path_to_utf8(file_)));
   LB_ASSIGN_OR_RETURN(Rotary rotary, plain_rotary(file_, heads_, base));
   Status status;
   if (type == "default") {
@@ -250,7 +253,7 @@ Result<Rotary> read_rotary(const json& config, const path& file, const RotaryHea
     json parameters = *found;
     const auto original = config.find("original_max_position_embeddings");
     if (original != config.end() && parameters.is_object()) {
-      const json& type = parameters.contains("rope_type") ? parameters["rope_type"] : parameters["type"];
+      const json type = parameters.value(type_key_of(parameters), json());
       if (type == "llama3" || type == "yarn") parameters["original_max_position_embeddings"] = *original;
     }
     return read_rope_parameters(parameters, file, key, heads, base);

@@ -27,12 +27,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-namespace {
-
-constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
-
-}  // namespace
-
 struct Tokenizer::Parts {
   explicit Parts(TokenizerFile& file)
       : parts(std::move(file.parts)), id_end(file.id_end), decoder(std::move(file.decoder)) {}

@@ -28,6 +28,9 @@ struct TokenizerUse {
 
 class Tokenizer {
  public:
+  // The longest tokenizer.json that is read.
+  static constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
+
   // kNotFound, kInvalidModel (damaged), kUnsupported (names the part). Truncation and padding that the file asks for
   // are ignored: the caller truncates, batching pads.
   static core::Result<Tokenizer> from_file(const std::filesystem::path& file);

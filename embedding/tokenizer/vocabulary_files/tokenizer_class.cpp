@@ -54,6 +54,20 @@ bool is_code(const json& tokenizer_config) {
 
 }  // namespace
 
+Status refuse_tokenizer_options(const json& tokenizer_config) {
+  LB_ASSIGN_OR_RETURN(const bool splits,
+                      core::read_bool(tokenizer_config, "split_special_tokens", false, kTokenizerConfigFile));
+  if (splits) {
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: 'split_special_tokens' is true, which is not supported", kTokenizerConfigFile)};
+  }
+  LB_ASSIGN_OR_RETURN(const std::string side,
+                      core::read_text(tokenizer_config, "truncation_side", "right", kTokenizerConfigFile));
+  if (side == "right") return {};
+  return {StatusCode::kUnsupported,
+          fmt::format("{}: 'truncation_side' is {} (supported: 'right')", kTokenizerConfigFile, core::quoted(side))};
+}
+
 std::span<const TokenizerClass> known_tokenizer_classes() {
   return kClasses;
 }

@@ -26,6 +26,10 @@ inline constexpr std::string_view kTokenizerConfigFile = "tokenizer_config.json"
 inline constexpr std::string_view kSpecialTokensFile = "special_tokens_map.json";
 inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
 
+// What transformers' tokenizers do by tokenizer_config.json, whether there is a tokenizer.json or not, and we do not:
+// kUnsupported, naming file and key.
+[[nodiscard]] core::Status refuse_tokenizer_options(const nlohmann::json& tokenizer_config);
+
 struct TokenizerClass {
   enum class Kind : std::uint8_t { kBert, kMpnet, kRoberta, kGpt2, kQwen2, kXlmRoberta, kCamembert, kAlbert };
 

@@ -45,11 +45,7 @@ Status check_config(const json& config) {
     if (found == config.end() || found->is_null() || (found->is_structured() && found->empty())) continue;
     return refused(key, "is not supported without a tokenizer.json");
   }
-  LB_ASSIGN_OR_RETURN(const bool splits, core::read_bool(config, "split_special_tokens", false, kTokenizerConfigFile));
-  if (splits) return refused("split_special_tokens", "is true, which is not supported");
-  LB_ASSIGN_OR_RETURN(const std::string side,
-                      core::read_text(config, "truncation_side", "right", kTokenizerConfigFile));
-  if (side != "right") return refused("truncation_side", fmt::format("is {} (supported: 'right')", core::quoted(side)));
+  LB_RETURN_IF_ERROR(refuse_tokenizer_options(config));
   LB_ASSIGN_OR_RETURN(const std::string backend,
                       core::read_text(config, "backend", "tokenizers", kTokenizerConfigFile));
   if (backend != "tokenizers") {
