@@ -46,16 +46,33 @@ Result<core::Model> open_model(const std::filesystem::path& place) {
   return embedding::model_of_bundle(package);
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,
-                                                           std::function<void(const embedding::BatchRecord&)> on_batch,
-                                                           bool token_vectors) {
+namespace {
+
+embedding::EmbedderOptions options_of(const Runtime& runtime,
+                                      std::function<void(const embedding::BatchRecord&)> on_batch) {
   embedding::EmbedderOptions options;
   options.load = runtime.load;
   options.batch_tokens = runtime.batch_tokens;
   options.max_tokens = runtime.max_tokens;
-  options.token_vectors = token_vectors;
   options.on_batch = std::move(on_batch);
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,
+                                                           std::function<void(const embedding::BatchRecord&)> on_batch,
+                                                           bool token_vectors) {
+  embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
+  options.token_vectors = token_vectors;
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
+}
+
+Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
+    const std::filesystem::path& folder, const Runtime& runtime,
+    std::function<void(const embedding::BatchRecord&)> on_batch) {
+  return embedding::CrossEncoder::open(runtime.engine(), folder, runtime.placement,
+                                       options_of(runtime, std::move(on_batch)));
 }
 
 }  // namespace latebind::app

@@ -10,6 +10,7 @@
 #include "app/runtime.h"
 #include "core/model.h"
 #include "core/result.h"
+#include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
 #include "embedding/hub/snapshot.h"
 
@@ -32,5 +33,10 @@ namespace latebind::app {
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {}, bool token_vectors = false);
+
+// The same for scores of two texts.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
+    const std::filesystem::path& folder, const Runtime& runtime,
+    std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
 }  // namespace latebind::app

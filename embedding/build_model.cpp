@@ -60,6 +60,18 @@ Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stor
   return identity.empty() ? model : model.with_digest(identity);
 }
 
+// A cross-encoder's: its output has a number for each label.
+Result<GraphModel> scores_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
+                                         const graph::OnnxSignature& signature) {
+  LB_ASSIGN_OR_RETURN(const std::size_t output, choose_scores_output(signature, stored.name));
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
+  return GraphModel{.model = std::move(model),
+                    .pooled = true,
+                    .dimension = folder.scores.labels.size(),
+                    .inputs = signature.inputs.size(),
+                    .output = output};
+}
+
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
   const std::string& name = stored.name;
@@ -70,6 +82,7 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
                               name));
   }
   LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
+  if (folder.kind == ModelKind::kCrossEncoder) return scores_from_onnx_file(folder, stored, signature);
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
   if (options.hidden_states && output.pooled) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
@@ -144,6 +157,8 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
   }
   return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,
+                                              .token_types = folder.token_types,
+                                              .classifier = folder.classifier,
                                               .pooling = folder.pooling,
                                               .modules = folder.behind_pooling,
                                               .normalize = folder.normalize});

@@ -16,12 +16,12 @@ struct GraphOptions {
   bool hidden_states = false;
 };
 
-// A network with the inputs `input_ids` and `attention_mask` (i64, [batch, tokens]; a ready ONNX file may also want
-// `token_type_ids`) and one output.
+// A network with the inputs `input_ids` and `attention_mask` (i64, [batch, tokens]; a cross-encoder and a ready ONNX
+// file may also want `token_type_ids`) and one output.
 struct GraphModel {
   core::Model model;
-  // True: the output is the text's vector, pooled and normalised as the folder says. False: token vectors, to be
-  // pooled.
+  // True: the output is the text's vector, pooled and normalised as the folder says, or a cross-encoder's numbers.
+  // False: token vectors, to be pooled.
   bool pooled = false;
   std::size_t dimension = 0;
   // How many inputs it has.

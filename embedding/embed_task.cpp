@@ -80,6 +80,14 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<con
                });
 }
 
+core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const TextPair> pairs,
+                                         const TaskOptions& options, Done done) {
+  return start(embedder, options, std::move(done),
+               [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
+                 return pipeline.tokenize(pairs, limits, 0, {}, table);
+               });
+}
+
 core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
                                          const TaskOptions& options, Done done) {
   return start(embedder, options, std::move(done),

@@ -59,6 +59,10 @@ class EmbedTask {
   static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
                                        const TaskOptions& options, Done done);
 
+  // The errors of Embedder::embed_pairs().
+  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const TextPair> pairs,
+                                       const TaskOptions& options, Done done);
+
   // Nobody wants the vectors any more: what has not begun is not computed. Does nothing when it is over.
   void drop() const { ticket_.drop(); }
 

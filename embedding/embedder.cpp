@@ -58,7 +58,9 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
                   "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
-  TokenLimits limits;
+  if (folder.kind != options.kind) return wrong_kind(folder.name(), folder.kind);
+  if (options.token_vectors && folder.kind != ModelKind::kEmbedder) return wrong_kind(folder.name(), folder.kind);
+  TokenLimits limits{.token_types = folder.token_types};
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
@@ -77,6 +79,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
                                        options.on_batch);
   parts->prompts = folder.prompts;
+  parts->scores = folder.scores;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
@@ -197,6 +200,15 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
   return embed_windows(texts.size(), out, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
+                                                          table);
+                       });
+}
+
+core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
+                                               const EmbedOptions& options) const {
+  return embed_windows(pairs.size(), out, options,
+                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                         return parts_->pipeline.tokenize(pairs.subspan(first, count), limits, first, options.limits,
                                                           table);
                        });
 }

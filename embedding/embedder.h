@@ -17,6 +17,7 @@
 #include "core/engine.h"
 #include "core/graph/operators.h"
 #include "core/result.h"
+#include "embedding/cross_encoder_config.h"
 #include "embedding/embed_stats.h"
 #include "embedding/tokenizer/tokenizer.h"
 
@@ -24,6 +25,7 @@ namespace latebind::embedding {
 
 struct BatchRecord;
 struct QueueState;
+struct TextPair;
 
 struct EmbedderOptions {
   // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
@@ -34,6 +36,8 @@ struct EmbedderOptions {
   std::size_t max_tokens = 0;
   // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
   bool token_vectors = false;
+  // What the model must be. kCrossEncoder: for CrossEncoder alone.
+  ModelKind kind = ModelKind::kEmbedder;
   // Hears of every batch that was computed: embedding/scheduler.h.
   std::function<void(const BatchRecord&)> on_batch{};
 };
@@ -112,12 +116,18 @@ class Embedder {
   [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
                                                    const EmbedOptions& options = {}) const;
 
+  // The same for pairs of texts, with a number for each label instead of a vector: for CrossEncoder, which makes scores
+  // of them.
+  [[nodiscard]] core::Result<EmbedStats> embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
+                                                     const EmbedOptions& options = {}) const;
+
   // May outlive the embedder.
   [[nodiscard]] std::shared_ptr<const Tokenizer> tokenizer() const;
 
  private:
   friend class EmbedStream;
   friend class EmbedTask;
+  friend class CrossEncoder;
   struct Parts;
   template <class Tokenize>
   core::Result<EmbedStats> embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,

@@ -15,6 +15,7 @@ struct Embedder::Parts {
   Pipeline pipeline;
   std::map<std::string, std::string, std::less<>> prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
+  CrossEncoderConfig scores{};
 };
 
 }  // namespace latebind::embedding

@@ -105,6 +105,8 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
         to = std::fill_n(to, ids.size(), Id{1});
         break;
       case Feed::kTokenTypes:
+        to = std::fill_n(to, row.type_one_from, Id{0});
+        to = std::fill_n(to, ids.size() - row.type_one_from, Id{1});
         break;
     }
     to = std::fill_n(to, end - to, Id{0});

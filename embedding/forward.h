@@ -31,10 +31,12 @@ struct OutputRule {
   std::size_t output = 0;
 };
 
-// One text of a batch: at least one token, and where its vector goes, or one for each token.
+// One text of a batch, or two as one: at least one token, and where its vector goes, or one for each token.
 struct TextRow {
   std::span<const std::int32_t> ids;
   float* vector = nullptr;
+  // Tokens from this one on have type 1; as many as there are, where none has.
+  std::size_t type_one_from = ids.size();
 };
 
 class Forward {

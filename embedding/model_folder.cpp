@@ -181,6 +181,14 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   }
   LB_ASSIGN_OR_RETURN(model.network, architecture->read(config, config_file));
   model.hidden_size = model.network->hidden_size();
+  if (model.kind == ModelKind::kCrossEncoder && modules.only_network) {
+    if (architecture->read_classifier == nullptr) {
+      return unsupported_file(
+          config_file, fmt::format("networks for sequence classification of 'model_type' '{}' are not supported", type));
+    }
+    LB_ASSIGN_OR_RETURN(model.classifier, architecture->read_classifier(config, config_file));
+    model.classifier->labels = model.scores.labels.size();
+  }
   LB_ASSIGN_OR_RETURN(const auto weights,
                       weights_file_names([&](std::string_view name) { return files.has(modules.transformer / name); },
                                          [&] { return files.read_json(index_file, kWeightsIndexLimits); },
@@ -188,6 +196,26 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   for (const std::string& name : weights)
     model.weights.push_back({.file = modules.transformer / name, .place = {}});
   if (!weights.empty()) std::ranges::copy(modules.weights, std::back_inserter(model.weights));
+  return {};
+}
+
+// Which of the two kinds of model this is, and what its numbers mean where they are scores.
+Status take_kind(const Modules& modules, const std::optional<json>& config, const path& config_file,
+                 const std::optional<json>& tokenizer_config, ModelFolder& model) {
+  const path list = model.files.place() / "modules.json";
+  LB_ASSIGN_OR_RETURN(model.kind, read_model_kind(model.files, modules.listed, config));
+  if (model.kind == ModelKind::kEmbedder) {
+    if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
+    if (!modules.only_network || !modules.listed) return {};
+    return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
+  }
+  if (!config || (!modules.only_network && !modules.scores && modules.listed)) {
+    return unsupported_file(list, "a CrossEncoder of modules that give no scores");
+  }
+  std::optional<std::size_t> labels;
+  if (modules.scores) labels = std::get<DenseModule>(modules.behind.back()).out;
+  LB_ASSIGN_OR_RETURN(model.scores, read_cross_encoder(model.files, *config, config_file, labels));
+  model.token_types = tells_token_types(*config, tokenizer_config, tokenizer_of_network(*config));
   return {};
 }
 
@@ -267,6 +295,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   LB_RETURN_IF_ERROR(read_extras(model));
   LB_RETURN_IF_ERROR(refuse_prompts(files));
 
+  LB_RETURN_IF_ERROR(take_kind(modules, config, config_file, tokenizer_config, model));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {

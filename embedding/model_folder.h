@@ -19,6 +19,7 @@
 #include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/cross_encoder_config.h"
 #include "embedding/model_files.h"
 #include "embedding/modules.h"
 
@@ -44,6 +45,12 @@ struct ModelFolder {
   PoolingMode pooling = PoolingMode::kMean;
   std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
+  ModelKind kind = ModelKind::kEmbedder;
+  // Of a cross-encoder: what its numbers mean, and the network's own way to them, where modules have none.
+  CrossEncoderConfig scores{};
+  std::optional<ClassifierHead> classifier = std::nullopt;
+  // The types of a pair's tokens are told to the network, if it has several.
+  bool token_types = false;
   // What may be put before a text, by name; and the lengths of vector that the model was trained for besides the whole
   // one. Both for who asks for them: nothing is applied by itself.
   std::map<std::string, std::string, std::less<>> prompts{};

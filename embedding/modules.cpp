@@ -128,7 +128,8 @@ constexpr std::array kActivations{NamedActivation{"torch.nn.modules.linear.Ident
                                   NamedActivation{"torch.nn.modules.activation.ReLU", ActivationFunction::kRelu},
                                   NamedActivation{"torch.nn.modules.activation.SiLU", ActivationFunction::kSilu}};
 
-Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place) {
+// `scores`: set where it gives those.
+Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, bool& scores) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
   DenseModule dense{.place = std::move(place)};
@@ -146,12 +147,19 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
   dense.activation = found->function;
   LB_ASSIGN_OR_RETURN(const bool has_residual, read_bool(config, "use_residual", false, name));
   if (has_residual) return unsupported_file(file, "'use_residual' is true, which is not supported");
-  for (const char* key : {"module_input_name", "module_output_name"}) {
-    LB_ASSIGN_OR_RETURN(const std::string tensor, read_text(config, key, "sentence_embedding", name));
-    if (tensor != "sentence_embedding") {
-      return unsupported_file(
-          file, fmt::format("'{}' is '{}'; only sentence_embedding is supported", key, printable(tensor)));
-    }
+  constexpr std::string_view kVector = "sentence_embedding";
+  LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", kVector, name));
+  if (input != kVector) {
+    return unsupported_file(
+        file, fmt::format("'module_input_name' is '{}'; only sentence_embedding is supported", printable(input)));
+  }
+  LB_ASSIGN_OR_RETURN(const std::string output, read_text(config, "module_output_name", kVector, name));
+  scores = output == "scores";
+  if (output != kVector && !scores) {
+    return unsupported_file(
+        file, fmt::format("'module_output_name' is '{}'; supported are sentence_embedding and, of cross-encoders, "
+                          "scores",
+                          printable(output)));
   }
   return VectorModule(std::move(dense));
 }
@@ -162,7 +170,7 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
   const path weights = folder / kSafetensorsFile;
   std::string place = files.relative(folder) + "/";
   if (kind == "Dense") {
-    LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place));
+    LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place, modules.scores));
     modules.behind.push_back(std::move(dense));
   } else {
     LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
@@ -189,7 +197,7 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
   const std::string kind =
       type.starts_with("sentence_transformers.") ? type.substr(type.rfind('.') + 1) : std::string();
-  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize;
+  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores;
   if ((kind == "Transformer" || kind == "StaticEmbedding") && number == 0) {
     modules.transformer = place;
     modules.is_static = kind == "StaticEmbedding";
@@ -226,7 +234,10 @@ Result<Modules> read_modules(const ModelFiles& files) {
   Modules modules{.transformer = files.place()};
   const path file = files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
-  if (!document) return modules;
+  if (!document) {
+    modules.only_network = true;
+    return modules;
+  }
   modules.listed = true;
   if (!document->is_array()) return invalid_file(file, "an array of modules was expected");
   if (document->empty() || document->size() > kModulesMax) {
@@ -234,8 +245,7 @@ Result<Modules> read_modules(const ModelFiles& files) {
   }
   for (std::size_t i = 0; i < document->size(); ++i)
     LB_RETURN_IF_ERROR(read_module(files, (*document)[i], i, modules));
-  if (!modules.pooling_file && !modules.is_static)
-    return unsupported_file(file, "no Pooling module: the model gives no vector for a text");
+  modules.only_network = !modules.pooling_file && !modules.is_static;
   return modules;
 }
 

@@ -27,6 +27,8 @@ struct Modules {
   bool is_static = false;
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
+  // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
+  bool only_network = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   // What a token's vector must have by the pooling's configuration, and the key that says so.
   struct TokenWidth {
@@ -36,6 +38,8 @@ struct Modules {
   std::vector<TokenWidth> token_widths{};
   std::vector<VectorModule> behind{};  // the pooling
   bool normalize = false;
+  // The last of `behind` gives scores instead of a vector.
+  bool scores = false;
   // False without modules.json: then its companions are not read either.
   bool listed = false;
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's

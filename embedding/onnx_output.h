@@ -1,4 +1,4 @@
-// Which output of an existing ONNX file has the vectors: token vectors, or a text's own. Pure functions, for any
+// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or a cross-encoder's numbers. Pure functions, for any
 // thread.
 #pragma once
 
@@ -20,5 +20,9 @@ struct OnnxEmbeddingOutput {
 // output of rank 3 or 2. kUnsupported when there is none.
 [[nodiscard]] core::Result<OnnxEmbeddingOutput> choose_embedding_output(const graph::OnnxSignature& signature,
                                                                         std::string_view name);
+
+// The position of `logits`, else of the only output, [batch, labels]. kUnsupported when there is none.
+[[nodiscard]] core::Result<std::size_t> choose_scores_output(const graph::OnnxSignature& signature,
+                                                             std::string_view name);
 
 }  // namespace latebind::embedding

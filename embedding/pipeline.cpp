@@ -16,6 +16,20 @@ namespace {
 // Above this many bytes of text, sharing the work among threads costs less than it saves (about a millisecond's worth).
 constexpr std::size_t kParallelTextBytes = std::size_t{32} << 10;
 
+std::size_t bytes_of(std::string_view text) {
+  return text.size();
+}
+std::size_t bytes_of(const TextPair& pair) {
+  return pair.first.size() + pair.second.size();
+}
+
+std::string name_of(std::string_view /*text*/, std::uint64_t position) {
+  return fmt::format("texts[{}]", position);
+}
+std::string name_of(const TextPair& /*pair*/, std::uint64_t position) {
+  return fmt::format("pairs[{}]", position);
+}
+
 std::size_t requests_of(const core::PlacedModel& model) {
   return std::max<std::size_t>(1, model.attestation()->active.requests);
 }
@@ -49,21 +63,33 @@ Status Pipeline::tokenize(std::string_view text, const TokenLimits& limits, std:
                           TokenTable& table) const {
   Status status = table.add(*tokenizer_, limits, text);
   if (status.ok()) return status;
-  return status.with_context(fmt::format("texts[{}]", position));
+  return status.with_context(name_of(text, position));
 }
 
 Status Pipeline::tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
                           std::uint64_t first_position, const core::RunOptions& call, TokenTable& table) {
+  return tokenize_all(texts, limits, first_position, call, table);
+}
+
+Status Pipeline::tokenize(std::span<const TextPair> pairs, const TokenLimits& limits, std::uint64_t first_position,
+                          const core::RunOptions& call, TokenTable& table) {
+  return tokenize_all(pairs, limits, first_position, call, table);
+}
+
+template <class Text>
+Status Pipeline::tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
+                              const core::RunOptions& call, TokenTable& table) {
   const auto tokenize_some = [&](std::size_t begin, std::size_t end, TokenTable& to) -> Status {
     for (std::size_t i = begin; i < end; ++i) {
       if (call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(call));
-      LB_RETURN_IF_ERROR(tokenize(texts[i], limits, first_position + i, to));
+      const Status status = to.add(*tokenizer_, limits, texts[i]);
+      if (!status.ok()) return status.with_context(name_of(texts[i], first_position + i));
     }
     return {};
   };
   std::size_t bytes = 0;
-  for (const std::string_view text : texts)
-    bytes += text.size();
+  for (const Text& text : texts)
+    bytes += bytes_of(text);
   if (requests_ == 1 || texts.size() < 2 * requests_ || bytes < kParallelTextBytes) {
     return tokenize_some(0, texts.size(), table);
   }

@@ -42,11 +42,18 @@ class Pipeline {
   // deadline or when it is cancelled.
   [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
                                       std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
+  // The same for pairs, which an error names pairs[position].
+  [[nodiscard]] core::Status tokenize(std::span<const TextPair> pairs, const TokenLimits& limits,
+                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
   // Appends texts whose ids are known: kInvalidArgument for unknown ones, named as above.
   [[nodiscard]] core::Status add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
                                      std::uint64_t first_position, TokenTable& table) const;
 
  private:
+  template <class Text>
+  core::Status tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
+                            const core::RunOptions& call, TokenTable& table);
+
   const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;
   const TokenLimits limits_;

@@ -569,7 +569,10 @@ Status Scheduler::execute(Run& run) {
   const std::size_t dimension = forward_.dimension();
   for (const Piece& piece : run.pieces) {
     for (const std::uint32_t row : piece.rows) {
-      rows.push_back({piece.work->tokens.ids(row), piece.work->vectors_of(row, dimension).data()});
+      const TokenTable& tokens = piece.work->tokens;
+      rows.push_back({.ids = tokens.ids(row),
+                      .vector = piece.work->vectors_of(row, dimension).data(),
+                      .type_one_from = tokens.type_one_from(row)});
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));

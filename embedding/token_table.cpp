@@ -9,6 +9,7 @@ void TokenTable::clear() {
   begins_.clear();
   lengths_.clear();
   truncated_.clear();
+  type_one_from_.clear();
 }
 
 namespace {
@@ -44,20 +45,43 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);
   }
-  core::Status status;
-  if (is_cut && limits.refuse_longer) status = too_long(limits.max_tokens);
-  if (const auto* id = unknown_id(std::span(ids_).subspan(begin), limits.vocabulary_size); id != nullptr) {
-    status = core::Status(core::StatusCode::kInvalidModel,
-                          fmt::format("the tokenizer gave token id {}, but the model knows only ids below {}: "
-                                      "tokenizer.json and the weights do not belong together",
-                                      *id, limits.vocabulary_size));
-  }
+  const core::Status status = check(begin, is_cut, limits);
   if (status.ok()) {
     close(begin, is_cut);
   } else {
     ids_.resize(begin);
   }
   return status;
+}
+
+core::Status TokenTable::check(std::size_t begin, bool is_cut, const TokenLimits& limits) const {
+  if (const auto* id = unknown_id(std::span(ids_).subspan(begin), limits.vocabulary_size); id != nullptr) {
+    return core::Status(core::StatusCode::kInvalidModel,
+                        fmt::format("the tokenizer gave token id {}, but the model knows only ids below {}: "
+                                    "tokenizer.json and the weights do not belong together",
+                                    *id, limits.vocabulary_size));
+  }
+  return is_cut && limits.refuse_longer ? too_long(limits.max_tokens) : core::Status();
+}
+
+core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
+  const std::size_t begin = ids_.size();
+  LB_ASSIGN_OR_RETURN(
+      const EncodedPair encoded,
+      tokenizer.encode_pair(pair.first, pair.second,
+                            {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
+  core::Status status = check(begin, encoded.is_cut, limits);
+  if (status.ok() && ids_.size() == begin) {
+    status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
+  }
+  if (!status.ok()) {
+    ids_.resize(begin);
+    return status;
+  }
+  type_one_from_.push_back(
+      static_cast<std::uint32_t>(limits.token_types ? encoded.type_one_from : ids_.size() - begin));
+  close(begin, encoded.is_cut);
+  return {};
 }
 
 core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimits& limits) {
@@ -89,6 +113,7 @@ void TokenTable::append(const TokenTable& other) {
   for (const std::size_t begin : other.begins_)
     begins_.push_back(base + begin);
   lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
+  type_one_from_.insert(type_one_from_.end(), other.type_one_from_.begin(), other.type_one_from_.end());
   for (const std::size_t text : other.truncated_)
     truncated_.push_back(first + text);
 }

@@ -25,6 +25,14 @@ struct TokenLimits {
   bool refuse_longer = false;
   // A longer text is cut at its beginning instead of its end.
   bool keep_end = false;
+  // Tokens of two texts have types.
+  bool token_types = false;
+};
+
+// Two texts that are computed as one row.
+struct TextPair {
+  std::string_view first;
+  std::string_view second;
 };
 
 class TokenTable {
@@ -39,12 +47,18 @@ class TokenTable {
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
     return {ids_.data() + begins_[text], lengths_[text]};
   }
+  // From this token of a pair on they have type 1: as many as it has tokens, where none has.
+  [[nodiscard]] std::size_t type_one_from(std::size_t text) const {
+    return type_one_from_.empty() ? lengths_[text] : type_one_from_[text];
+  }
   // Texts that were cut, and whether this is one.
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
   // Appends one text. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
+  // Appends a pair, which counts as one text: a table has either kind.
+  [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
   // Appends a text whose ids are known, with its special tokens; only the first ids, or the last ones, where it is too
   // long. kInvalidArgument for ids that the model does not know.
   [[nodiscard]] core::Status add(std::span<const std::int32_t> ids, const TokenLimits& limits);
@@ -52,12 +66,15 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
+  // Whether the ids from `begin` on may be a text.
+  [[nodiscard]] core::Status check(std::size_t begin, bool is_cut, const TokenLimits& limits) const;
   // Makes all ids from `begin` on a text.
   void close(std::size_t begin, bool is_cut);
 
   std::vector<std::int32_t> ids_;
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
+  std::vector<std::uint32_t> type_one_from_;  // of pairs
   std::vector<std::size_t> truncated_;  // rising
 };
 

@@ -1,18 +1,15 @@
 // latebind search: the lines of a file that are nearest to a query.
-#include <fmt/format.h>
-
 #include <chrono>
 #include <deque>
 #include <memory>
 #include <utility>
 
-#include "app/json_text.h"
 #include "cli/data/nearest.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/embedder_options.h"
+#include "cli/terminal/matches.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
-#include "core/text/one_line.h"
 #include "core/text/utf8.h"
 #include "embedding/embed_stream.h"
 
@@ -31,12 +28,7 @@ struct SearchArguments {
   bool quiet = false;
 };
 
-struct Found {
-  std::vector<Match> matches;
-  embedding::EmbedStats stats;
-};
-
-Result<Found> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
+Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   std::vector<float> query(embedder.dimension());
   const std::string_view texts[] = {options.query};
   auto query_stats = embedder.embed(texts, query);
@@ -76,40 +68,9 @@ Result<Found> find(const SearchArguments& options, TextReader& reader, const emb
     return {};
   };
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
-  Found found{std::move(nearest).take(), stream->stats()};
+  MatchReport found{.query = options.query, .matches = std::move(nearest).take(), .stats = stream->stats()};
   found.stats.fallback_texts += query_stats->fallback_texts;
   return found;
-}
-
-std::string for_people(const std::vector<Match>& matches) {
-  std::string text;
-  std::size_t rank = 0;
-  for (const Match& match : matches) {
-    text += fmt::format("{:>3}  {:.4f}  line {:<6} {}\n", ++rank, match.score, match.line, core::one_line(match.text));
-  }
-  return text;
-}
-
-std::string for_programs(const SearchArguments& options, const std::vector<Match>& matches,
-                         const core::Attestation& attestation, const embedding::EmbedStats& stats) {
-  const std::string in_between = fallback_texts(stats, attestation);
-  const auto& active = attestation.active;
-  app::Json json;
-  json["query"] = options.query;
-  json["device"] = active.id();
-  json["precision"] = core::word_of(active.precision);
-  json["fallback"] = attestation.fallback || !in_between.empty();
-  json["reason"] = in_between.empty() ? attestation.reason : in_between;
-  json["results"] = app::Json::array();
-  for (const Match& match : matches) {
-    app::Json result;
-    result["rank"] = json["results"].size() + 1;
-    result["score"] = app::rounded(static_cast<double>(match.score), 6);
-    result["line"] = match.line;
-    result["text"] = match.text;
-    json["results"].push_back(std::move(result));
-  }
-  return app::to_text(json);
 }
 
 Exit search(const SearchArguments& options) {
@@ -130,8 +91,7 @@ Exit search(const SearchArguments& options) {
   note_fallback_texts(found->stats, *attested_now);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (!options.quiet) note(summary(found->stats, time.count(), **embedder));
-  const auto printed = print(options.json ? for_programs(options, found->matches, *attested_now, found->stats)
-                                          : for_people(found->matches));
+  const auto printed = print(options.json ? for_programs(*found, *attested_now) : for_people(*found));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

@@ -23,12 +23,16 @@ bool better(const Match& a, const Match& b) {
 }  // namespace
 
 Nearest::Nearest(std::span<const float> query, std::size_t count)
-    : query_(query.begin(), query.end()), query_length_(std::sqrt(dot(query, query))), count_(count) {}
+    : query_(query.begin(), query.end()), query_length_(std::sqrt(dot(query, query))), best_(count) {}
 
 void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std::string& text) {
   const double lengths = query_length_ * std::sqrt(dot(vector, vector));
   const double cosine = lengths > 0 ? dot(query_, vector) / lengths : 0;
-  Match match{.score = std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, .line = line, .text = {}};
+  best_.offer(std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, line, text);
+}
+
+void BestMatches::offer(float score, std::uint64_t line, const std::string& text) {
+  Match match{.score = score, .line = line, .text = {}};
   if (heap_.size() == count_) {
     if (!better(match, heap_.front())) return;
     std::ranges::pop_heap(heap_, better);
@@ -39,7 +43,7 @@ void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std
   std::ranges::push_heap(heap_, better);
 }
 
-std::vector<Match> Nearest::take() && {
+std::vector<Match> BestMatches::take() && {
   std::ranges::sort(heap_, better);
   return std::move(heap_);
 }

@@ -1,27 +1,29 @@
-// The vectors nearest to a query, by cosine: keeps the best k of any number. One thread.
+// The texts with the best scores, and those whose vectors are nearest to a query, by cosine: the best k of any number.
+// One thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latebind::cli {
 
 struct Match {
-  float score = 0;  // cosine, -1 to 1
+  float score = 0;
   std::uint64_t line = 0;
   std::string text;
 };
 
-class Nearest {
+class BestMatches {
  public:
-  // `count` at least 1. `query` is copied; a zero vector has score 0 with everything.
-  Nearest(std::span<const float> query, std::size_t count);
+  // `count` at least 1.
+  explicit BestMatches(std::size_t count) : count_(count) {}
 
-  // `vector` has the query's length. Copies `text`, at most its first kTextMax bytes, only if it is among the best.
-  void offer(std::span<const float> vector, std::uint64_t line, const std::string& text);
+  // Copies `text`, at most its first kTextMax bytes, only if it is among the best.
+  void offer(float score, std::uint64_t line, const std::string& text);
 
   // Best first; the earlier line first among equals.
   [[nodiscard]] std::vector<Match> take() &&;
@@ -29,10 +31,25 @@ class Nearest {
   static constexpr std::size_t kTextMax = std::size_t{64} * 1024;
 
  private:
-  std::vector<float> query_;
-  double query_length_ = 0;
   std::size_t count_;
   std::vector<Match> heap_;  // the worst of the best in front
+};
+
+class Nearest {
+ public:
+  // `count` at least 1. `query` is copied; a zero vector has score 0 with everything.
+  Nearest(std::span<const float> query, std::size_t count);
+
+  // `vector` has the query's length; the score is its cosine with the query's, -1 to 1. Otherwise as BestMatches.
+  void offer(std::span<const float> vector, std::uint64_t line, const std::string& text);
+  [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
+
+  static constexpr std::size_t kTextMax = BestMatches::kTextMax;
+
+ private:
+  std::vector<float> query_;
+  double query_length_ = 0;
+  BestMatches best_;
 };
 
 }  // namespace latebind::cli

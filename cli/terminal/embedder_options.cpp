@@ -15,8 +15,8 @@ namespace latebind::cli {
 
 using core::Result;
 
-void EmbedderOptions::add_to(CLI::App& app) {
-  add_model(app, model, "A sentence-transformers model");
+void EmbedderOptions::add_to(CLI::App& app, std::string_view what) {
+  add_model(app, model, std::string(what));
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
       SettingGroup::kVerification, SettingGroup::kCache,     SettingGroup::kBackends};
@@ -43,6 +43,14 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
   LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, runtime));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;
+}
+
+Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
+                                                                    const app::Runtime& runtime) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(auto encoder, app::open_cross_encoder(folder, runtime));
+  note_fallback(*encoder->network().attestation());
+  return encoder;
 }
 
 embedding::EmbedStreamOptions stream_options(const Progress& progress) {

@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cli/data/text_reader.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/result.h"
+#include "embedding/cross_encoder.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"
 
@@ -18,7 +20,7 @@ struct EmbedderOptions {
   std::string model;
   SettingFlags flags{};
 
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, std::string_view what = "A sentence-transformers model");
   // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
   [[nodiscard]] core::Status find_model();
 };
@@ -33,6 +35,10 @@ enum class Telling { kFallback, kNothing };
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options,
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
+
+// The same for a cross-encoder.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
+                                                                                        const app::Runtime& runtime);
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding.
 [[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress);

@@ -36,7 +36,7 @@ class AlbertNetwork final : public EncoderNetwork {
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, "albert.");
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids));
+    LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids, end));
     LB_ASSIGN_OR_RETURN(
         x, encoder.linear(x, "encoder.embedding_hidden_mapping_in", config_.bert.embedding_size, sizes().hidden));
     // The same division as the reference's, whose rounding decides where a group ends.

@@ -17,6 +17,7 @@
 #include "core/graph/graph.h"
 #include "core/json.h"
 #include "core/result.h"
+#include "embedding/architectures/classifier_head.h"
 #include "embedding/model_weights.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
@@ -41,9 +42,12 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// The output of a network: each token's vector, or the text's.
+// The output of a network: each token's vector, the text's, or a number for each label.
 struct NetworkEnd {
   bool hidden_states = false;
+  // The types of tokens are an input, of networks that have several: a text of two parts. Else all have the first one.
+  bool token_types = false;
+  std::optional<ClassifierHead> classifier = std::nullopt;  // instead of what follows
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
@@ -64,9 +68,9 @@ class Network {
   // The longest text that it takes, special tokens included.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Inputs `input_ids` and `attention_mask`, i64 [batch, tokens], texts padded at their ends; output
-  // `sentence_embedding` [batch, dimension], or `last_hidden_state` [batch, tokens, hidden]. kInvalidModel or
-  // kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
+  // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels] or `last_hidden_state` [batch,
+  // tokens, hidden]. kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };
@@ -82,6 +86,8 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
+  // Null where its networks for sequence classification are not known.
+  ReadClassifierHead* read_classifier = nullptr;
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();

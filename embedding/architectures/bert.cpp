@@ -39,14 +39,17 @@ class BertNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids) {
+Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkEnd& end) {
   const std::size_t width = config.embedding_size;
   LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, width));
   LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
-  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
+  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width, end));
   graph::GraphBuilder& graph = encoder.graph();
-  const Value place = graph.add(graph::Add{.a = position, .b = type});
-  return encoder.norm(graph.add(graph::Add{.a = word, .b = place}), width, "embeddings.LayerNorm");
+  // What is the same for all texts first, where the type is.
+  const bool is_given = takes_token_types(config.token_type_count, end);
+  const Value a = is_given ? graph.add(graph::Add{.a = word, .b = type}) : word;
+  const Value b = is_given ? position : graph.add(graph::Add{.a = position, .b = type});
+  return encoder.norm(graph.add(graph::Add{.a = a, .b = b}), width, "embeddings.LayerNorm");
 }
 
 Result<BertConfig> read_bert_config(const json& config, const path& file, std::string_view activation) {
@@ -82,7 +85,7 @@ Result<std::shared_ptr<const Network>> read_electra(const json& config, const pa
 Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkEnd& end) {
   EncoderBuilder encoder(config.sizes, weights, config.prefix);
   const auto [ids, mask] = encoder.inputs();
-  LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids));
+  LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids, end));
   if (config.embedding_size != config.sizes.hidden) {
     LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
   }

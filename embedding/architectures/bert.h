@@ -30,7 +30,7 @@ struct BertConfig {
                                                         std::string_view activation = "gelu");
 // [batch, tokens, embedding_size], with their norm.
 [[nodiscard]] core::Result<graph::Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
-                                                         graph::Value ids);
+                                                         graph::Value ids, const NetworkEnd& end);
 
 [[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
 

@@ -188,9 +188,12 @@ Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
   return graph_.add(std::move(lookup));
 }
 
-Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
+Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width, const NetworkEnd& end) {
   LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.token_type_embeddings.weight", {types, width}));
-  return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
+  if (!takes_token_types(types, end)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
+  const Value given = graph_.add(graph::Input{
+      .name = "token_type_ids", .type = core::ElementType::kI64, .shape = {core::kDynamic, core::kDynamic}});
+  return graph_.add(graph::Lookup{.table = std::move(table), .ids = given});
 }
 
 Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& place, const LayerNames& names) {
@@ -285,8 +288,25 @@ Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& mod
   return norm_of(x, module.width, module.place + "norm", NormKind::kLayer, 1e-5F);
 }
 
+Result<Value> EncoderBuilder::classify(Value x, Value mask, const ClassifierHead& head) {
+  const std::size_t hidden = sizes_.hidden;
+  x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = head.pooling});
+  for (const ClassifierHead::Layer& layer : head.layers) {
+    if (!layer.in_encoder) prefix_.clear();
+    LB_ASSIGN_OR_RETURN(x, linear(x, layer.name, hidden, hidden, layer.has_bias));
+    x = graph_.add(graph::Activation{.x = x, .function = layer.activation});
+    LB_ASSIGN_OR_RETURN(x, norm_if_named(x, hidden, {}, layer.norm));
+  }
+  prefix_.clear();
+  return linear(x, head.last, hidden, head.labels, head.last_bias);
+}
+
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {
   if (end.hidden_states) return std::move(graph_).finish(x, "last_hidden_state");
+  if (end.classifier) {
+    LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
+    return std::move(graph_).finish(x, "logits");
+  }
   x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
   prefix_.clear();
   for (const VectorModule& module : end.modules) {
@@ -309,7 +329,7 @@ class PlainNetwork final : public EncoderNetwork {
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     if (parts_.token_type_count > 0) {
-      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(parts_.token_type_count, hidden));
+      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(parts_.token_type_count, hidden, end));
       x = encoder.graph().add(graph::Add{.a = x, .b = type});
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, std::string(parts_.norm)));

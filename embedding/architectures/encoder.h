@@ -135,6 +135,11 @@ struct AttentionTerms {
   std::optional<float> scale = std::nullopt;
 };
 
+// Whether the types of tokens are an input of a network with so many.
+[[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkEnd& end) {
+  return end.token_types && types > 1;
+}
+
 class EncoderBuilder {
  public:
   // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: the tensor with
@@ -142,7 +147,7 @@ class EncoderBuilder {
   EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
-  // `input_ids` and `attention_mask`.
+  // `input_ids` and `attention_mask`: the first nodes.
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
   // Errors name the tensor.
   [[nodiscard]] core::Result<graph::Weight> weight(const std::string& name, std::initializer_list<std::size_t> dims);
@@ -150,10 +155,11 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
-  // Vectors of the ids, of their places, and of the type that all tokens of a single text have.
+  // Vectors of the ids, of their places, and of the tokens' types: [batch, tokens, width] where types are given, else
+  // [width], that of the first type, which all tokens of a single text have.
   [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> positions(graph::Value ids, std::size_t width);
-  [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width);
+  [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width, const NetworkEnd& end);
   // Of all attention that follows.
   void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
   // `place`: "encoder.layer.0."
@@ -180,6 +186,7 @@ class EncoderBuilder {
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
+  [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);
   [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,

@@ -27,7 +27,7 @@ constexpr LayerNames kGteNames{.query_key_value = "attention.qkv_proj",
 
 Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(refuse_variants(config, file, "rope"));
-  PlainEncoder gte{.prefix = "new.", .names = kGteNames};
+  PlainEncoder gte{.prefix = config.value("model_type", "") == "gte" ? "gte." : "new.", .names = kGteNames};
   EncoderSizes& sizes = gte.sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_ASSIGN_OR_RETURN(const auto types,

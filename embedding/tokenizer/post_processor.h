@@ -1,4 +1,4 @@
-// PostProcessor: the last part of a tokenizer, which puts special tokens before and after every text.
+// PostProcessor: the last part of a tokenizer, which puts special tokens around every text, or around two.
 //
 // Whatever its kind in the file, it comes down to these tokens, so it is a value, not a class to derive from: each file
 // in post_processors/ reads one, and part_table.h has them by name. Immutable in use.
@@ -6,13 +6,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "core/result.h"
 
 namespace latebind::embedding {
 
+// For two texts that become one row of ids.
+struct PairProcessor {
+  std::vector<std::int32_t> before{};
+  std::vector<std::int32_t> between{};
+  std::vector<std::int32_t> behind{};
+  // Token types are 0, and from this token of `between` on 1, which may be the second text's first one; all 0 where
+  // there is none.
+  std::optional<std::size_t> type_one_from = std::nullopt;
+
+  [[nodiscard]] std::size_t added_tokens() const { return before.size() + between.size() + behind.size(); }
+};
+
 struct PostProcessor {
-  std::vector<std::int32_t> before;
-  std::vector<std::int32_t> behind;
+  std::vector<std::int32_t> before{};
+  std::vector<std::int32_t> behind{};
+  // kUnsupported where the file has one for two texts that is not known here: it is for those who have two.
+  core::Result<PairProcessor> pair = PairProcessor{.type_one_from = 0};
 
   [[nodiscard]] std::size_t added_tokens() const { return before.size() + behind.size(); }
 

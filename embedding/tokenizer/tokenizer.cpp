@@ -143,8 +143,92 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
   return from_file_of(read, name);
 }
 
-Status Tokenizer::check(std::string_view text, std::size_t max_tokens) const {
-  const std::size_t added = parts_->parts.post_processor.added_tokens();
+namespace {
+
+// How many tokens of two texts stay, where there is room for so many. Source: truncate_encodings() of tokenizers.
+Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::size_t second, std::size_t room,
+                                                        PairTruncation truncation) {
+  if (first + second <= room) return std::pair{first, second};
+  if (truncation == PairTruncation::kLongestFirst) {
+    const auto [shorter, longer] = std::minmax(first, second);
+    const bool first_is_longer = first > second;
+    if (shorter > room / 2) {
+      const std::size_t small = room / 2;
+      const std::size_t large = room - small;
+      return first_is_longer ? std::pair{large, small} : std::pair{small, large};
+    }
+    return first_is_longer ? std::pair{std::min(longer, room - shorter), shorter}
+                           : std::pair{shorter, std::min(longer, room - shorter)};
+  }
+  const bool cuts_first = truncation == PairTruncation::kOnlyFirst;
+  if ((cuts_first ? second : first) >= room) {
+    return Status(StatusCode::kTextTooLong,
+                  fmt::format("the {} text alone, which is not to be cut, leaves no room for the other one in {} "
+                              "tokens",
+                              cuts_first ? "second" : "first", room));
+  }
+  return cuts_first ? std::pair{room - second, second} : std::pair{first, room - first};
+}
+
+// Removes tokens [begin, end) but for so many.
+void keep_tokens(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t count, bool keep_end) {
+  const std::size_t cut = ids.size() - begin - count;
+  if (!keep_end) return ids.resize(begin + count);
+  const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
+  ids.erase(from, from + static_cast<std::ptrdiff_t>(cut));
+}
+
+}  // namespace
+
+Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_view second, const PairLimits& limits,
+                                           std::vector<std::int32_t>& ids) const {
+  LB_RETURN_IF_ERROR(parts_->parts.post_processor.pair.status());
+  const PairProcessor& around = *parts_->parts.post_processor.pair;
+  const std::size_t added = around.added_tokens();
+  for (const auto& [text, name] : {std::pair{first, "the first text"}, std::pair{second, "the second text"}}) {
+    LB_RETURN_IF_ERROR(check(text, limits.max_tokens, added).with_context(name));
+  }
+  const std::size_t begin = ids.size();
+  EncodedPair pair;
+  const auto encode = [&]() -> Status {
+    const std::size_t room = limits.max_tokens - added;
+    ids.insert(ids.end(), around.before.begin(), around.before.end());
+    const std::size_t first_begin = ids.size();
+    // One more than there is room for shows that a text is too long; how much longer makes no difference.
+    const auto append = [&](std::string_view text, std::vector<std::int32_t>& to) {
+      const std::size_t left = to.max_size() - to.size();
+      parts_->encode(text, limits.keep_end || room >= left ? to.max_size() : to.size() + room + 1, to);
+    };
+    append(first, ids);
+    const std::size_t first_count = ids.size() - first_begin;
+    std::vector<std::int32_t> second_ids;
+    append(second, second_ids);
+    LB_ASSIGN_OR_RETURN(const auto kept, kept_tokens(first_count, second_ids.size(), room, limits.truncation));
+    pair.is_cut = kept.first < first_count || kept.second < second_ids.size();
+    keep_tokens(ids, first_begin, kept.first, limits.keep_end);
+    keep_tokens(second_ids, 0, kept.second, limits.keep_end);
+    const std::size_t between_begin = ids.size();
+    ids.insert(ids.end(), around.between.begin(), around.between.end());
+    ids.insert(ids.end(), second_ids.begin(), second_ids.end());
+    ids.insert(ids.end(), around.behind.begin(), around.behind.end());
+    pair.type_one_from = (around.type_one_from ? between_begin + *around.type_one_from : ids.size()) - begin;
+    return {};
+  };
+  Status status;
+  try {
+    status = encode();
+  } catch (const std::bad_alloc&) {
+    status = {StatusCode::kOutOfMemory,
+              fmt::format("not enough memory to tokenize {} bytes", first.size() + second.size())};
+  } catch (const PatternLimitError& error) {
+    status = {StatusCode::kUnsupported, error.what()};
+  }
+  if (status.ok()) return pair;
+  ids.resize(begin);
+  return status;
+}
+
+Status Tokenizer::check(std::string_view text, std::size_t max_tokens, std::size_t added) {
   if (max_tokens < added) {
     return {StatusCode::kInvalidArgument,
             fmt::format("at most {} tokens leave no room for the {} special tokens", max_tokens, added)};
@@ -156,7 +240,7 @@ Status Tokenizer::check(std::string_view text, std::size_t max_tokens) const {
 }
 
 Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vector<std::int32_t>& ids) const {
-  LB_RETURN_IF_ERROR(check(text, max_tokens));
+  LB_RETURN_IF_ERROR(check(text, max_tokens, parts_->parts.post_processor.added_tokens()));
   const std::size_t begin = ids.size();
   try {
     parts_->parts.post_processor.begin(ids);
@@ -176,7 +260,7 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
 
 Result<std::size_t> Tokenizer::encode_end(std::string_view text, std::size_t max_tokens,
                                           std::vector<std::int32_t>& ids) const {
-  LB_RETURN_IF_ERROR(check(text, max_tokens));
+  LB_RETURN_IF_ERROR(check(text, max_tokens, parts_->parts.post_processor.added_tokens()));
   const PostProcessor& around = parts_->parts.post_processor;
   const std::size_t begin = ids.size();
   std::size_t cut = 0;

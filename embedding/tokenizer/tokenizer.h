@@ -26,6 +26,27 @@ struct TokenizerUse {
   bool special_tokens = true;
 };
 
+// Which of two texts gets shorter where both are too long together.
+enum class PairTruncation : std::uint8_t {
+  kLongestFirst,  // the longer one, and both where none leaves room for the other
+  kOnlyFirst,
+  kOnlySecond,
+};
+
+struct PairLimits {
+  // Of both, special tokens included.
+  std::size_t max_tokens = 0;
+  PairTruncation truncation = PairTruncation::kLongestFirst;
+  // Texts are cut at their beginning instead of their end.
+  bool keep_end = false;
+};
+
+struct EncodedPair {
+  // Tokens have type 0, and from this one of the pair on 1; how many tokens there are where none has.
+  std::size_t type_one_from = 0;
+  bool is_cut = false;
+};
+
 class Tokenizer {
  public:
   // The longest tokenizer.json that is read.
@@ -54,6 +75,13 @@ class Tokenizer {
   [[nodiscard]] core::Result<std::size_t> encode_end(std::string_view text, std::size_t max_tokens,
                                                      std::vector<std::int32_t>& ids) const;
 
+  // Appends the ids of two texts as one row, with the special tokens that the post-processor puts around and between
+  // them, cut as the reference cuts. The errors of encode(), which name the text as "the first text" or "the second
+  // text"; kTextTooLong where the text that may be cut is too short for that; kUnsupported where the post-processor is
+  // not known for two texts.
+  [[nodiscard]] core::Result<EncodedPair> encode_pair(std::string_view first, std::string_view second,
+                                                      const PairLimits& limits, std::vector<std::int32_t>& ids) const;
+
   // The special tokens that every text gets, before and behind it.
   [[nodiscard]] std::size_t tokens_before() const;
   [[nodiscard]] std::size_t tokens_behind() const;
@@ -71,7 +99,7 @@ class Tokenizer {
 
  private:
   struct Parts;
-  [[nodiscard]] core::Status check(std::string_view text, std::size_t max_tokens) const;
+  [[nodiscard]] static core::Status check(std::string_view text, std::size_t max_tokens, std::size_t added);
   template <class Read>
   static core::Result<Tokenizer> from_file_of(Read read, std::string_view name);
   explicit Tokenizer(std::unique_ptr<const Parts> parts);

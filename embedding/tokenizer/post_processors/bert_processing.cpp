@@ -1,4 +1,4 @@
-// BertProcessing: one token before every text and one behind it.
+// BertProcessing: one token before every text and one behind it. The second of two texts has the other type.
 #include <fmt/format.h>
 
 #include "embedding/tokenizer/part_table.h"
@@ -22,7 +22,10 @@ core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t i
 
 core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
-  return read_cls_and_sep(view, id_end);
+  LB_ASSIGN_OR_RETURN(PostProcessor bert, read_cls_and_sep(view, id_end));
+  bert.pair =
+      PairProcessor{.before = bert.before, .between = bert.behind, .behind = bert.behind, .type_one_from = 1};
+  return bert;
 }
 
 }  // namespace latebind::embedding

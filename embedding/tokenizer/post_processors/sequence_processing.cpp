@@ -9,18 +9,21 @@ core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::
   LB_RETURN_IF_ERROR(view.only_keys({"type", "processors"}));
   LB_ASSIGN_OR_RETURN(const nlohmann::json* processors, view.array("processors"));
   PostProcessor all;
+  bool found = false;
   for (const nlohmann::json& processor : *processors) {
     const std::string place = fmt::format("{}.processors[{}]", view.name(), &processor - &processors->front());
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(processor, place));
     LB_ASSIGN_OR_RETURN(const auto read, find_part(inner, kPostProcessors));
     LB_ASSIGN_OR_RETURN(PostProcessor one, read(inner, id_end));
-    if (one.added_tokens() == 0) continue;
+    const std::size_t added_to_pair = one.pair.ok() ? one.pair->added_tokens() : 1;
+    if (one.added_tokens() == 0 && added_to_pair == 0) continue;
     // The reference takes what a template made for several texts.
-    if (all.added_tokens() != 0) {
+    if (found) {
       return core::Status(core::StatusCode::kUnsupported,
                           fmt::format("{} adds tokens, as one before it does (supported: one that does)", place));
     }
     all = std::move(one);
+    found = true;
   }
   return all;
 }

@@ -68,6 +68,29 @@ Status refuse_tokenizer_options(const json& tokenizer_config) {
           fmt::format("{}: 'truncation_side' is {} (supported: 'right')", kTokenizerConfigFile, core::quoted(side))};
 }
 
+bool tells_token_types(const json& config, const std::optional<json>& tokenizer_config,
+                       const TokenizerOfNetwork& network) {
+  static constexpr std::array<std::string_view, 8> kClassesWithTypes{
+      "BertTokenizer",    "ConvBertTokenizer", "DebertaTokenizer",    "DebertaV2Tokenizer",
+      "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
+  const auto text_in = [](const json& object, const char* key) -> std::string_view {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_string()) return {};
+    return found->get_ref<const std::string&>();
+  };
+  std::string_view name;
+  if (tokenizer_config) {
+    const auto inputs = tokenizer_config->find("model_input_names");
+    if (inputs != tokenizer_config->end() && inputs->is_array())
+      return std::ranges::find(*inputs, json("token_type_ids")) != inputs->end();
+    name = text_in(*tokenizer_config, "tokenizer_class");
+  }
+  if (name.empty()) name = text_in(config, "tokenizer_class");
+  if (name.empty()) name = network.tokenizer_class;
+  if (name.ends_with("Fast")) name.remove_suffix(4);
+  return std::ranges::find(kClassesWithTypes, name) != kClassesWithTypes.end();
+}
+
 std::span<const TokenizerClass> known_tokenizer_classes() {
   return kClasses;
 }

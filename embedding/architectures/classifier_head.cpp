@@ -1,0 +1,63 @@
+#include "embedding/architectures/classifier_head.h"
+
+#include <fmt/format.h>
+
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/architectures/encoder.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using graph::ActivationFunction;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+ClassifierHead dense_and_out(ActivationFunction activation) {
+  return {.layers = {{.name = "classifier.dense", .activation = activation}}, .last = "classifier.out_proj"};
+}
+
+}  // namespace
+
+Result<ClassifierHead> read_pooler_head(const json& /*config*/, const path& /*file*/) {
+  return ClassifierHead{.layers = {{.name = "pooler.dense", .in_encoder = true}}};
+}
+
+Result<ClassifierHead> read_albert_head(const json& /*config*/, const path& /*file*/) {
+  return ClassifierHead{.layers = {{.name = "pooler", .in_encoder = true}}};
+}
+
+Result<ClassifierHead> read_dense_head(const json& /*config*/, const path& /*file*/) {
+  return dense_and_out(ActivationFunction::kTanh);
+}
+
+Result<ClassifierHead> read_electra_head(const json& /*config*/, const path& /*file*/) {
+  return dense_and_out(ActivationFunction::kGeluErf);
+}
+
+Result<ClassifierHead> read_distilbert_head(const json& /*config*/, const path& /*file*/) {
+  return ClassifierHead{.layers = {{.name = "pre_classifier", .activation = ActivationFunction::kRelu}}};
+}
+
+Result<ClassifierHead> read_modernbert_head(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const std::string pooling, core::read_text(config, "classifier_pooling", "cls", name));
+  if (pooling != "cls" && pooling != "mean") {
+    return unsupported_file(file, fmt::format("'classifier_pooling' is '{}'; supported are cls and mean",
+                                              core::printable(pooling)));
+  }
+  LB_ASSIGN_OR_RETURN(const bool has_bias, core::read_bool(config, "classifier_bias", false, name));
+  LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "classifier_activation", file));
+  return ClassifierHead{
+      .pooling = pooling == "cls" ? graph::PoolingMode::kCls : graph::PoolingMode::kMean,
+      .layers = {{.name = "head.dense", .has_bias = has_bias, .activation = activation, .norm = "head.norm"}}};
+}
+
+Result<ClassifierHead> read_last_token_head(const json& /*config*/, const path& /*file*/) {
+  return ClassifierHead{.pooling = graph::PoolingMode::kLastToken, .last = "score", .last_bias = false};
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,49 @@
+#include "embedding/cross_encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "embedding/embedder_parts.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+Result<std::unique_ptr<CrossEncoder>> CrossEncoder::open(const core::Engine& engine,
+                                                         const std::filesystem::path& model_folder,
+                                                         const core::Placement& placement, EmbedderOptions options) {
+  options.kind = ModelKind::kCrossEncoder;
+  LB_ASSIGN_OR_RETURN(auto network, Embedder::open(engine, model_folder, placement, options));
+  CrossEncoderConfig config = network->parts_->scores;
+  return std::unique_ptr<CrossEncoder>(new CrossEncoder(std::move(network), std::move(config)));
+}
+
+Result<EmbedStats> CrossEncoder::score(std::span<const TextPair> pairs, std::span<float> out,
+                                       const EmbedOptions& options, bool raw) const {
+  if (options.texts.dimensions != 0 || options.texts.normalize) {
+    return Status(StatusCode::kInvalidArgument, "scores have neither dimensions nor a length");
+  }
+  LB_ASSIGN_OR_RETURN(const EmbedStats stats, network_->embed_pairs(pairs, out, options));
+  if (!raw) apply_function(out.first(pairs.size() * labels().size()));
+  return stats;
+}
+
+void CrossEncoder::apply_function(std::span<float> numbers) const {
+  if (config_.function == ScoreFunction::kIdentity) return;
+  for (float& number : numbers)
+    number = 1.0F / (1.0F + std::exp(-number));
+}
+
+std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  if (order.size() > most) order.resize(most);
+  return order;
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,132 @@
+#include "embedding/cross_encoder_config.h"
+
+#include <fmt/format.h>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/modules.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_text;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kLabelsMax = 4096;
+constexpr const char* kSentenceTransformersFile = "config_sentence_transformers.json";
+
+// The class of the network that config.json is of: the first of "architectures"; empty where there is none.
+std::string_view network_class(const json& config) {
+  const auto found = config.find("architectures");
+  if (found == config.end() || !found->is_array() || found->empty() || !found->front().is_string()) return {};
+  return found->front().get_ref<const std::string&>();
+}
+
+// Names by number in "id2label", or "num_labels" without names; transformers takes two where there is neither.
+Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  const auto names = config.find("id2label");
+  if (names == config.end() || names->is_null()) {
+    LB_ASSIGN_OR_RETURN(const auto count, core::read_size(config, "num_labels", 1, kLabelsMax, name));
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < count.value_or(2); ++i)
+      labels.push_back(fmt::format("LABEL_{}", i));
+    return labels;
+  }
+  if (!names->is_object() || names->empty() || names->size() > kLabelsMax) {
+    return invalid_file(file, fmt::format("'id2label' is no object of 1 to {} labels", kLabelsMax));
+  }
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    const auto label = names->find(fmt::format("{}", i));
+    if (label == names->end()) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
+    labels.push_back(label->is_string() ? label->get<std::string>() : label->dump());
+  }
+  return labels;
+}
+
+// The name that the files have for the function, the newest form first, and the file that has it.
+struct NamedFunction {
+  std::string name{};
+  path file{};
+  const char* key = "";
+};
+Result<NamedFunction> find_function(const ModelFiles& files, const json& config, const path& config_file) {
+  const path newest = files.place() / kSentenceTransformersFile;
+  LB_ASSIGN_OR_RETURN(const auto own, read_object(files, newest));
+  const auto named_in = [](const json& object, const path& file, const char* key) -> Result<NamedFunction> {
+    LB_ASSIGN_OR_RETURN(std::string name, read_text(object, key, "", platform::path_to_utf8(file)));
+    return NamedFunction{.name = std::move(name), .file = file, .key = key};
+  };
+  constexpr const char* kKey = "activation_fn";
+  if (own && own->contains(kKey) && !own->at(kKey).is_null()) return named_in(*own, newest, kKey);
+  const auto older = config.find("sentence_transformers");
+  if (older != config.end() && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
+  constexpr const char* kOldest = "sbert_ce_default_activation_function";
+  if (config.contains(kOldest) && !config.at(kOldest).is_null()) return named_in(config, config_file, kOldest);
+  return NamedFunction{};
+}
+
+}  // namespace
+
+Result<ModelKind> read_model_kind(const ModelFiles& files, bool listed, const std::optional<json>& config) {
+  if (!listed) {
+    const bool classifies = config && network_class(*config).ends_with("ForSequenceClassification");
+    return classifies ? ModelKind::kCrossEncoder : ModelKind::kEmbedder;
+  }
+  const path file = files.place() / kSentenceTransformersFile;
+  LB_ASSIGN_OR_RETURN(const auto own, read_object(files, file));
+  if (!own) return ModelKind::kEmbedder;
+  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*own, "model_type", "", platform::path_to_utf8(file)));
+  if (type == "CrossEncoder") return ModelKind::kCrossEncoder;
+  if (type.empty() || type == "SentenceTransformer") return ModelKind::kEmbedder;
+  return unsupported_file(file, fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
+                                            "vector for a text, and CrossEncoder",
+                                            printable(type)));
+}
+
+Result<CrossEncoderConfig> read_cross_encoder(const ModelFiles& files, const json& config, const path& config_file,
+                                              std::optional<std::size_t> labels) {
+  CrossEncoderConfig read;
+  if (labels) {
+    for (std::size_t i = 0; i < *labels; ++i)
+      read.labels.push_back(fmt::format("LABEL_{}", i));
+  } else {
+    LB_ASSIGN_OR_RETURN(read.labels, read_labels(config, config_file));
+  }
+  LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(files, config, config_file));
+  if (named.name == "torch.nn.modules.linear.Identity") {
+    read.function = ScoreFunction::kIdentity;
+  } else if (named.name == "torch.nn.modules.activation.Sigmoid") {
+    read.function = ScoreFunction::kSigmoid;
+  } else if (named.name.empty()) {
+    read.function = read.labels.size() == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
+  } else {
+    return unsupported_file(named.file, fmt::format("'{}' is '{}'; supported are Identity and Sigmoid of torch.nn",
+                                                    named.key, printable(named.name)));
+  }
+  return read;
+}
+
+Status wrong_kind(std::string_view model, ModelKind kind) {
+  if (kind == ModelKind::kCrossEncoder) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("{} is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind "
+                        "rerank` has them",
+                        model)};
+  }
+  return {StatusCode::kInvalidArgument,
+          fmt::format("{} gives vectors for texts, and no scores for two together: `latebind embed` has them, and "
+                      "`latebind search` compares them",
+                      model)};
+}
+
+}  // namespace latebind::embedding
