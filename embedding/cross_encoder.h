@@ -32,9 +32,9 @@ class CrossEncoder {
   // What makes scores of the network's numbers.
   [[nodiscard]] ScoreFunction function() const { return config_.function; }
 
-  // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs; `raw`: the network's numbers
-  // as they are. The errors of Embedder::embed(); texts that are too long together are cut as the reference does it, the
-  // longer one first. Of options.texts neither dimensions nor a length of 1 are to be had.
+  // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs; `raw`: the network's
+  // numbers as they are. The errors of Embedder::embed(); texts that are too long together are cut as the reference
+  // does it, the longer one first. Of options.texts neither dimensions nor a length of 1 are to be had.
   [[nodiscard]] core::Result<EmbedStats> score(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options = {}, bool raw = false) const;
 

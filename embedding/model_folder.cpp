@@ -184,7 +184,8 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   if (model.kind == ModelKind::kCrossEncoder && modules.only_network) {
     if (architecture->read_classifier == nullptr) {
       return unsupported_file(
-          config_file, fmt::format("networks for sequence classification of 'model_type' '{}' are not supported", type));
+          config_file,
+          fmt::format("networks for sequence classification of 'model_type' '{}' are not supported", type));
     }
     LB_ASSIGN_OR_RETURN(model.classifier, architecture->read_classifier(config, config_file));
     model.classifier->labels = model.scores.labels.size();

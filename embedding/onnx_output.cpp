@@ -44,9 +44,8 @@ Result<std::size_t> choose_scores_output(const graph::OnnxSignature& signature, 
     const bool fits = !outputs[i].has_shape || outputs[i].shape.size() == 2;
     if (fits && (outputs[i].name == "logits" || outputs.size() == 1)) return i;
   }
-  return Status(StatusCode::kUnsupported,
-                fmt::format("{}: no output 'logits' is [batch, labels]; the first is '{}'", name,
-                            core::printable(outputs.front().name)));
+  return Status(StatusCode::kUnsupported, fmt::format("{}: no output 'logits' is [batch, labels]; the first is '{}'",
+                                                      name, core::printable(outputs.front().name)));
 }
 
 }  // namespace latebind::embedding

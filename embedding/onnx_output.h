@@ -1,5 +1,5 @@
-// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or a cross-encoder's numbers. Pure functions, for any
-// thread.
+// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or a cross-encoder's numbers.
+// Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>

@@ -66,10 +66,9 @@ core::Status TokenTable::check(std::size_t begin, bool is_cut, const TokenLimits
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
   const std::size_t begin = ids_.size();
-  LB_ASSIGN_OR_RETURN(
-      const EncodedPair encoded,
-      tokenizer.encode_pair(pair.first, pair.second,
-                            {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
+  LB_ASSIGN_OR_RETURN(const EncodedPair encoded,
+                      tokenizer.encode_pair(pair.first, pair.second,
+                                            {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
   core::Status status = check(begin, encoded.is_cut, limits);
   if (status.ok() && ids_.size() == begin) {
     status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");

@@ -75,7 +75,7 @@ class TokenTable {
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint32_t> type_one_from_;  // of pairs
-  std::vector<std::size_t> truncated_;  // rising
+  std::vector<std::size_t> truncated_;        // rising
 };
 
 }  // namespace latebind::embedding

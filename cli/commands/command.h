@@ -41,9 +41,9 @@ void add_verify(CLI::App& program, Action& chosen);
 void add_try_provider(CLI::App& program, Action& chosen);
 
 // All of them, in the order of the help.
-inline constexpr std::array kCommands{add_devices, add_doctor,  add_serve,  add_embed,       add_search, add_rerank,
-                                      add_run,     add_export,  add_tokens, add_models,      add_pull,
-                                      add_bench,   add_warm,    add_config, add_verify,      add_cache,
-                                      add_compile, add_inspect, add_unpack, add_try_provider};
+inline constexpr std::array kCommands{add_devices, add_doctor,  add_serve,   add_embed,  add_search,
+                                      add_rerank,  add_run,     add_export,  add_tokens, add_models,
+                                      add_pull,    add_bench,   add_warm,    add_config, add_verify,
+                                      add_cache,   add_compile, add_inspect, add_unpack, add_try_provider};
 
 }  // namespace latebind::cli

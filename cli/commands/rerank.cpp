@@ -52,8 +52,7 @@ Status score(const RerankArguments& options, const embedding::CrossEncoder& enco
   std::vector<float> scores(pairs.size());
   auto done = encoder.score(pairs, scores, {}, options.raw_scores);
   if (!done.ok()) {
-    return done.status().with_context(
-        fmt::format("lines {} to {}", documents.front().line, documents.back().line));
+    return done.status().with_context(fmt::format("lines {} to {}", documents.front().line, documents.back().line));
   }
   stats += *done;
   for (std::size_t i = 0; i < documents.size(); ++i)
@@ -68,7 +67,7 @@ Result<MatchReport> rank(const RerankArguments& options, TextReader& reader, con
   BestMatches best(options.count);
   MatchReport report{.query = options.query};
   std::vector<Document> documents;
-  std::size_t bytes = 0;        // of their texts
+  std::size_t bytes = 0;         // of their texts
   std::uint64_t read_bytes = 0;  // of the file
   const auto score_all = [&]() -> Status {
     const std::size_t count = documents.size();

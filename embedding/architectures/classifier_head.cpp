@@ -46,8 +46,8 @@ Result<ClassifierHead> read_modernbert_head(const json& config, const path& file
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string pooling, core::read_text(config, "classifier_pooling", "cls", name));
   if (pooling != "cls" && pooling != "mean") {
-    return unsupported_file(file, fmt::format("'classifier_pooling' is '{}'; supported are cls and mean",
-                                              core::printable(pooling)));
+    return unsupported_file(
+        file, fmt::format("'classifier_pooling' is '{}'; supported are cls and mean", core::printable(pooling)));
   }
   LB_ASSIGN_OR_RETURN(const bool has_bias, core::read_bool(config, "classifier_bias", false, name));
   LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "classifier_activation", file));

@@ -38,9 +38,9 @@ struct ClassifierHead {
 // By config.json, except its number of labels. kInvalidModel or kUnsupported, naming the key.
 using ReadClassifierHead = core::Result<ClassifierHead>(const nlohmann::json& config,
                                                         const std::filesystem::path& file);
-ReadClassifierHead read_pooler_head;      // BERT's, JinaBERT's and GTE's
-ReadClassifierHead read_albert_head;      // the same under another name
-ReadClassifierHead read_dense_head;       // RoBERTa's and MPNet's
+ReadClassifierHead read_pooler_head;  // BERT's, JinaBERT's and GTE's
+ReadClassifierHead read_albert_head;  // the same under another name
+ReadClassifierHead read_dense_head;   // RoBERTa's and MPNet's
 ReadClassifierHead read_electra_head;
 ReadClassifierHead read_distilbert_head;
 ReadClassifierHead read_modernbert_head;

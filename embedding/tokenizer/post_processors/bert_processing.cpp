@@ -23,8 +23,7 @@ core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t i
 core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
   LB_ASSIGN_OR_RETURN(PostProcessor bert, read_cls_and_sep(view, id_end));
-  bert.pair =
-      PairProcessor{.before = bert.before, .between = bert.behind, .behind = bert.behind, .type_one_from = 1};
+  bert.pair = PairProcessor{.before = bert.before, .between = bert.behind, .behind = bert.behind, .type_one_from = 1};
   return bert;
 }
 

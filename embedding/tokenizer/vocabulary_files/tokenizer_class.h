@@ -55,7 +55,8 @@ struct TokenizerOfNetwork {
 
 // Whether the tokenizer tells a network the types of tokens: by model_input_names of tokenizer_config.json, else by its
 // class, which is found as above. Source: transformers 5.
-[[nodiscard]] bool tells_token_types(const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config,
+[[nodiscard]] bool tells_token_types(const nlohmann::json& config,
+                                     const std::optional<nlohmann::json>& tokenizer_config,
                                      const TokenizerOfNetwork& network);
 
 // What makes the tokenizer of a folder that has no tokenizer.json.
