@@ -14,13 +14,18 @@ core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(processor, place));
     LB_ASSIGN_OR_RETURN(const auto read, find_part(inner, kPostProcessors));
     LB_ASSIGN_OR_RETURN(PostProcessor one, read(inner, id_end));
+    for (OffsetTrim& trim : one.trims)
+      trim.sees_first_token = trim.sees_first_token && !all.joins_tokens;
+    all.trims.insert(all.trims.end(), one.trims.begin(), one.trims.end());
     if (one.added_tokens() == 0) continue;
     // The reference takes what a template made for several texts.
     if (all.added_tokens() != 0) {
       return core::Status(core::StatusCode::kUnsupported,
                           fmt::format("{} adds tokens, as one before it does (supported: one that does)", place));
     }
-    all = std::move(one);
+    all.before = std::move(one.before);
+    all.behind = std::move(one.behind);
+    all.joins_tokens = one.joins_tokens;
   }
   return all;
 }
