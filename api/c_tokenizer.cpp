@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/c_objects.h"
 #include "api/c_support.h"
@@ -23,11 +25,44 @@ struct lb_tokenizer {
 
 struct lb_token_list {
   embedding::TokenTable tokens;
+  bool has_offsets = false;
+  std::vector<lb_token_offsets> offsets{};  // of all tokens
 };
 
 namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
+
+core::Status add_offsets(const embedding::Tokenizer& tokenizer, std::size_t max_tokens, std::string_view text,
+                         lb_token_list& list) {
+  std::vector<std::int32_t> ids;
+  std::vector<embedding::TokenOffsets> offsets;
+  LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(text, max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
+  for (const auto& [begin, end] : offsets)
+    list.offsets.push_back({begin, end});
+  return {};
+}
+
+core::Status encode(std::string_view function, const lb_tokenizer* tokenizer, const lb_text* texts, std::size_t count,
+                    std::size_t max_tokens, bool with_offsets, lb_token_list** list) {
+  if (tokenizer == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", function));
+  *list = nullptr;
+  if (max_tokens > kTokensMax) {
+    return api::misuse(fmt::format("{} tokens of a text are more than the {} there may be", max_tokens, kTokensMax));
+  }
+  LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, function));
+  const embedding::TokenLimits limits{.max_tokens = max_tokens > 0 ? max_tokens : tokenizer->max_tokens};
+  if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
+  auto made = std::make_unique<lb_token_list>();
+  made->has_offsets = with_offsets;
+  for (std::size_t i = 0; i < count; ++i) {
+    core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
+    if (status.ok() && with_offsets) status = add_offsets(*tokenizer->tokenizer, limits.max_tokens, views[i], *made);
+    if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
+  }
+  *list = made.release();
+  return {};
+}
 
 }  // namespace
 
@@ -77,22 +112,13 @@ lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* t
 
 lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                             lb_token_list** list) {
-  return api::guarded([&]() -> core::Status {
-    if (tokenizer == nullptr || list == nullptr) return api::misuse("lb_tokenizer_encode: NULL was given");
-    *list = nullptr;
-    if (max_tokens > kTokensMax) {
-      return api::misuse(fmt::format("{} tokens of a text are more than the {} there may be", max_tokens, kTokensMax));
-    }
-    LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_tokenizer_encode"));
-    const embedding::TokenLimits limits{.max_tokens = max_tokens > 0 ? max_tokens : tokenizer->max_tokens};
-    auto made = std::make_unique<lb_token_list>();
-    for (size_t i = 0; i < count; ++i) {
-      const core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
-      if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
-    }
-    *list = made.release();
-    return {};
-  });
+  return api::guarded([&] { return encode("lb_tokenizer_encode", tokenizer, texts, count, max_tokens, false, list); });
+}
+
+lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
+                                         size_t max_tokens, lb_token_list** list) {
+  return api::guarded(
+      [&] { return encode("lb_tokenizer_encode_with_offsets", tokenizer, texts, count, max_tokens, true, list); });
 }
 
 void lb_token_list_destroy(lb_token_list* list) {
@@ -110,6 +136,17 @@ lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids*
     const auto found = list->tokens.ids(index);
     *ids = {found.data(), found.size()};
     if (is_truncated != nullptr) *is_truncated = list->tokens.is_truncated(index) ? 1 : 0;
+    return {};
+  });
+}
+
+lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_token_offsets** offsets) {
+  return api::guarded([&]() -> core::Status {
+    if (list == nullptr || offsets == nullptr) return api::misuse("lb_token_list_offsets: NULL was given");
+    *offsets = nullptr;
+    if (!list->has_offsets) return api::misuse("lb_token_list_offsets: the list was made without offsets");
+    if (index >= list->tokens.size()) return api::misuse("lb_token_list_offsets: no text of this index");
+    *offsets = list->offsets.data() + list->tokens.tokens_before(index);
     return {};
   });
 }

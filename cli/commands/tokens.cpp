@@ -31,20 +31,29 @@ struct TokensArguments {
   std::string model;
   TextSource source{};
   std::size_t max_tokens = 0;
+  bool offsets = false;
 };
 
-Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader& reader, ByteSink& sink) {
+Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, bool with_offsets, TextReader& reader,
+                 ByteSink& sink) {
+  if (with_offsets) LB_RETURN_IF_ERROR(tokenizer.gives_offsets());
   TextRecord record;
   std::vector<std::int32_t> ids;
+  std::vector<embedding::TokenOffsets> offsets;
   std::string line;
   while (true) {
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) return sink.finish();
     ids.clear();
     line.clear();
-    LB_RETURN_IF_ERROR(tokenizer.encode(record.text, max_tokens, ids));
-    for (const std::int32_t id : ids)
-      fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", id);
+    offsets.clear();
+    LB_RETURN_IF_ERROR(with_offsets
+                           ? tokenizer.encode_with_offsets(record.text, max_tokens, Tokenizer::Cut::kEnd, ids, offsets)
+                           : tokenizer.encode(record.text, max_tokens, ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", ids[i]);
+      if (with_offsets) fmt::format_to(std::back_inserter(line), ":{}:{}", offsets[i].begin, offsets[i].end);
+    }
     LB_RETURN_IF_ERROR(sink.write(line + "\n"));
   }
 }
@@ -62,7 +71,7 @@ Exit tokens(const TokensArguments& options) {
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const auto printed = print_all(*tokenizer, *limit, *reader, **sink);
+  const auto printed = print_all(*tokenizer, *limit, options.offsets, *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -75,6 +84,8 @@ void add_tokens(CLI::App& program, Action& chosen) {
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
+  app.add_flag("--offsets", options->offsets,
+               "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
   app.footer(
       "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"

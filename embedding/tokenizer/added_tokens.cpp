@@ -127,7 +127,9 @@ bool AddedTokenSplitter::next(Piece& piece) {
     // `delivered_`, and, as in the reference, the token counts all the same and the text goes on behind it.
     const std::size_t start = match->token->lstrip ? spaces_begin(match->start, delivered_) : match->start;
     const std::size_t stop = match->token->rstrip ? spaces_end(match->stop) : match->stop;
-    const Piece token{text_.substr(start, stop > start ? stop - start : 0), match->token};
+    // Of white space alone, and an earlier token took all of it along.
+    if (start >= stop) continue;
+    const Piece token{text_.substr(start, stop - start), match->token};
     const bool text_before = delivered_ < start;
     if (text_before) {
       waiting_ = token;

@@ -59,7 +59,7 @@ class AddedTokenMatcher {
 class AddedTokenSplitter {
  public:
   struct Piece {
-    std::string_view text;              // not empty, unless it is a token
+    std::string_view text;              // not empty
     const AddedToken* token = nullptr;  // null: ordinary text
   };
 

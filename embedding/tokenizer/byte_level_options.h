@@ -6,10 +6,10 @@
 
 namespace latebind::embedding {
 
-// `trim_offsets` is there as well, and changes offsets alone.
 struct ByteLevelOptions {
   bool add_prefix_space = false;
-  bool use_regex = true;  // splits into words
+  bool trim_offsets = false;  // of the post-processor alone
+  bool use_regex = true;      // splits into words
 };
 
 [[nodiscard]] core::Result<ByteLevelOptions> read_byte_level_options(const JsonView& view);

@@ -60,6 +60,9 @@ class CharMap {
   // tokenize while the process ends.
   static const CharMap& unchanged();
 
+  // What clean_text takes out of a text.
+  [[nodiscard]] static bool is_dropped(char32_t c);
+
   [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }
   [[nodiscard]] Entry lookup_ascii(unsigned char c) const { return ascii_->entries[c]; }
   // Only for a c of kind kSequence.

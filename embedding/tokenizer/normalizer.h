@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "embedding/tokenizer/aligned_text.h"
 #include "embedding/tokenizer/text_rewriter.h"
 
 namespace latebind::embedding {
@@ -23,6 +24,8 @@ class Normalizer {
   [[nodiscard]] virtual std::size_t growth() const { return 3; }
   // Reads the text to its end.
   virtual void rewrite(TextRewriter& text) const = 0;
+  // The same text as rewrite() makes, with the reference's account of what its bytes stand for. Slower.
+  [[nodiscard]] virtual AlignedText align(const AlignedText& text) const = 0;
 
   // Whether it sets the origin, to what the reference's offsets say.
   [[nodiscard]] virtual bool tracks_origin() const { return false; }

@@ -6,18 +6,32 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "core/text/utf8.h"
 
 namespace latebind::embedding {
+
+// Where the bytes of a word that is not as the text has it stand in the text; asked only by those who want offsets.
+class WordPlaces {
+ public:
+  WordPlaces() = default;
+  WordPlaces(const WordPlaces&) = delete;
+  WordPlaces& operator=(const WordPlaces&) = delete;
+
+  // Appends for each byte of the word a byte of the character in the text that it stands for.
+  virtual void append_to(std::vector<std::size_t>& places) const = 0;
+
+ protected:
+  ~WordPlaces() = default;
+};
 
 struct Word {
   std::string_view text;  // not empty; until the sink returns
   // The bytes of the text that it represents.
   std::size_t begin;
   std::size_t end;
-  // Each character of `text` stands for one byte, behind a space that was added if there is one more of them.
-  bool byte_level = false;
+  const WordPlaces* places = nullptr;  // null: it is as the text has it; until the sink returns
 };
 
 // Receives the words, in the order of the text.

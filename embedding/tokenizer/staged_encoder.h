@@ -17,6 +17,8 @@ class StagedEncoder final : public TextEncoder {
 
   bool encode(std::string_view text, bool is_first, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;
 
+  [[nodiscard]] const AddedTokenMatcher& added_tokens() const { return added_tokens_; }
+
  private:
   const TokenizerParts& parts_;
   AddedTokenMatcher added_tokens_;

@@ -1,6 +1,7 @@
 // TextEncoder: text to ids by normalizer, pre-tokenizer and model, in the best way for the given parts.
 //
-// StagedEncoder takes any parts; FusedBertEncoder those of BERT, all in one walk. Immutable, any thread.
+// StagedEncoder takes any parts; FusedBertEncoder those of BERT, all in one walk. Immutable, any thread. With offsets,
+// an AlignedEncoder takes any parts.
 #pragma once
 
 #include <cstddef>

@@ -33,6 +33,28 @@ class ReplacingSink final : public MatchSink {
   std::string replaced_;
 };
 
+// What replaces a match stands for its last character.
+class AligningSink final : public MatchSink {
+ public:
+  AligningSink(const AlignedText& text, std::string_view content) : text_(text), content_(content) {}
+  bool match(std::size_t begin, std::size_t end) override {
+    replaced_.append(text_, at_, begin);
+    replaced_.append(content_, text_.origin(end - 1));
+    at_ = end;
+    return true;
+  }
+  AlignedText finish() {
+    replaced_.append(text_, at_, text_.text().size());
+    return std::move(replaced_);
+  }
+
+ private:
+  const AlignedText& text_;
+  const std::string_view content_;
+  std::size_t at_ = 0;
+  AlignedText replaced_;
+};
+
 // Counts what is written for the first `origin` bytes.
 class OriginSink final : public MatchSink {
  public:
@@ -86,6 +108,12 @@ std::size_t TextReplacement::origin_after(std::string_view text, std::size_t ori
 std::string TextReplacement::apply(std::string_view text) const {
   ReplacingSink sink(text, content_);
   pattern_->find_all(text, sink);
+  return sink.finish();
+}
+
+AlignedText TextReplacement::apply(const AlignedText& text) const {
+  AligningSink sink(text, content_);
+  pattern_->find_all(text.text(), sink);
   return sink.finish();
 }
 

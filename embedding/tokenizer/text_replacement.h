@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/result.h"
+#include "embedding/tokenizer/aligned_text.h"
 #include "embedding/tokenizer/json_view.h"
 #include "embedding/tokenizer/patterns/pattern.h"
 
@@ -29,6 +30,7 @@ class TextReplacement {
   [[nodiscard]] std::size_t origin_after(std::string_view text, std::size_t origin) const;
   // From left to right, each where the last one ended. Throws PatternLimitError, as origin_after does.
   [[nodiscard]] std::string apply(std::string_view text) const;
+  [[nodiscard]] AlignedText apply(const AlignedText& text) const;
 
  private:
   TextReplacement(PatternPtr pattern, std::string content)

@@ -27,7 +27,9 @@ struct ModelLists {
 
 struct Token {
   std::int32_t id;
-  std::size_t end;  // the bytes of the word up to here are in this token and those before it
+  // The bytes of the word up to here are in this token and those before it. Tokens that end at the same place stand for
+  // the same bytes.
+  std::size_t end;
 };
 
 class TokenModel {
@@ -41,6 +43,13 @@ class TokenModel {
   // Appends the tokens of a word, one or more; the last one ends where the word ends. Only a model without an unknown
   // token leaves out what it does not know, and counts ends without it.
   virtual void tokenize(std::string_view word, std::vector<Token>& tokens) const = 0;
+
+  // What keeps it from saying which bytes its tokens have, as the reference does; empty: nothing.
+  [[nodiscard]] virtual std::string_view without_offsets() const { return {}; }
+  // The text that the reference says a token has, which stands for `bytes` of a word.
+  [[nodiscard]] virtual std::string_view text_of(std::int32_t id, std::string_view bytes) const {
+    return vocabulary_.token(id).value_or(bytes);
+  }
 
   // Ids by tokens and tokens by ids.
   [[nodiscard]] const Vocabulary& vocabulary() const { return vocabulary_; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/added_tokens.h"
+#include "embedding/tokenizer/aligned_encoder.h"
 #include "embedding/tokenizer/fused_bert_encoder.h"
 #include "embedding/tokenizer/patterns/pattern.h"
 #include "embedding/tokenizer/staged_encoder.h"
@@ -40,7 +42,10 @@ struct Tokenizer::Parts {
   std::vector<std::string> special_texts;
   // Those that are looked for in the text as it is; the others are the encoder's.
   AddedTokenMatcher added_tokens;
-  std::unique_ptr<const TextEncoder> encoder;
+  std::unique_ptr<const FusedBertEncoder> fused;  // null: for any other parts
+  std::unique_ptr<const StagedEncoder> staged;
+  std::unique_ptr<const AlignedEncoder> aligned;
+  const TextEncoder* encoder = nullptr;  // the quicker one of the first two
 
   Status add_tokens(std::vector<AddedToken> tokens);
   void encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const;
@@ -66,11 +71,12 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::sort(special_texts.begin(), special_texts.end());
   LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
   // These are looked for in a text that the fused encoder never has.
-  if (normalized.empty()) encoder = FusedBertEncoder::create(parts);
-  if (encoder == nullptr) {
-    LB_ASSIGN_OR_RETURN(AddedTokenMatcher matcher, AddedTokenMatcher::create(std::move(normalized)));
-    encoder = std::make_unique<StagedEncoder>(parts, std::move(matcher));
-  }
+  if (normalized.empty()) fused = FusedBertEncoder::create(parts);
+  LB_ASSIGN_OR_RETURN(AddedTokenMatcher matcher, AddedTokenMatcher::create(std::move(normalized)));
+  staged = std::make_unique<StagedEncoder>(parts, std::move(matcher));
+  aligned = std::make_unique<AlignedEncoder>(parts, added_tokens, staged->added_tokens());
+  encoder = staged.get();
+  if (fused != nullptr) encoder = fused.get();
   return {};
 }
 
@@ -128,7 +134,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   }
   const auto read = [&]() -> Result<TokenizerFile> {
     LB_ASSIGN_OR_RETURN(TokenizerFile file, TokenizerFile::read(text));
-    if (!use.special_tokens) file.parts.post_processor = {};
+    if (!use.special_tokens) file.parts.post_processor = file.parts.post_processor.without_tokens();
     return file;
   };
   return from_file_of(read, name);
@@ -283,6 +289,48 @@ Result<std::size_t> Tokenizer::encode_end(std::string_view text, std::size_t max
     return Status(StatusCode::kUnsupported, error.what());
   }
   return cut;
+}
+
+Status Tokenizer::gives_offsets() const {
+  const std::string_view part = parts_->parts.model->without_offsets();
+  if (part.empty()) return {};
+  return {StatusCode::kUnsupported, fmt::format("offsets are not supported for a {}", part)};
+}
+
+Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tokens, Cut cut,
+                                      std::vector<std::int32_t>& ids, std::vector<TokenOffsets>& offsets) const {
+  LB_RETURN_IF_ERROR(gives_offsets());
+  LB_RETURN_IF_ERROR(check(text, max_tokens));
+  const PostProcessor& around = parts_->parts.post_processor;
+  const std::size_t ids_begin = ids.size();
+  const std::size_t offsets_begin = offsets.size();
+  try {
+    const std::size_t room = max_tokens - around.added_tokens();
+    auto tokens = parts_->aligned->encode(text, cut == Cut::kEnd ? room : std::numeric_limits<std::size_t>::max());
+    if (tokens.size() > room) {
+      const auto excess = static_cast<std::ptrdiff_t>(tokens.size() - room);
+      const auto from = cut == Cut::kEnd ? tokens.end() - excess : tokens.begin();
+      tokens.erase(from, from + excess);
+    }
+    parts_->aligned->trim(text, tokens);
+    around.begin(ids);
+    offsets.resize(offsets.size() + around.before.size());
+    for (const AlignedToken& token : tokens) {
+      ids.push_back(token.id);
+      offsets.push_back(token.offsets);
+    }
+    around.end(ids);
+    offsets.resize(offsets.size() + around.behind.size());
+    return {};
+  } catch (const std::bad_alloc&) {
+    ids.resize(ids_begin);
+    offsets.resize(offsets_begin);
+    return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
+  } catch (const PatternLimitError& error) {
+    ids.resize(ids_begin);
+    offsets.resize(offsets_begin);
+    return {StatusCode::kUnsupported, error.what()};
+  }
 }
 
 std::size_t Tokenizer::tokens_before() const {

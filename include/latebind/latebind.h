@@ -591,11 +591,25 @@ typedef struct lb_token_list lb_token_list;
 /* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: the model's limit. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
+/* The same, with where each token is in its text: more time and memory. LB_UNSUPPORTED names what of a tokenizer has no
+ * offsets. */
+LB_API lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
+                                                size_t max_tokens, lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
 LB_API size_t lb_token_list_count(const lb_token_list* list);
 /* `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and may be NULL.
  */
 LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids* ids, int32_t* is_truncated);
+
+/* Bytes of a text, always whole characters: what a token stands for. 0 and 0 for the special tokens around it. Frozen.
+ */
+typedef struct lb_token_offsets {
+  size_t begin;
+  size_t end;
+} lb_token_offsets;
+
+/* As many as the text has ids; valid as long as the list. LB_INVALID_ARGUMENT for a list without offsets. */
+LB_API lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_token_offsets** offsets);
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 

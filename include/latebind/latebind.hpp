@@ -475,6 +475,12 @@ class TokenList {
     std::int32_t truncated = 0;
     return lb_token_list_get(handle_.get(), text, &found, &truncated) == LB_OK && truncated != 0;
   }
+  // Of each id; empty for a list without them. Valid as long as the list.
+  [[nodiscard]] std::span<const lb_token_offsets> offsets(std::size_t text) const {
+    const lb_token_offsets* found = nullptr;
+    if (lb_token_list_offsets(handle_.get(), text, &found) != LB_OK) return {};
+    return {found, ids(text).size()};
+  }
 
  private:
   friend class Tokenizer;
@@ -523,6 +529,15 @@ class Tokenizer {
     const auto views = detail::c_texts(texts);
     lb_token_list* raw = nullptr;
     const lb_code code = lb_tokenizer_encode(handle_.get(), views.data(), views.size(), max_tokens, &raw);
+    if (code != LB_OK) return Status::of(code);
+    return TokenList(raw);
+  }
+  // The same, with the offsets of the tokens: more time and memory.
+  [[nodiscard]] Result<TokenList> encode_with_offsets(std::span<const std::string_view> texts,
+                                                      std::size_t max_tokens = 0) const {
+    const auto views = detail::c_texts(texts);
+    lb_token_list* raw = nullptr;
+    const lb_code code = lb_tokenizer_encode_with_offsets(handle_.get(), views.data(), views.size(), max_tokens, &raw);
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }

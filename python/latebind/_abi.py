@@ -411,6 +411,15 @@ class lb_window(Structure):
     ]
 
 
+class lb_token_offsets(Structure):
+    begin: int
+    end: int
+    _fields_ = [
+        ("begin", c_size_t),
+        ("end", c_size_t),
+    ]
+
+
 class lb_job_progress(Structure):
     struct_size: int
     is_over: int
@@ -541,9 +550,11 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_tokenizer_vocabulary_size": (c_size_t, (c_void_p,)),
     "lb_tokenizer_token": (c_int32, (c_void_p, c_int32, c_void_p)),
     "lb_tokenizer_encode": (c_int32, (c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)),
+    "lb_tokenizer_encode_with_offsets": (c_int32, (c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)),
     "lb_token_list_destroy": (None, (c_void_p,)),
     "lb_token_list_count": (c_size_t, (c_void_p,)),
     "lb_token_list_get": (c_int32, (c_void_p, c_size_t, c_void_p, c_void_p)),
+    "lb_token_list_offsets": (c_int32, (c_void_p, c_size_t, c_void_p)),
     "lb_job_start": (c_int32, (c_void_p, c_char_p, c_char_p, c_void_p, c_void_p)),
     "lb_job_wait": (c_int32, (c_void_p, c_uint64, POINTER(lb_job_progress))),
     "lb_job_result": (c_int32, (c_void_p, POINTER(c_char_p))),
@@ -624,9 +635,11 @@ class Functions:
     lb_tokenizer_vocabulary_size: Callable[..., int]
     lb_tokenizer_token: Callable[..., int]
     lb_tokenizer_encode: Callable[..., int]
+    lb_tokenizer_encode_with_offsets: Callable[..., int]
     lb_token_list_destroy: Callable[..., None]
     lb_token_list_count: Callable[..., int]
     lb_token_list_get: Callable[..., int]
+    lb_token_list_offsets: Callable[..., int]
     lb_job_start: Callable[..., int]
     lb_job_wait: Callable[..., int]
     lb_job_result: Callable[..., int]

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from ctypes import byref, c_size_t
+from ctypes import byref, c_size_t, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -266,18 +266,27 @@ class Embedder(Opened):
 
     # -- Tokens --------------------------------------------------------------------------------------------------------
 
-    def tokenize(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
+    def tokenize(
+        self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None, offsets: bool = False
+    ) -> Any:
         """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
 
+        Args:
+            offsets: also where each token begins and ends in its text, in characters of the str: text[begin:end]; 0 and
+                0 for the special tokens around it. Takes longer.
+
         Returns:
-            a list of int32[t], one array a text; for a str int32[t].
+            a list of int32[t], one array a text; for a str int32[t]. With offsets, (int32[t], int64[t, 2]) instead of
+            each array.
 
         Raises:
             CallerError, CallerTypeError: as encode().
+            UnsupportedError: offsets are asked for, and the tokenizer has a part that gives none.
         """
-        found: list[Ids] = []
-        for ids in self._token_ids(texts, max_tokens):
-            found.append(memory_at(ids.ids, np.int32, ids.count).copy())
+        found: list[Any] = []
+        for part, index, tokens in self._tokens(texts, max_tokens, offsets):
+            ids = _ids_of(tokens, index).copy()
+            found.append((ids, _offsets_of(tokens, index, len(ids), part.memory(index))) if offsets else ids)
         return found[0] if isinstance(texts, str) else found
 
     def count_tokens(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
@@ -286,7 +295,7 @@ class Embedder(Opened):
         Returns:
             int64[n]; an int for a str.
         """
-        found = np.array([ids.count for ids in self._token_ids(texts, max_tokens)], np.int64)
+        found = np.array([len(_ids_of(list_, index)) for _, index, list_ in self._tokens(texts, max_tokens)], np.int64)
         return int(found[0]) if isinstance(texts, str) else found
 
     # -- What it is ----------------------------------------------------------------------------------------------------
@@ -561,25 +570,44 @@ class Embedder(Opened):
             found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
             return found
 
-    def _token_ids(self, texts: Any, max_tokens: int | None) -> Iterator[_abi.lb_token_ids]:
-        """The ids of each text; valid until the next one is asked for."""
+    def _tokens(
+        self, texts: Any, max_tokens: int | None, offsets: bool = False
+    ) -> Iterator[tuple[Texts, int, Owner]]:
+        """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
+        for."""
         most = positive(max_tokens, "max_tokens")
         source = source_of([texts] if isinstance(texts, str) else texts)
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
         parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")
         functions = library()
         tokenizer = Owner(functions.lb_tokenizer_destroy)
-        ids = _abi.lb_token_ids()
+        encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode
         try:
             check(functions.lb_embedder_tokenizer(self._handle.use(), tokenizer.out))
             for _, part in parts:
                 tokens = Owner(functions.lb_token_list_destroy)
                 try:
-                    check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, tokens.out))
+                    check(encode(tokenizer, part.pointer, part.count, most, tokens.out))
                     for index in range(part.count):
-                        check(functions.lb_token_list_get(tokens, index, byref(ids), None))
-                        yield ids
+                        yield part, index, tokens
                 finally:
                     tokens.close()
         finally:
             tokenizer.close()
+
+
+def _ids_of(tokens: Owner, index: int) -> Ids:
+    """Those of one text of a list, in its memory."""
+    ids = _abi.lb_token_ids()
+    check(library().lb_token_list_get(tokens, index, byref(ids), None))
+    return memory_at(ids.ids, np.int32, ids.count)
+
+
+def _offsets_of(tokens: Owner, index: int, count: int, text: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """The offsets of one text, whose bytes are given, in characters."""
+    first = c_void_p()
+    check(library().lb_token_list_offsets(tokens, index, byref(first)))
+    characters = np.zeros(len(text) + 1, np.int64)  # before each byte, where one begins, and before the end
+    np.cumsum((text & 0xC0) != 0x80, out=characters[1:])
+    found: npt.NDArray[np.int64] = characters[memory_at(first.value, np.uintp, (count, 2))]
+    return found

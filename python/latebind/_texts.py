@@ -15,10 +15,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _arrow
 from ._abi import lb_text
 from ._arrow import Addresses
+from ._memory import memory_at
 from .errors import CallerError, CallerTypeError
 
 # A list is copied as UTF-8 in parts of at most so many texts and, roughly, bytes: memory is bounded, and each part is
@@ -41,6 +43,11 @@ class Texts:
 
     def pointer_to(self, index: int) -> int:
         return int(self.pointer) + index * self.addresses.strides[0]
+
+    def memory(self, index: int) -> npt.NDArray[np.uint8]:
+        """The bytes of one text, not copied; valid as long as this."""
+        address, size = self.addresses[index].tolist()
+        return memory_at(address, np.uint8, size)
 
     def part(self, start: int, end: int) -> Texts:
         return Texts(self.addresses[start:end], self._owners)

@@ -121,18 +121,38 @@ void refuse_tokens(Exchange& exchange, const Service& service) {
           .param = {}});
 }
 
-// Where a token is in its text is not known yet: `start` and `stop` are null, and `text` is the vocabulary's.
-void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std::span<const std::int32_t> ids,
-                   bool with_special) {
+struct EncodedText {
+  std::vector<std::int32_t> ids;
+  std::vector<embedding::TokenOffsets> offsets;  // none: the tokenizer does not give them
+
+  core::Status encode(const embedding::Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens) {
+    ids.clear();
+    offsets.clear();
+    if (!tokenizer.gives_offsets().ok()) return tokenizer.encode(text, max_tokens, ids);
+    return tokenizer.encode_with_offsets(text, max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets);
+  }
+};
+
+// A token has the piece of the text that it stands for, in bytes; one that is in no text has the vocabulary's.
+void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std::string_view text,
+                   const EncodedText& encoded, bool with_special) {
   const std::size_t first = tokenizer.tokens_before();
-  const std::size_t stop = ids.size() - tokenizer.tokens_behind();
+  const std::size_t stop = encoded.ids.size() - tokenizer.tokens_behind();
   out += '[';
   bool is_first = true;
-  for (std::size_t i = with_special ? 0 : first; i < (with_special ? ids.size() : stop); ++i) {
-    fmt::format_to(std::back_inserter(out), R"({}{{"id":{},"text":)", is_first ? "" : ",", ids[i]);
-    append_string(out, tokenizer.token(ids[i]).value_or(""));
-    out += i < first || i >= stop ? R"(,"special":true,"start":null,"stop":null})"
-                                  : R"(,"special":false,"start":null,"stop":null})";
+  for (std::size_t i = with_special ? 0 : first; i < (with_special ? encoded.ids.size() : stop); ++i) {
+    fmt::format_to(std::back_inserter(out), R"({}{{"id":{},"text":)", is_first ? "" : ",", encoded.ids[i]);
+    const bool is_special = i < first || i >= stop;
+    const bool has_place = !is_special && !encoded.offsets.empty();
+    const embedding::TokenOffsets place = has_place ? encoded.offsets[i] : embedding::TokenOffsets{};
+    append_string(out, has_place ? text.substr(place.begin, place.end - place.begin)
+                                 : tokenizer.token(encoded.ids[i]).value_or(""));
+    fmt::format_to(std::back_inserter(out), R"(,"special":{},)", is_special);
+    if (has_place) {
+      fmt::format_to(std::back_inserter(out), R"("start":{},"stop":{}}})", place.begin, place.end);
+    } else {
+      out += R"("start":null,"stop":null})";
+    }
     is_first = false;
   }
   out += ']';
@@ -164,21 +184,20 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;
-  std::vector<std::int32_t> ids;
+  EncodedText encoded;
   HttpResponse response;
   response.body += '[';
   for (std::string& text : body.texts) {
     text.insert(0, prompt);
-    ids.clear();
     if (room < around) return refuse_tokens(*exchange, service);
-    if (const core::Status status = tokenizer->encode(text, room + 1, ids); !status.ok()) {
+    if (const core::Status status = encoded.encode(*tokenizer, text, room + 1); !status.ok()) {
       return refuse(*exchange, tei_protocol(), refusal_of(status));
     }
-    if (ids.size() > room) return refuse_tokens(*exchange, service);
-    room -= ids.size();
-    tokens += ids.size();
+    if (encoded.ids.size() > room) return refuse_tokens(*exchange, service);
+    room -= encoded.ids.size();
+    tokens += encoded.ids.size();
     if (response.body.size() > 1) response.body += ',';
-    append_tokens(response.body, *tokenizer, ids, body.add_special_tokens);
+    append_tokens(response.body, *tokenizer, text, encoded, body.add_special_tokens);
   }
   response.body += ']';
   exchange->note([&](RequestRecord& record) { record.tokens = tokens; });
@@ -217,11 +236,13 @@ Json tokenize_body() {
 Json tokenize_answer() {
   Json token = typed_schema("object", "");
   token["properties"]["id"] = typed_schema("integer", "");
-  token["properties"]["text"] = typed_schema("string", "As the vocabulary has it.");
+  token["properties"]["text"] =
+      typed_schema("string", "The piece of the text; of a special token, as the vocabulary has it.");
   token["properties"]["special"] = typed_schema("boolean", "Added to every text.");
   for (const char* place : {"start", "stop"}) {
     token["properties"][place]["type"] = Json::array({"integer", "null"});
-    token["properties"][place]["description"] = "Null: not known.";
+    token["properties"][place]["description"] =
+        "In bytes of the text, its prompt included. Null: special, or the tokenizer does not say it.";
   }
   token["required"] = Json::array({"id", "text", "special", "start", "stop"});
   return list_schema(list_schema(std::move(token)), "The tokens of each text.");

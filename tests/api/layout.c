@@ -182,6 +182,10 @@ SIZE(lb_token_ids, 16);
 FIELD(lb_token_ids, ids, 0);
 FIELD(lb_token_ids, count, 8);
 
+SIZE(lb_token_offsets, 16);
+FIELD(lb_token_offsets, begin, 0);
+FIELD(lb_token_offsets, end, 8);
+
 SIZE(lb_embed_options, 48);
 FIELD(lb_embed_options, struct_size, 0);
 FIELD(lb_embed_options, dimensions, 8);

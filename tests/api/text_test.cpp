@@ -185,6 +185,36 @@ TEST_F(TextInterfaceTest, MoreTextsThanThereCanBeAreTheCallersError) {
   lb_stream_destroy(stream);
 }
 
+TEST_F(TextInterfaceTest, TokensHaveOffsetsWhereTheyAreAskedFor) {
+  const auto tokenizer = embedder->tokenizer();
+  ASSERT_TRUE(tokenizer.ok());
+  const std::vector<std::string_view> texts{"Hello  WORLD", "", "world 中 hello"};
+  const auto plain = tokenizer->encode(texts);
+  const auto made = tokenizer->encode_with_offsets(texts);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  ASSERT_EQ(made->size(), 3U);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto ids = made->ids(i);
+    const auto offsets = made->offsets(i);
+    EXPECT_TRUE(std::ranges::equal(ids, plain->ids(i)));
+    ASSERT_EQ(offsets.size(), ids.size());
+    EXPECT_EQ(offsets.front().end, 0U);
+    EXPECT_EQ(offsets.back().end, 0U);
+    for (const auto& [begin, end] : offsets) {
+      EXPECT_LE(begin, end);
+      EXPECT_LE(end, texts[i].size());
+    }
+  }
+  EXPECT_EQ(made->offsets(0)[1].begin, 0U);
+  EXPECT_EQ(made->offsets(0)[made->ids(0).size() - 2].end, 12U);
+  EXPECT_TRUE(plain->offsets(0).empty());
+  EXPECT_TRUE(made->offsets(3).empty());
+  const auto cut = tokenizer->encode_with_offsets(texts, 3);
+  ASSERT_TRUE(cut.ok()) << cut.status().message();
+  EXPECT_EQ(cut->offsets(2).size(), 3U);
+  EXPECT_TRUE(cut->is_truncated(2));
+}
+
 TEST_F(TextInterfaceTest, MoreDimensionsThanThereAreAreAnErrorAndNotAnAllocation) {
   const std::vector<std::string_view> texts(4, "a cat");
   for (const int shift : {40, 62}) {

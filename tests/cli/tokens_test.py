@@ -18,6 +18,19 @@ def test_texts_are_cut_where_it_is_asked_for():
     assert len(good("tokens", "--model", MODEL, "--max-tokens", "7", input="a " * 50).stdout.split()) == 7
 
 
+def test_offsets_are_the_references_in_bytes():
+    oracle = tokenizers.Tokenizer.from_file(str(MODEL / "tokenizer.json"))
+    oracle.no_padding()
+    oracle.enable_truncation(256)
+    lines = good("tokens", "--model", MODEL, "--offsets", input="\n".join(TEXTS) + "\n", env=BOTH_GONE).stdout.splitlines()
+    for text, line in zip(TEXTS, lines, strict=True):
+        found = [[int(number) for number in token.split(":")] for token in line.split()]
+        encoding = oracle.encode(text)
+        assert [token[0] for token in found] == encoding.ids
+        size = [len(text[:place].encode()) for place in range(len(text) + 1)]
+        assert [tuple(token[1:]) for token in found] == [(size[begin], size[end]) for begin, end in encoding.offsets]
+
+
 def test_a_bundle_has_the_tokenizer_as_well(tmp_path):
     good("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", "--quiet")
     assert good("tokens", "--model", tmp_path / "b", input="hello\n").stdout == good(

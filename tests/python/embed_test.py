@@ -475,6 +475,15 @@ def test_tokens(embedder):
     assert embedder.count_tokens("x " * 50, max_tokens=8) == 8
     assert embedder.count_tokens(iter(["a"] * 3000)).tolist() == [3] * 3000
     assert embedder.tokenize([]) == []
+    text = "Grüße, 中 unaffable 😀!"
+    ids, offsets = embedder.tokenize(text, offsets=True)
+    assert ids.tolist() == embedder.tokenize(text).tolist()
+    assert (offsets.dtype, offsets.shape) == (numpy.int64, (len(ids), 2))
+    pieces = [text[begin:end] for begin, end in offsets.tolist()]
+    assert pieces[0] == pieces[-1] == ""
+    assert "".join(pieces) == text.replace(" ", "")
+    pairs = embedder.tokenize(pyarrow.array(["", "é hello"]), offsets=True, max_tokens=4)
+    assert [pair[1].tolist() for pair in pairs] == [[[0, 0], [0, 0]], [[0, 0], [0, 1], [2, 7], [0, 0]]]
     with pytest.raises(latebind.CallerTypeError, match="text 1 is int"):
         embedder.count_tokens(["a", 3])
     with pytest.raises(latebind.CallerError):

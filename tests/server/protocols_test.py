@@ -160,7 +160,12 @@ def test_tokens_and_their_texts_are_the_references(server, tokenizer):
     encodings = tokenizer.encode_batch(texts)
     found = server.post("/tokenize", {"inputs": texts})
     assert [[token["id"] for token in tokens] for tokens in found] == [one.ids for one in encodings]
-    assert [[token["text"] for token in tokens] for tokens in found] == [one.tokens for one in encodings]
+    for text, one, tokens in zip(texts, encodings, found, strict=True):
+        for token, name, special, (begin, end) in zip(tokens, one.tokens, one.special_tokens_mask, one.offsets, strict=True):
+            # Offsets are in bytes, as in text-embeddings-inference.
+            size = len(text[:begin].encode())
+            place = (name, None, None) if special else (text[begin:end], size, size + len(text[begin:end].encode()))
+            assert (token["text"], token["start"], token["stop"]) == place
     assert [[int(token["special"]) for token in tokens] for tokens in found] == [
         one.special_tokens_mask for one in encodings]
     ids = [one.ids for one in encodings]

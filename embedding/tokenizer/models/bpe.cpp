@@ -166,6 +166,12 @@ class Bpe final : public TokenModel {
     }
   }
 
+  // The bytes of both count as those of the word, and the reference runs past its end.
+  std::string_view without_offsets() const override {
+    const bool runs_over = options_.byte_fallback && !(options_.prefix.empty() && options_.suffix.empty());
+    return runs_over ? "model.byte_fallback with a continuing_subword_prefix or end_of_word_suffix" : "";
+  }
+
  private:
   // The characters of the word as tokens.
   void read_symbols(std::string_view word, Symbols& symbols) const {

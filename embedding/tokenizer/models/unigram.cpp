@@ -99,6 +99,11 @@ class Unigram final : public TokenModel {
     name_unknown(word, first, tokens);
   }
 
+  // An unknown one has that of the word.
+  std::string_view text_of(std::int32_t id, std::string_view bytes) const override {
+    return id == unknown_ ? bytes : TokenModel::text_of(id, bytes);
+  }
+
  private:
   static constexpr double kUnknownPenalty = 10.0;
   static constexpr std::size_t kDecideAfter = 128;
@@ -161,7 +166,7 @@ class Unigram final : public TokenModel {
       tokens.push_back({*id, begin + text.size()});
     } else if (std::all_of(text.begin(), text.end(), [&](char byte) { return byte_token(byte) >= 0; })) {
       for (const char byte : text)
-        tokens.push_back({byte_token(byte), ++begin});
+        tokens.push_back({byte_token(byte), begin + text.size()});
     } else {
       tokens.push_back({unknown_, begin + text.size()});
     }

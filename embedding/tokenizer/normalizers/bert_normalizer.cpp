@@ -3,7 +3,9 @@
 #include <limits>
 
 #include "embedding/tokenizer/normalized_walk.h"
+#include "embedding/tokenizer/normalizers/unicode_forms.h"
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/unicode.h"
 
 namespace latebind::embedding {
 
@@ -19,6 +21,44 @@ void BertNormalizer::rewrite(TextRewriter& text) const {
     }
   } writer{text};
   walk_normalized(text.read_rest(), map_, std::numeric_limits<std::size_t>::max(), writer);
+}
+
+// No option changes it.
+bool BertNormalizer::stays(char32_t c) const {
+  const CharMap::Entry entry = map_.lookup(c);
+  return entry.kind() < CharKind::kIdeograph && entry.code_point() == c;
+}
+
+// One step after the other, as the reference does it: what becomes of the account in one is seen by the next.
+AlignedText BertNormalizer::align(const AlignedText& text) const {
+  AlignedText current = cleaned(text);
+  if (options_.strip_accents) current = decompose_aligned(current);
+  AlignedText normalized;
+  for_each_char(current, [&](char32_t c, std::size_t origin) {
+    if (stays(c)) return normalized.append(c, origin);
+    if (options_.strip_accents && (unicode::properties(c) & unicode::kNonspacing) != 0) return;
+    if (!options_.lowercase) return normalized.append(c, origin);
+    for (const char32_t low : unicode::lower_case(c))
+      normalized.append(low, origin);
+  });
+  return normalized;
+}
+
+// Without controls, and with ideographs apart.
+AlignedText BertNormalizer::cleaned(const AlignedText& text) const {
+  AlignedText clean;
+  for_each_char(text, [&](char32_t c, std::size_t origin) {
+    if (stays(c)) return clean.append(c, origin);
+    if (options_.clean_text) {
+      if (CharMap::is_dropped(c)) return;
+      if ((unicode::properties(c) & unicode::kWhitespace) != 0) c = U' ';
+    }
+    const bool is_apart = options_.handle_chinese_chars && unicode::is_chinese(c);
+    if (is_apart) clean.append(U' ', origin);
+    clean.append(c, origin);
+    if (is_apart) clean.append(U' ', origin);
+  });
+  return clean;
 }
 
 core::Result<NormalizerPtr> read_bert_normalizer(const JsonView& view) {

@@ -9,14 +9,19 @@ namespace latebind::embedding {
 
 class BertNormalizer final : public Normalizer {
  public:
-  explicit BertNormalizer(const BertNormalizerOptions& options) : map_(options) {}
+  explicit BertNormalizer(const BertNormalizerOptions& options) : options_(options), map_(options) {}
 
   void rewrite(TextRewriter& text) const override;
+  [[nodiscard]] AlignedText align(const AlignedText& text) const override;
 
   // The mapping of each code point, for code that walks the text instead of the normalizer.
   [[nodiscard]] const CharMap& map() const { return map_; }
 
  private:
+  [[nodiscard]] AlignedText cleaned(const AlignedText& text) const;
+  [[nodiscard]] bool stays(char32_t c) const;
+
+  const BertNormalizerOptions options_;
   CharMap map_;
 };
 

@@ -13,6 +13,14 @@ class Lowercase final : public Normalizer {
         text.write(low);
     }
   }
+  AlignedText align(const AlignedText& text) const override {
+    AlignedText lowered;
+    for_each_char(text, [&lowered](char32_t c, std::size_t origin) {
+      for (const char32_t low : unicode::lower_case(c))
+        lowered.append(low, origin);
+    });
+    return lowered;
+  }
 };
 
 }  // namespace

@@ -33,6 +33,13 @@ class Nmt final : public Normalizer {
     }
     text.set_origin(written);
   }
+  AlignedText align(const AlignedText& text) const override {
+    AlignedText now;
+    for_each_char(text, [&now](char32_t c, std::size_t origin) {
+      if (!is_dropped(c)) now.append(is_separator(c) ? U' ' : c, origin);
+    });
+    return now;
+  }
 };
 
 }  // namespace

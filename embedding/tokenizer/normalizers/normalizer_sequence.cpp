@@ -22,6 +22,12 @@ class NormalizerSequence final : public Normalizer {
     text.set_origin(origin);
     text.write(current);
   }
+  AlignedText align(const AlignedText& text) const override {
+    AlignedText current = text;
+    for (const NormalizerPtr& part : parts_)
+      current = part->align(current);
+    return current;
+  }
 
  private:
   const std::vector<NormalizerPtr> parts_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/text/base64.h"
@@ -147,6 +148,10 @@ bool CharacterMap::is_text(std::size_t begin) const {
   return start.size() <= kTextBytesMax || start.find('\0') != std::string_view::npos;
 }
 
+std::ptrdiff_t characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) { return !core::is_utf8_continuation(byte); });
+}
+
 // Follows the reference's account of which characters became which, which forgets what vanishes at the beginning: what
 // comes behind is then taken for it.
 class OriginTracker {
@@ -180,10 +185,6 @@ class OriginTracker {
     std::size_t size = 0;  // 0: there is none
     std::ptrdiff_t change = 0;
   };
-
-  static std::ptrdiff_t characters(std::string_view text) {
-    return std::count_if(text.begin(), text.end(), [](char byte) { return !core::is_utf8_continuation(byte); });
-  }
 
   // What follows may change the last character.
   void settle() {
@@ -231,6 +232,34 @@ class Precompiled final : public Normalizer {
       rewrite_grapheme(rest.substr(at, end - at), text);
       at = end;
     }
+  }
+  AlignedText align(const AlignedText& text) const override {
+    const std::string_view was = text.text();
+    AlignedChanges changes(text);
+    // A character that is removed counts for the one that was written last; at the beginning it is forgotten, and what
+    // comes behind is taken for it.
+    std::optional<std::pair<char32_t, std::ptrdiff_t>> last;
+    const auto write = [&](char32_t c, std::ptrdiff_t change) {
+      if (last) changes.write(last->first, last->second);
+      last.emplace(c, change);
+    };
+    for (std::size_t at = 0; at < was.size();) {
+      for (const std::size_t plain = end_of_plain(was, at); at < plain; ++at)
+        write(static_cast<unsigned char>(was[at]), 0);
+      if (at == was.size()) break;
+      const std::size_t end = end_of_grapheme(was, at);
+      for_each_replacement(was.substr(at, end - at), [&](std::string_view before, std::string_view now) {
+        const std::ptrdiff_t added = characters(now) - characters(before);
+        const std::ptrdiff_t kept = characters(now) - std::max<std::ptrdiff_t>(added, 0);
+        std::ptrdiff_t place = 0;
+        for (const char* p = now.data(); p != now.data() + now.size(); ++place)
+          write(core::decode_utf8(p), place < kept ? 0 : 1);
+        if (added < 0 && last) last->second += added;
+      });
+      at = end;
+    }
+    if (last) changes.write(last->first, last->second);
+    return changes.take();
   }
 
  private:

@@ -19,6 +19,14 @@ class Prepend final : public Normalizer {
     }
     text.write(text.read_rest());
   }
+  // The prefix stands for the first character, as this does itself.
+  AlignedText align(const AlignedText& text) const override {
+    AlignedText prepended;
+    if (text.text().empty()) return prepended;
+    prepended.append(prefix_, text.origin(0));
+    prepended.append(text, 0, text.text().size());
+    return prepended;
+  }
 
  private:
   const std::string prefix_;

@@ -16,6 +16,7 @@ class Replace final : public Normalizer {
     text.set_origin(replacement_.origin_after(rest, text.origin()));
     text.write(replacement_.apply(rest));
   }
+  AlignedText align(const AlignedText& text) const override { return replacement_.apply(text); }
 
  private:
   const TextReplacement replacement_;

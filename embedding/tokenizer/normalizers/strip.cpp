@@ -19,14 +19,28 @@ class Strip final : public Normalizer {
   std::size_t growth() const override { return 1; }
   bool tracks_origin() const override { return true; }
   void rewrite(TextRewriter& text) const override {
-    std::string_view rest = text.read_rest();
-    const std::size_t size = rest.size();
+    const std::string_view whole = text.read_rest();
+    const std::string_view rest = stripped(whole);
+    const auto removed = static_cast<std::size_t>(rest.data() - whole.data());
+    text.set_origin(text.origin() > removed ? std::min(text.origin() - removed, rest.size()) : 0);
+    text.write(rest);
+  }
+  AlignedText align(const AlignedText& text) const override {
+    const std::string_view rest = stripped(text.text());
+    const auto begin = static_cast<std::size_t>(rest.data() - text.text().data());
+    AlignedText kept;
+    kept.append(text, begin, begin + rest.size());
+    return kept;
+  }
+
+ private:
+  // What is left of a text; a part of it.
+  [[nodiscard]] std::string_view stripped(std::string_view rest) const {
     while (left_ && !rest.empty()) {
       const char* p = rest.data();
       if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_prefix(static_cast<std::size_t>(p - rest.data()));
     }
-    const std::size_t removed = size - rest.size();
     while (right_ && !rest.empty()) {
       std::size_t last = rest.size() - 1;
       while (core::is_utf8_continuation(rest[last]))
@@ -35,11 +49,9 @@ class Strip final : public Normalizer {
       if (!is_white_space(core::decode_utf8(p))) break;
       rest.remove_suffix(rest.size() - last);
     }
-    text.set_origin(text.origin() > removed ? std::min(text.origin() - removed, rest.size()) : 0);
-    text.write(rest);
+    return rest;
   }
 
- private:
   const bool left_;
   const bool right_;
 };

@@ -1,8 +1,11 @@
 // NFC, NFD, NFKC and NFKD: Unicode's normalization forms (UAX #15), decomposed or composed, canonical or for
 // compatibility; and StripAccents, which leaves out marks.
+#include "embedding/tokenizer/normalizers/unicode_forms.h"
+
 #include <algorithm>
 #include <vector>
 
+#include "core/text/utf8.h"
 #include "embedding/tokenizer/code_point_table.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/unicode.h"
@@ -29,20 +32,32 @@ using CharForms = CodePointTable<CharForm, compute_char_form>;
 struct ClassedChar {
   char32_t c;
   std::uint8_t combining_class;
+  bool is_added;  // not the first one of what a character decomposes to
 };
 
-// Writes decomposed characters in canonical order, as they are or composed.
+// A text without an account of its changes.
+class PlainForm {
+ public:
+  explicit PlainForm(TextRewriter& text) : text_(text) {}
+  void write(char32_t c, std::ptrdiff_t /*change*/) { text_.write(c); }
+
+ private:
+  TextRewriter& text_;
+};
+
+// Writes decomposed characters in canonical order, as they are or composed. `Text` is a PlainForm or AlignedChanges.
+template <class Text>
 class FormWriter {
  public:
-  FormWriter(TextRewriter& text, bool composes) : text_(text), composes_(composes) {}
+  FormWriter(Text& text, bool composes) : text_(text), composes_(composes) {}
 
-  void add(char32_t c, std::uint8_t combining_class) {
-    if (combining_class != 0) {
-      marks_.push_back({c, combining_class});
+  void add(const ClassedChar& next) {
+    if (next.combining_class != 0) {
+      marks_.push_back(next);
       return;
     }
     end_marks();
-    put(c, 0);
+    put(next);
   }
   void end() {
     end_marks();
@@ -55,45 +70,48 @@ class FormWriter {
     std::stable_sort(marks_.begin(), marks_.end(),
                      [](const ClassedChar& a, const ClassedChar& b) { return a.combining_class < b.combining_class; });
     for (const ClassedChar& mark : marks_)
-      put(mark.c, mark.combining_class);
+      put(mark);
     marks_.clear();
   }
 
-  void put(char32_t c, std::uint8_t combining_class) {
-    if (!composes_ || (!has_starter_ && combining_class != 0)) {
-      text_.write(c);
+  void put(const ClassedChar& next) {
+    if (!composes_ || (!has_starter_ && next.combining_class != 0)) {
+      text_.write(next.c, next.is_added ? 1 : 0);
       return;
     }
     // A mark of the same class or a higher one stands between, or any mark before a starter.
-    const bool is_blocked = !behind_.empty() && behind_.back().combining_class >= combining_class;
+    const bool is_blocked = !behind_.empty() && behind_.back().combining_class >= next.combining_class;
     if (has_starter_ && !is_blocked) {
-      if (const char32_t composed = unicode::compose(starter_, c); composed != 0) {
+      if (const char32_t composed = unicode::compose(starter_, next.c); composed != 0) {
         starter_ = composed;
+        starter_change_ -= next.is_added ? 0 : 1;
         return;
       }
     }
-    if (combining_class != 0) {
-      behind_.push_back({c, combining_class});
+    if (next.combining_class != 0) {
+      behind_.push_back(next);
       return;
     }
     write_starter();
-    starter_ = c;
+    starter_ = next.c;
+    starter_change_ = next.is_added ? 1 : 0;
     has_starter_ = true;
   }
 
   void write_starter() {
-    if (has_starter_) text_.write(starter_);
+    if (has_starter_) text_.write(starter_, starter_change_);
     has_starter_ = false;
     for (const ClassedChar& mark : behind_)
-      text_.write(mark.c);
+      text_.write(mark.c, mark.is_added ? 1 : 0);
     behind_.clear();
   }
 
-  TextRewriter& text_;
+  Text& text_;
   const bool composes_;
   std::vector<ClassedChar> marks_;   // not in order yet
   std::vector<ClassedChar> behind_;  // in order, and not composed with the starter
   char32_t starter_ = 0;
+  std::ptrdiff_t starter_change_ = 0;
   bool has_starter_ = false;
 };
 
@@ -104,25 +122,42 @@ class UnicodeForm final : public Normalizer {
   // For compatibility, 3 bytes become 33 (U+FDFA).
   std::size_t growth() const override { return is_compatible_ ? 11 : 3; }
   void rewrite(TextRewriter& text) const override {
+    const std::string_view rest = text.read_rest();
+    PlainForm plain(text);
+    write(rest, plain);
+  }
+  AlignedText align(const AlignedText& text) const override {
+    AlignedChanges changes(text);
+    write(text.text(), changes);
+    return changes.take();
+  }
+
+ private:
+  template <class Text>
+  void write(std::string_view text, Text& made) const {
     const CharForms& forms = CharForms::shared();
-    FormWriter writer(text, composes_);
-    while (!text.at_end()) {
-      const char32_t c = text.read();
+    FormWriter writer(made, composes_);
+    for (const char* p = text.data(); p != text.data() + text.size();) {
+      const char32_t c = core::decode_utf8(p);
       const CharForm form = forms.of(c);
+      bool is_added = false;
+      const auto add = [&](char32_t part) {
+        writer.add({part, forms.of(part).combining_class, is_added});
+        is_added = true;
+      };
       if (is_compatible_ ? !form.decomposes_compatibly : !form.decomposes) {
-        writer.add(c, form.combining_class);
+        writer.add({c, form.combining_class, false});
       } else if (is_compatible_) {
         for (const char32_t part : unicode::decompose_compatibly(c))
-          writer.add(part, forms.of(part).combining_class);
+          add(part);
       } else {
         for (const char32_t part : unicode::decompose(c))
-          writer.add(part, forms.of(part).combining_class);
+          add(part);
       }
     }
     writer.end();
   }
 
- private:
   const bool composes_;
   const bool is_compatible_;
 };
@@ -133,9 +168,19 @@ class StripAccents final : public Normalizer {
   void rewrite(TextRewriter& text) const override {
     while (!text.at_end()) {
       const char32_t c = text.read();
-      if ((unicode::properties(c) & unicode::kMark) == 0) text.write(c);
+      if (!is_mark(c)) text.write(c);
     }
   }
+  AlignedText align(const AlignedText& text) const override {
+    AlignedText kept;
+    for_each_char(text, [&kept](char32_t c, std::size_t origin) {
+      if (!is_mark(c)) kept.append(c, origin);
+    });
+    return kept;
+  }
+
+ private:
+  static bool is_mark(char32_t c) { return (unicode::properties(c) & unicode::kMark) != 0; }
 };
 
 core::Result<NormalizerPtr> read_unicode_form(const JsonView& view, bool composes, bool is_compatible) {
@@ -144,6 +189,10 @@ core::Result<NormalizerPtr> read_unicode_form(const JsonView& view, bool compose
 }
 
 }  // namespace
+
+AlignedText decompose_aligned(const AlignedText& text) {
+  return UnicodeForm(false, false).align(text);
+}
 
 core::Result<NormalizerPtr> read_nfc(const JsonView& view) {
   return read_unicode_form(view, true, false);

@@ -8,6 +8,7 @@ namespace latebind::embedding {
 
 core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t id_end) {
   PostProcessor post_processor;
+  post_processor.joins_tokens = true;
   for (const char* key : {"cls", "sep"}) {
     LB_ASSIGN_OR_RETURN(const nlohmann::json* pair, view.array(key));
     if (pair->size() != 2 || !(*pair)[0].is_string()) {

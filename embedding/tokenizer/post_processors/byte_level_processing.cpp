@@ -5,8 +5,10 @@
 namespace latebind::embedding {
 
 core::Result<PostProcessor> read_byte_level_processing(const JsonView& view, std::size_t) {
-  LB_RETURN_IF_ERROR(read_byte_level_options(view).status());
-  return PostProcessor{};
+  LB_ASSIGN_OR_RETURN(const ByteLevelOptions options, read_byte_level_options(view));
+  PostProcessor post_processor;
+  if (options.trim_offsets) post_processor.trims.push_back({options.add_prefix_space, true});
+  return post_processor;
 }
 
 }  // namespace latebind::embedding

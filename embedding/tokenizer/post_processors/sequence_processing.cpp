@@ -15,6 +15,9 @@ core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(processor, place));
     LB_ASSIGN_OR_RETURN(const auto read, find_part(inner, kPostProcessors));
     LB_ASSIGN_OR_RETURN(PostProcessor one, read(inner, id_end));
+    for (OffsetTrim& trim : one.trims)
+      trim.sees_first_token = trim.sees_first_token && !all.joins_tokens;
+    all.trims.insert(all.trims.end(), one.trims.begin(), one.trims.end());
     const std::size_t added_to_pair = one.pair.ok() ? one.pair->added_tokens() : 1;
     if (one.added_tokens() == 0 && added_to_pair == 0) continue;
     // The reference takes what a template made for several texts.
@@ -22,7 +25,10 @@ core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::
       return core::Status(core::StatusCode::kUnsupported,
                           fmt::format("{} adds tokens, as one before it does (supported: one that does)", place));
     }
-    all = std::move(one);
+    all.before = std::move(one.before);
+    all.behind = std::move(one.behind);
+    all.joins_tokens = one.joins_tokens;
+    all.pair = std::move(one.pair);
     found = true;
   }
   return all;

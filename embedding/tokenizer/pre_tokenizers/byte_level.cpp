@@ -1,6 +1,8 @@
 // ByteLevel: words with the space before them, numbers and punctuation apart; every byte is written as a character.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "embedding/tokenizer/byte_chars.h"
 #include "embedding/tokenizer/byte_level_options.h"
@@ -9,6 +11,25 @@
 
 namespace latebind::embedding {
 namespace {
+
+// Each character of the word stands for one byte, an added space for the first character of the text.
+class BytePlaces final : public WordPlaces {
+ public:
+  // `begin`: where the word begins in the text with `added` bytes before it.
+  BytePlaces(std::string_view word, std::size_t begin, std::size_t added) : word_(word), begin_(begin), added_(added) {}
+  void append_to(std::vector<std::size_t>& places) const override {
+    std::size_t next = begin_;
+    for (const char byte : word_) {
+      if (!core::is_utf8_continuation(byte)) ++next;
+      places.push_back(std::max(next - 1, added_) - added_);
+    }
+  }
+
+ private:
+  const std::string_view word_;
+  const std::size_t begin_;
+  const std::size_t added_;
+};
 
 class ByteLevel final : public PreTokenizer {
  public:
@@ -36,7 +57,9 @@ class ByteLevel final : public PreTokenizer {
       // An added space stands for the first character, as this does itself.
       const std::size_t place = begin == 0 ? 0 : begin - added;
       const std::size_t place_end = begin == 0 && end == added ? first_size : end - added;
-      if (!sink.word({write_bytes(text.substr(begin, end - begin), written), place, place_end, true})) return false;
+      const std::string_view word = write_bytes(text.substr(begin, end - begin), written);
+      const BytePlaces places(word, begin, added);
+      if (!sink.word({word, place, place_end, &places})) return false;
       begin = end;
     }
     return true;

@@ -1,12 +1,34 @@
 // Metaspace: spaces become a visible character, and each of these begins a word.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "embedding/tokenizer/metaspace_options.h"
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {
 namespace {
+
+// A replacement stands for the space that it replaces, or for the character before which it was put.
+class MetaspacePlaces final : public WordPlaces {
+ public:
+  // The word is that of the text from `begin` to `end`.
+  MetaspacePlaces(std::string_view text, std::size_t begin, std::size_t end, std::size_t replacement_size,
+                  bool is_prepended)
+      : text_(text), begin_(begin), end_(end), replacement_size_(replacement_size), is_prepended_(is_prepended) {}
+  void append_to(std::vector<std::size_t>& places) const override {
+    if (is_prepended_) places.insert(places.end(), replacement_size_, begin_);
+    for (std::size_t at = begin_; at < end_; ++at)
+      places.insert(places.end(), text_[at] == ' ' ? replacement_size_ : 1, at);
+  }
+
+ private:
+  const std::string_view text_;
+  const std::size_t begin_;
+  const std::size_t end_;
+  const std::size_t replacement_size_;
+  const bool is_prepended_;
+};
 
 class Metaspace final : public PreTokenizer {
  public:
@@ -45,11 +67,13 @@ class Metaspace final : public PreTokenizer {
     for (std::size_t begin = 0; begin < text.size(); marked = true) {
       const std::size_t inside = begin + mark_size(text, begin);
       const std::size_t end = next_mark(text, inside);
-      std::string_view word = text.substr(begin, end - begin);
-      if (marked && (inside == begin || !word.starts_with(options_.replacement))) {
-        word = written.assign(options_.replacement).append(text, inside, end - inside);
+      Word word{text.substr(begin, end - begin), begin, end};
+      const MetaspacePlaces places(text, begin, end, options_.replacement.size(), inside == begin);
+      if (marked && (inside == begin || !word.text.starts_with(options_.replacement))) {
+        word.text = written.assign(options_.replacement).append(text, inside, end - inside);
+        word.places = &places;
       }
-      if (!sink.word({word, begin, end})) return false;
+      if (!sink.word(word)) return false;
       begin = end;
     }
     return true;
@@ -61,7 +85,8 @@ class Metaspace final : public PreTokenizer {
     if (prepends) written.append(options_.replacement);
     for (const char byte : text)
       byte == ' ' ? written.append(options_.replacement) : written.append(1, byte);
-    return sink.word({written, 0, text.size()});
+    const MetaspacePlaces places(text, 0, text.size(), options_.replacement.size(), prepends);
+    return sink.word({written, 0, text.size(), &places});
   }
 
   const MetaspaceOptions options_;

@@ -35,15 +35,46 @@ class SplitAgain final : public WordSink {
    public:
     Placed(const Word& outer, WordSink& sink) : outer_(outer), sink_(sink) {}
     bool word(const Word& word) override {
-      const bool is_as_it_was = outer_.text.size() == outer_.end - outer_.begin;
+      const bool is_as_it_was = outer_.places == nullptr;
       const std::size_t begin = is_as_it_was ? outer_.begin + word.begin : outer_.begin;
       const std::size_t end = is_as_it_was ? outer_.begin + word.end : outer_.end;
-      return sink_.word({word.text, begin, end, word.byte_level});
+      const InnerPlaces places(*this, word);
+      const bool is_whole = is_as_it_was && word.places == nullptr;
+      return sink_.word({word.text, begin, end, is_whole ? nullptr : &places});
     }
 
    private:
+    // The places of a word that was made of a part of the outer one.
+    class InnerPlaces final : public WordPlaces {
+     public:
+      InnerPlaces(Placed& outer, const Word& inner) : outer_(outer), inner_(inner) {}
+      void append_to(std::vector<std::size_t>& places) const override {
+        const std::size_t first = places.size();
+        if (inner_.places != nullptr) {
+          inner_.places->append_to(places);
+        } else {
+          for (std::size_t i = 0; i < inner_.text.size(); ++i)
+            places.push_back(inner_.begin + i);
+        }
+        for (std::size_t i = first; i < places.size(); ++i)
+          places[i] = outer_.place(places[i]);
+      }
+
+     private:
+      Placed& outer_;
+      const Word& inner_;
+    };
+
+    // In the text, of a byte of the outer word.
+    std::size_t place(std::size_t at) {
+      if (outer_.places == nullptr) return outer_.begin + at;
+      if (places_.empty()) outer_.places->append_to(places_);
+      return places_[at];
+    }
+
     const Word& outer_;
     WordSink& sink_;
+    std::vector<std::size_t> places_;  // of the outer word, when one was asked for
   };
 
   std::span<const PreTokenizerPtr> parts_;

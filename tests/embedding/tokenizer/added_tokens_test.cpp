@@ -66,6 +66,9 @@ TEST(AddedTokensTest, StripsTakeWhiteSpaceAlong) {
   EXPECT_EQ(split({left, right}, "<R>   <L>"), "<<R>   >|<<L>>");
   EXPECT_EQ(split({left}, "   <L>"), "<   <L>>");
   EXPECT_EQ(split({right}, "<R>   "), "<<R>   >");
+  AddedToken space = token("  ");
+  space.lstrip = true;
+  EXPECT_EQ(split({right, space}, "<R>  a"), "<<R>  >|a") << "nothing is left of the other one, as in the reference";
 }
 
 TEST(AddedTokensTest, RefusesTwoThatLookForTheSame) {

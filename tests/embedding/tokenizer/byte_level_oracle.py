@@ -125,16 +125,12 @@ def compare_one(driver, name, tokenizer, texts, early=False, offsets=True, quiet
             content["pre_tokenizer"].pop("use_regex", None)
         pathlib.Path(file).write_text(json.dumps(content))
         reference = Tokenizer.from_file(file)
-        wrong = oracle.report(name, texts, oracle.run_driver(driver, ["ids", file], texts),
-                              oracle.ids_of(reference, texts), quiet)
-        wrong += oracle.compare_tokens(driver, file, quiet=True)
         if offsets:
-            reference.post_processor = processors.Sequence([])
-            texts = texts[-2500:]
-            theirs = [" ".join(f"{i}:{b}:{e}" for i, (b, e) in zip(x.ids, x.offsets))
-                      for x in reference.encode_batch(texts)]
-            wrong += oracle.report(f"{name}, offsets", texts, oracle.run_driver(driver, ["offsets", file], texts), theirs,
-                                   quiet)
+            wrong = oracle.compare_encoded(driver, name, reference, file, texts, quiet)
+        else:
+            wrong = oracle.report(name, texts, oracle.run_driver(driver, ["ids", file], texts),
+                                  oracle.ids_of(reference, texts), quiet)
+        wrong += oracle.compare_tokens(driver, file, quiet=True)
         if reference.decoder is not None or not quiet:
             some = [e.ids for e in reference.encode_batch(texts[-1000:])]
             wrong += oracle.compare_decoded(driver, file, some, quiet=True)

@@ -30,7 +30,7 @@ Words places_of(const Json& part, std::string_view text) {
     std::string bytes;
     for (const char* p = word.text.data(); p != word.text.data() + word.text.size();)
       bytes.push_back(static_cast<char>(byte_of_char(core::decode_utf8(p))));
-    EXPECT_TRUE(word.byte_level);
+    EXPECT_NE(word.places, nullptr);
     EXPECT_LT(word.begin, word.end);
     words.push_back(std::to_string(word.begin) + "-" + std::to_string(word.end) + bytes);
     return true;

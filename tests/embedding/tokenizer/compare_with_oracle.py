@@ -157,6 +157,28 @@ def ids_of(tokenizer, texts):
     return [" ".join(map(str, e.ids)) for e in tokenizer.encode_batch(texts)]
 
 
+def offsets_of(tokenizer, texts):
+    return [" ".join(f"{i}:{begin}:{end}" for i, (begin, end) in zip(e.ids, e.offsets)) for e in tokenizer.encode_batch(texts)]
+
+
+def compare_encoded(driver, name, tokenizer, file, texts, quiet=False):
+    """Ids by one way, ids and offsets by the other."""
+    theirs = ids_of(tokenizer, texts)
+    wrong = report(name, texts, run_driver(driver, ["ids", file], texts), theirs, quiet)
+    return wrong + report(f"{name}, offsets", texts, run_driver(driver, ["offsets", file], texts), offsets_of(tokenizer, texts), quiet)
+
+
+def compare_alignment(driver, name, normalizer, texts, quiet=False):
+    """Where each character of the normalized text comes from: with a model that knows none of them."""
+    tokenizer = Tokenizer(models.BPE({"<unk>": 0}, [], unk_token="<unk>"))
+    tokenizer.normalizer = normalizer
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(pathlib.Path(folder) / "tokenizer.json")
+        tokenizer.save(file)
+        ours = run_driver(driver, ["offsets", file], texts)
+        return report(f"{name}, offsets", texts, ours, offsets_of(Tokenizer.from_file(file), texts), quiet)
+
+
 def compare_tokens(driver, file, quiet=False):
     tokenizer = Tokenizer.from_file(file)
     ours = [json.loads(line) for line in run_driver(driver, ["tokens", file], [])]
@@ -184,7 +206,7 @@ def compare_lines(driver, file):
     lines += random_lines(LINES - len(lines))
     tokenizer = without_limits(file)
     theirs = ids_of(tokenizer, lines)
-    wrong = report("ids", lines, run_driver(driver, ["ids", file], lines), theirs)
+    wrong = compare_encoded(driver, "ids", tokenizer, file, lines)
     # An added token that is looked for in the normalized text, and occurs nowhere, keeps the parts from being fused.
     with tempfile.TemporaryDirectory() as folder:
         staged = without_limits(file)
@@ -197,7 +219,13 @@ def compare_lines(driver, file):
         wrong += report(f"ids, at most {max_tokens}", lines[-20_000:],
                         run_driver(driver, ["ids", file, str(max_tokens)], lines[-20_000:]),
                         ids_of(tokenizer, lines[-20_000:]))
+        wrong += report(f"offsets, at most {max_tokens}", lines[-20_000:],
+                        run_driver(driver, ["offsets", file, str(max_tokens)], lines[-20_000:]),
+                        offsets_of(tokenizer, lines[-20_000:]))
         tokenizer.enable_truncation(max_tokens, direction="left")
+        wrong += report(f"offsets, the last {max_tokens}", lines[-20_000:],
+                        run_driver(driver, ["offsets", file, str(max_tokens), "beginning"], lines[-20_000:]),
+                        offsets_of(tokenizer, lines[-20_000:]))
         wrong += report(f"ids, the last {max_tokens}", lines[-20_000:],
                         run_driver(driver, ["ends", file, str(max_tokens)], lines[-20_000:]),
                         ids_of(tokenizer, lines[-20_000:]))
@@ -232,6 +260,7 @@ def compare_characters(driver):
         words = [[w for w, _ in split.pre_tokenize_str(n)] for n in normalized]
         ours = [json.loads(line) for line in run_driver(driver, ["words", word], texts)]
         wrong += report(f"words with {word}", texts, ours, words)
+        wrong += compare_alignment(driver, f"normalized with {word}", normalizer, texts if WHOLE else texts[int(word, 2) % 8::8])
     return wrong
 
 
@@ -280,8 +309,7 @@ def compare_parts(driver):
             file = str(pathlib.Path(folder) / "tokenizer.json")
             tokenizer.save(file)
             name = ", ".join(type(part).__name__ for part in (normalizer, pre_tokenizer, tokenizer.model))
-            wrong += report(name, texts, run_driver(driver, ["ids", file], texts),
-                            ids_of(Tokenizer.from_file(file), texts))
+            wrong += compare_encoded(driver, name, Tokenizer.from_file(file), file, texts)
             wrong += compare_tokens(driver, file, quiet=True)
     return wrong
 
@@ -330,6 +358,8 @@ def compare_added(driver):
                 print(pathlib.Path(file).read_text()[:3000])
                 raise
             wrong += report(f"added tokens, trial {trial}", texts, ours, theirs, quiet=True)
+            wrong += report(f"added tokens, trial {trial}, offsets", texts, run_driver(driver, ["offsets", file], texts),
+                            offsets_of(Tokenizer.from_file(file), texts), quiet=True)
             wrong += compare_tokens(driver, file, quiet=True)
             wrong += compare_decoded(driver, file, [], quiet=True)
     print(f"added tokens: 60 tokenizers with 2000 texts each, {wrong} texts or tokens differ")

@@ -2,7 +2,8 @@
 //
 //   tokenizer_driver ids TOKENIZER.json [MAX_TOKENS]   JSON strings in, one a line; ids out, one line a text
 //   tokenizer_driver ends TOKENIZER.json MAX_TOKENS    the same, of texts that are cut at their beginning
-//   tokenizer_driver offsets TOKENIZER.json            the same; id:begin:end of each token, in characters of the text
+//   tokenizer_driver offsets TOKENIZER.json [MAX_TOKENS [beginning]]   the same; id:begin:end of each token, in
+//                                                      characters of the text, which is cut at its end or its beginning
 //   tokenizer_driver decode TOKENIZER.json 0|1         JSON arrays of ids in; texts out, as JSON strings, 1: without
 //                                                      special tokens
 //   tokenizer_driver tokens TOKENIZER.json             the text of every id, one JSON value a line
@@ -77,91 +78,31 @@ int print_ends(const char* file, std::size_t max_tokens) {
   return 0;
 }
 
-// Where the tokens of a text stand in it, as far as the parts say it: those of a file without a normalizer.
-class OffsetWriter final : public latebind::embedding::WordSink {
- public:
-  OffsetWriter(const latebind::embedding::TokenizerParts& parts, std::string_view text) : parts_(parts), text_(text) {}
-
-  void token(std::int32_t id, std::string_view at) {
-    const auto begin = static_cast<std::size_t>(at.data() - text_.data());
-    add(id, begin, begin + at.size());
-  }
-  bool text(std::string_view piece) {
-    piece_begin_ = static_cast<std::size_t>(piece.data() - text_.data());
-    return parts_.pre_tokenizer->split(piece, *this);
-  }
-  bool word(const latebind::embedding::Word& word) override {
-    tokens_.clear();
-    parts_.model->tokenize(word.text, tokens_);
-    std::size_t begin = 0;
-    for (const auto& token : tokens_) {
-      add(token.id, place(word, begin, false), place(word, token.end, true));
-      begin = token.end;
-    }
-    return true;
-  }
+// Offsets in characters, as the reference's Python has them.
+int print_offsets(const char* file, std::size_t max_tokens, Tokenizer::Cut cut) {
+  auto tokenizer = Tokenizer::from_file(file);
+  if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
   std::string line;
-
- private:
-  static std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char byte) { return !latebind::core::is_utf8_continuation(byte); }));
-  }
-  // A place in the word as one in the text, at the beginning or the end of the character that it is in.
-  [[nodiscard]] std::size_t place(const latebind::embedding::Word& word, std::size_t at, bool is_end) const {
-    const std::size_t size = word.end - word.begin;
-    if (word.byte_level) {
-      const std::size_t all = characters(word.text);
-      const std::size_t added = all > size ? all - size : 0;
-      while (!is_end && at < word.text.size() && latebind::core::is_utf8_continuation(word.text[at]))
-        --at;
-      const std::size_t bytes = characters(word.text.substr(0, at));
-      // An added space stands for the first character.
-      at = bytes > added ? bytes - added : (is_end ? 1 : 0);
-    }
-    at = piece_begin_ + word.begin + at;
-    while (at < text_.size() && latebind::core::is_utf8_continuation(text_[at]))
-      is_end ? ++at : --at;
-    return at;
-  }
-  void add(std::int32_t id, std::size_t begin, std::size_t end) {
-    fmt::format_to(std::back_inserter(line), "{}{}:{}:{}", line.empty() ? "" : " ", id,
-                   characters(text_.substr(0, begin)), characters(text_.substr(0, end)));
-  }
-
-  const latebind::embedding::TokenizerParts& parts_;
-  const std::string_view text_;
-  std::size_t piece_begin_ = 0;
-  std::vector<latebind::embedding::Token> tokens_;
-};
-
-int print_offsets(const char* file) {
-  using latebind::embedding::AddedTokenMatcher;
-  using latebind::embedding::AddedTokenSplitter;
-  std::ifstream stream(file);
-  const std::string content(std::istreambuf_iterator<char>(stream), {});
-  const auto read = latebind::embedding::TokenizerFile::read(content);
-  if (!read.ok()) return fail(read.status().to_string());
-  std::vector<latebind::embedding::AddedToken> added[2];
-  for (const auto& token : read->added_tokens)
-    added[token.normalized ? 1 : 0].push_back(token);
-  const auto raw = AddedTokenMatcher::create(added[0]);
-  const auto normalized = AddedTokenMatcher::create(added[1]);
-  std::string line;
+  std::vector<std::int32_t> ids;
+  std::vector<latebind::embedding::TokenOffsets> offsets;
+  std::vector<std::size_t> characters;  // before each byte of the text
   while (std::getline(std::cin, line)) {
     const auto text = json::parse(line).get<std::string>();
-    OffsetWriter writer(read->parts, text);
-    AddedTokenSplitter outer(*raw, text);
-    for (AddedTokenSplitter::Piece piece; outer.next(piece);) {
-      if (piece.token != nullptr) {
-        writer.token(piece.token->id, piece.text);
-        continue;
-      }
-      AddedTokenSplitter inner(*normalized, piece.text);
-      for (AddedTokenSplitter::Piece part; inner.next(part);)
-        part.token != nullptr ? writer.token(part.token->id, part.text) : void(writer.text(part.text));
+    characters.assign(1, 0);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool ends = i + 1 == text.size() || !latebind::core::is_utf8_continuation(text[i + 1]);
+      characters.push_back(characters.back() + (ends ? 1 : 0));
     }
-    std::cout << writer.line << '\n';
+    ids.clear();
+    offsets.clear();
+    const auto status = tokenizer->encode_with_offsets(text, max_tokens, cut, ids, offsets);
+    if (!status.ok()) return fail(status.to_string());
+    std::string out;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      fmt::format_to(std::back_inserter(out), "{}{}:{}:{}", i == 0 ? "" : " ", ids[i],
+                     characters.at(offsets.at(i).begin), characters.at(offsets.at(i).end));
+    }
+    std::cout << out << '\n';
   }
   return 0;
 }
@@ -287,7 +228,11 @@ int main(int argc, char** argv) {
     return print_ids(argv[2], argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::numeric_limits<std::size_t>::max());
   }
   if (command == "ends" && argc > 3) return print_ends(argv[2], std::strtoull(argv[3], nullptr, 10));
-  if (command == "offsets") return print_offsets(argv[2]);
+  if (command == "offsets") {
+    return print_offsets(argv[2],
+                         argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::numeric_limits<std::size_t>::max(),
+                         argc > 4 ? Tokenizer::Cut::kBeginning : Tokenizer::Cut::kEnd);
+  }
   if (command == "decode" && argc > 3) return print_decoded(argv[2], argv[3] == std::string_view("1"));
   if (command == "tokens") return print_tokens(argv[2]);
   if (command == "normalized" || command == "split") return print_of_part(argv[2], command == "normalized");

@@ -118,7 +118,8 @@ def compare_normalizer(driver, name, normalizer, texts, quiet=False):
     with tempfile.TemporaryDirectory() as folder:
         file = some_file(folder, normalizer=normalizer)
         ours = [json.loads(line) for line in oracle.run_driver(driver, ["normalized", file], texts)]
-    return oracle.report(name, texts, ours, [normalizer.normalize_str(t) for t in texts], quiet)
+    wrong = oracle.report(name, texts, ours, [normalizer.normalize_str(t) for t in texts], quiet)
+    return wrong + oracle.compare_alignment(driver, name, normalizer, texts, quiet)
 
 
 def compare_normalizers(driver, texts):
@@ -299,8 +300,7 @@ def compare_one(driver, name, tokenizer, texts, quiet=False, decode=True, text=N
         file = str(pathlib.Path(folder) / "tokenizer.json")
         pathlib.Path(file).write_text(text or tokenizer.to_str())
         reference = Tokenizer.from_file(file)
-        wrong = oracle.report(name, texts, oracle.run_driver(driver, ["ids", file], texts),
-                              oracle.ids_of(reference, texts), quiet)
+        wrong = oracle.compare_encoded(driver, name, reference, file, texts, quiet)
         if decode:
             wrong += oracle.compare_tokens(driver, file, quiet=True)
             some = [e.ids for e in reference.encode_batch(texts[-1000:])]
