@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "api/c_objects.h"
@@ -19,6 +20,7 @@ namespace embedding = latebind::embedding;
 struct lb_tokenizer {
   std::shared_ptr<const embedding::Tokenizer> tokenizer;
   std::size_t max_tokens = 0;  // that the model takes
+  embedding::Prompts prompts{};
 };
 
 struct lb_token_list {
@@ -28,6 +30,27 @@ struct lb_token_list {
 namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
+
+core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const lb_text* texts, std::size_t count,
+                    const embedding::TextOptions& options, lb_token_list** list) {
+  if (tokenizer == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
+  *list = nullptr;
+  if (options.max_tokens > kTokensMax) {
+    return api::misuse(
+        fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
+  }
+  LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
+  embedding::TokenLimits limits{.max_tokens = options.max_tokens > 0 ? options.max_tokens : tokenizer->max_tokens,
+                                .refuse_longer = options.refuse_longer};
+  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt));
+  auto made = std::make_unique<lb_token_list>();
+  for (std::size_t i = 0; i < count; ++i) {
+    const core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
+    if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
+  }
+  *list = made.release();
+  return {};
+}
 
 }  // namespace
 
@@ -41,6 +64,7 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
     LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
     LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
     made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
+    made->prompts = folder.prompts;
     *tokenizer = made.release();
     return {};
   });
@@ -51,7 +75,8 @@ lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokeni
     if (embedder == nullptr || tokenizer == nullptr) return api::misuse("lb_embedder_tokenizer: NULL was given");
     *tokenizer = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
-    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens()};
+    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens(),
+                                  embedder->embedder->prompts()};
     return {};
   });
 }
@@ -77,21 +102,15 @@ lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* t
 
 lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                             lb_token_list** list) {
+  return api::guarded(
+      [&] { return encode("lb_tokenizer_encode", tokenizer, texts, count, {.max_tokens = max_tokens}, list); });
+}
+
+lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
+                                 const lb_embed_options* options, lb_token_list** list) {
   return api::guarded([&]() -> core::Status {
-    if (tokenizer == nullptr || list == nullptr) return api::misuse("lb_tokenizer_encode: NULL was given");
-    *list = nullptr;
-    if (max_tokens > kTokensMax) {
-      return api::misuse(fmt::format("{} tokens of a text are more than the {} there may be", max_tokens, kTokensMax));
-    }
-    LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, "lb_tokenizer_encode"));
-    const embedding::TokenLimits limits{.max_tokens = max_tokens > 0 ? max_tokens : tokenizer->max_tokens};
-    auto made = std::make_unique<lb_token_list>();
-    for (size_t i = 0; i < count; ++i) {
-      const core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
-      if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
-    }
-    *list = made.release();
-    return {};
+    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+    return encode("lb_tokenizer_encode_with", tokenizer, texts, count, asked.texts, list);
   });
 }
 

@@ -74,9 +74,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   auto forward = Forward::bind(std::move(placed.model), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
-  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
-                                       options.on_batch);
-  parts->prompts = folder.prompts;
+  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits),
+                                       options.batch_tokens, options.on_batch, folder.prompts);
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
@@ -107,8 +106,8 @@ std::size_t Embedder::hung_runs() const {
   return parts_->pipeline.forward().model().hung_runs();
 }
 
-const std::map<std::string, std::string, std::less<>>& Embedder::prompts() const {
-  return parts_->prompts;
+const Prompts& Embedder::prompts() const {
+  return parts_->pipeline.prompts();
 }
 
 std::span<const std::size_t> Embedder::matryoshka_dimensions() const {
@@ -203,6 +202,7 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
+  LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return embed_windows(texts.size(), out, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);

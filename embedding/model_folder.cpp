@@ -123,7 +123,7 @@ Status read_extras(ModelFolder& model) {
   for (const char* name : {"config.json", "config_sentence_transformers.json"}) {
     LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, model.files.place() / name));
     if (!config) continue;
-    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts = std::move(prompts);
+    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
     if (auto dimensions = matryoshka_of(*config); !dimensions.empty()) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
@@ -131,16 +131,42 @@ Status read_extras(ModelFolder& model) {
   return {};
 }
 
-// What the reference would do before or after the model, and we do not.
-Status refuse_prompts(const ModelFiles& files) {
-  const path file = files.place() / "config_sentence_transformers.json";
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
+// What is put before every text: the prompt of "default_prompt_name"; "" without one.
+Result<std::string> read_default_prompt(const json& config, const path& file) {
+  const auto named = config.find("default_prompt_name");
+  if (named == config.end() || named->is_null()) return std::string();
+  LB_ASSIGN_OR_RETURN(const std::string name,
+                      read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
+  const auto prompts = config.find("prompts");
+  if (prompts != config.end() && prompts->is_object()) {
+    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+      if (prompt->is_null()) return std::string();
+      if (prompt->is_string() && prompt->get_ref<const std::string&>().size() <= kPromptBytesMax) {
+        return prompt->get<std::string>();
+      }
+      return invalid_file(file, fmt::format("'default_prompt_name' is '{}', and that prompt is no text of at most {} "
+                                            "bytes",
+                                            printable(name), kPromptBytesMax));
+    }
+  }
+  // sentence-transformers knows these two of every model, as nothing.
+  if (name == "query" || name == "document") return std::string();
+  std::string known;
+  for (const auto& [other, text] : prompts_of(config))
+    known += (known.empty() ? "" : ", ") + printable(other);
+  return invalid_file(file, fmt::format("'default_prompt_name' is '{}', which is not among 'prompts': {}",
+                                        printable(name), known.empty() ? "there are none" : known));
+}
+
+// What happens to texts and vectors unless a call says otherwise.
+Status read_defaults(const Modules& modules, ModelFolder& model) {
+  const path file = model.files.place() / "config_sentence_transformers.json";
+  if (!modules.include_prompt) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, file));
   if (!config) return {};
-  LB_ASSIGN_OR_RETURN(const std::string prompt,
-                      read_text(*config, "default_prompt_name", "", platform::path_to_utf8(file)));
-  if (!prompt.empty()) {
-    return unsupported_file(file,
-                            fmt::format("'default_prompt_name' is '{}': prompts are not supported", printable(prompt)));
+  LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
+  if (const auto usable = model.prompts.choose({}); !usable.ok()) {
+    return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
   }
   const auto cut = config->find("truncate_dim");
   if (cut != config->end() && !cut->is_null()) {
@@ -265,7 +291,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
                                                      platform::quoted(place), missing, kWhatAModelIs));
   }
   LB_RETURN_IF_ERROR(read_extras(model));
-  LB_RETURN_IF_ERROR(refuse_prompts(files));
+  LB_RETURN_IF_ERROR(read_defaults(modules, model));
 
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));

@@ -8,8 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +19,7 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/model_files.h"
 #include "embedding/modules.h"
+#include "embedding/prompts.h"
 
 namespace latebind::embedding {
 
@@ -44,9 +43,9 @@ struct ModelFolder {
   PoolingMode pooling = PoolingMode::kMean;
   std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
-  // What may be put before a text, by name; and the lengths of vector that the model was trained for besides the whole
-  // one. Both for who asks for them: nothing is applied by itself.
-  std::map<std::string, std::string, std::less<>> prompts{};
+  // What is or may be put before a text; and the lengths of vector that the model was trained for besides the whole
+  // one, for who asks for them.
+  Prompts prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
   // StaticEmbedding: its texts have no special tokens.
   bool is_static = false;

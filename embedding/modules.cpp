@@ -111,6 +111,7 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
   const path& file = *modules.pooling_file;
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
   LB_ASSIGN_OR_RETURN(modules.pooling, read_pooling_mode(config, file));
+  LB_ASSIGN_OR_RETURN(modules.include_prompt, read_bool(config, "include_prompt", true, platform::path_to_utf8(file)));
   for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
     LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
     if (width) modules.token_widths.push_back({key, *width});

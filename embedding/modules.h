@@ -28,6 +28,8 @@ struct Modules {
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  // False: the pooling leaves out the tokens of a prompt.
+  bool include_prompt = true;
   // What a token's vector must have by the pooling's configuration, and the key that says so.
   struct TokenWidth {
     const char* key = nullptr;

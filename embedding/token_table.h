@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct TokenLimits {
   bool refuse_longer = false;
   // A longer text is cut at its beginning instead of its end.
   bool keep_end = false;
+  // Put before every text, not before ids; UTF-8.
+  std::string prompt{};
 };
 
 class TokenTable {
@@ -43,7 +46,7 @@ class TokenTable {
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
-  // Appends one text. On error the table is as it was.
+  // Appends one text, with the prompt before it. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Appends a text whose ids are known, with its special tokens; only the first ids, or the last ones, where it is too
   // long. kInvalidArgument for ids that the model does not know.
@@ -52,6 +55,8 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
+  // add() without a prompt.
+  [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Makes all ids from `begin` on a text.
   void close(std::size_t begin, bool is_cut);
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "app/model_source.h"
 #include "cli/data/text_reader.h"
@@ -16,6 +16,7 @@
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "embedding/model_folder.h"
+#include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::cli {
@@ -31,19 +32,20 @@ struct TokensArguments {
   std::string model;
   TextSource source{};
   std::size_t max_tokens = 0;
+  PromptArguments prompt{};
 };
 
-Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, TextReader& reader, ByteSink& sink) {
+Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limits, TextReader& reader, ByteSink& sink) {
   TextRecord record;
-  std::vector<std::int32_t> ids;
+  embedding::TokenTable ids;
   std::string line;
   while (true) {
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) return sink.finish();
     ids.clear();
     line.clear();
-    LB_RETURN_IF_ERROR(tokenizer.encode(record.text, max_tokens, ids));
-    for (const std::int32_t id : ids)
+    LB_RETURN_IF_ERROR(ids.add(tokenizer, limits, record.text));
+    for (const std::int32_t id : ids.ids(0))
       fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", id);
     LB_RETURN_IF_ERROR(sink.write(line + "\n"));
   }
@@ -58,11 +60,13 @@ Exit tokens(const TokensArguments& options) {
   if (!folder.ok()) return fail(folder.status());
   const auto limit = folder->token_limit(options.max_tokens);
   if (!limit.ok()) return fail(limit.status());
+  auto prompt = folder->prompts.choose(options.prompt.choice());
+  if (!prompt.ok()) return fail(prompt.status());
   const auto tokenizer = folder->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const auto printed = print_all(*tokenizer, *limit, *reader, **sink);
+  const auto printed = print_all(*tokenizer, {.max_tokens = *limit, .prompt = *std::move(prompt)}, *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -75,6 +79,7 @@ void add_tokens(CLI::App& program, Action& chosen) {
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
+  options->prompt.add_to(app, "every text");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
   app.footer(
       "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"

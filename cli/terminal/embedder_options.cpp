@@ -29,6 +29,19 @@ core::Status EmbedderOptions::find_model() {
   return {};
 }
 
+void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::string& word) {
+  const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
+  CLI::Option* const by_text =
+      app.add_option(flag, text,
+                     fmt::format("What is put before {}; '' for nothing (default: what the model says, "
+                                 "default_prompt_name of its config_sentence_transformers.json).",
+                                 what))
+          ->type_name("TEXT");
+  app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts.")
+      ->type_name("NAME")
+      ->excludes(by_text);
+}
+
 void add_text_source(CLI::App& app, TextSource& source) {
   add_word(app, "--input-format", source.format,
            "lines: one text a line; an empty line is an empty text, and a CR before the line's end "
@@ -45,8 +58,8 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
   return embedder;
 }
 
-embedding::EmbedStreamOptions stream_options(const Progress& progress) {
-  embedding::EmbedStreamOptions options;
+embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {
+  embedding::EmbedStreamOptions options{.texts = {.prompt = prompt.choice()}};
   if (progress.is_shown()) options.window_texts = 1024;
   return options;
 }

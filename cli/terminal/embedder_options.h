@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/data/text_reader.h"
@@ -23,6 +24,18 @@ struct EmbedderOptions {
   [[nodiscard]] core::Status find_model();
 };
 
+// What a command puts before texts.
+struct PromptArguments {
+  std::optional<std::string> text{};
+  std::optional<std::string> name{};
+
+  // --prompt and --prompt-name, or, before another word, --WORD-prompt and --WORD-prompt-name. `what` says what they
+  // are put before: "every text".
+  void add_to(CLI::App& app, const std::string& what, const std::string& word = {});
+  // Refers to these.
+  [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
+};
+
 // --input-format and --text-field.
 void add_text_source(CLI::App& app, TextSource& source);
 
@@ -34,8 +47,9 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding.
-[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress);
+// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
+// `prompt`.
+[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt);
 
 // "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,

@@ -23,10 +23,10 @@ from ._model_name import folder_of
 from ._opened import Opened, open_by
 from ._out import Rows, Vectors
 from ._progress import progress_bar
-from ._prompts import prompts_of
+from ._prompts import default_prompt_of, prompts_of
 from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
-from .errors import CallerError, CallerTypeError, LatebindError
+from .errors import CallerError, LatebindError
 
 Counts = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
@@ -128,6 +128,7 @@ class Embedder(Opened):
         of_process = runtime(of_runtime)
         self._folder = folder_of(name, of_process)
         self._prompts = prompts_of(self._folder)
+        self._default_prompt = default_prompt_of(self._folder)
         folder = c_text(self._folder, "model")
 
         opened = open_by(functions.lb_embedder_open, functions.lb_embedder_destroy, of_process, folder, of_model)
@@ -162,7 +163,8 @@ class Embedder(Opened):
             normalize: vectors of length 1, also if the model does not normalise.
             dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
             prompt_name: the prompt of the model that is put before each text: one of `prompts`.
-            prompt: the same for a prompt that is not one of the model's: its text.
+            prompt: the same for a prompt that is not one of the model's: its text; "" for none. With neither, it is
+                `default_prompt`.
             out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
                 or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
                 is unspecified.
@@ -256,18 +258,27 @@ class Embedder(Opened):
         Raises:
             as encode(). The first error ends the stream.
         """
-        options = self._options(normalize, dimensions)
-        before = self._prompt(prompt_name, prompt)
+        options = self._options(normalize, dimensions, prompt_name=prompt_name, prompt=prompt)
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
-        parts = source.parts(before) if isinstance(source, Source) else chunks(source, before)
+        parts = source.parts() if isinstance(source, Source) else chunks(source)
         return self._windows(parts, options, size, until, self._handle.use(), None)
 
     # -- Tokens --------------------------------------------------------------------------------------------------------
 
-    def tokenize(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
+    def tokenize(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+    ) -> Any:
         """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
+
+        Args:
+            texts, prompt_name, prompt: as for encode(), whose ids these are.
 
         Returns:
             a list of int32[t], one array a text; for a str int32[t].
@@ -276,17 +287,24 @@ class Embedder(Opened):
             CallerError, CallerTypeError: as encode().
         """
         found: list[Ids] = []
-        for ids in self._token_ids(texts, max_tokens):
+        for ids in self._token_ids(texts, max_tokens, prompt_name, prompt):
             found.append(memory_at(ids.ids, np.int32, ids.count).copy())
         return found[0] if isinstance(texts, str) else found
 
-    def count_tokens(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
-        """How many tokens texts have, special tokens included, after they are cut.
+    def count_tokens(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+    ) -> Any:
+        """How many tokens texts have, special tokens and the prompt included, after they are cut.
 
         Returns:
             int64[n]; an int for a str.
         """
-        found = np.array([ids.count for ids in self._token_ids(texts, max_tokens)], np.int64)
+        found = np.array([ids.count for ids in self._token_ids(texts, max_tokens, prompt_name, prompt)], np.int64)
         return int(found[0]) if isinstance(texts, str) else found
 
     # -- What it is ----------------------------------------------------------------------------------------------------
@@ -310,6 +328,11 @@ class Embedder(Opened):
     def prompts(self) -> dict[str, str]:
         """The model's prompts by their names, as in its config_sentence_transformers.json."""
         return dict(self._prompts)
+
+    @property
+    def default_prompt(self) -> str:
+        """What encode() puts before each text where nothing else is given; "" for nothing."""
+        return self._default_prompt
 
     @property
     def query_prompt(self) -> str:
@@ -355,30 +378,35 @@ class Embedder(Opened):
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    def _prompt(self, name: str | None, text: str | None) -> str:
-        """What is put before each text."""
-        if text is not None:
-            if name is not None:
-                raise CallerError(f"prompt_name is {name!r} and prompt is {text!r}; give one of them")
-            return c_text(text, "prompt").decode()
-        if name is None:
-            return ""
-        if not isinstance(name, str):
-            raise CallerTypeError(f"prompt_name is {type(name).__name__}; give a str")
-        if name not in self._prompts:
-            known = ", ".join(self._prompts) or "none"
-            raise CallerError(f"the model has no prompt {name!r}; it has: {known}")
-        return self._prompts[name]
-
-    def _options(self, normalize: Any, dimensions: Any, alone: Any = False) -> _abi.lb_embed_options | None:
+    def _options(
+        self,
+        normalize: Any = False,
+        dimensions: Any = None,
+        alone: Any = False,
+        prompt_name: Any = None,
+        prompt: Any = None,
+        max_tokens: Any = None,
+    ) -> _abi.lb_embed_options | None:
         """For lb_…(…, options); None where nothing deviates."""
         wanted = positive(dimensions, "dimensions")
         if wanted > self._dimension:
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
         is_normalized, is_alone = flag(normalize, "normalize"), flag(alone, "alone")
-        if not wanted and not is_normalized and not is_alone:
+        most = positive(max_tokens, "max_tokens")
+        if prompt is not None and prompt_name is not None:
+            raise CallerError(f"prompt_name is {prompt_name!r} and prompt is {prompt!r}; give one of them")
+        has_prompt = prompt is not None or prompt_name is not None
+        if not wanted and not is_normalized and not is_alone and not most and not has_prompt:
             return None
         options = sized(_abi.lb_embed_options)
+        if prompt is not None:
+            options.prompt = c_text(prompt, "prompt")
+        if prompt_name is not None:
+            options.prompt_name = c_text(prompt_name, "prompt_name")
+            if prompt_name not in self._prompts:  # before a stream is begun
+                known = ", ".join(self._prompts) or "none"
+                raise CallerError(f"the model has no prompt {prompt_name!r}; it has: {known}")
+        options.max_tokens = most
         options.dimensions = wanted
         options.normalize = int(is_normalized)
         options.alone = int(is_alone)
@@ -460,15 +488,14 @@ class Embedder(Opened):
         # For all of it: what has begun runs to its end, also when it is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(normalize, dimensions, alone)
-        before = self._prompt(prompt_name, prompt)
+        options = self._options(normalize, dimensions, alone, prompt_name, prompt)
         self._check_batch_tokens(batch_tokens)
         shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension
 
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
-            one = one_text(texts, before)
+            one = one_text(texts)
             self._embed(cancellation, one, options, until, embedder, rows, 0)
             row: Vectors = rows.result(1)[0]
             return row
@@ -478,7 +505,7 @@ class Embedder(Opened):
             rows = Rows(dimension, None, out)
             count = 0
             with progress_bar(None, shows) as advance:
-                for vectors in self._windows(chunks(source, before), options, 0, until, embedder, cancellation):
+                for vectors in self._windows(chunks(source), options, 0, until, embedder, cancellation):
                     rows.append(count, vectors)
                     count += len(vectors)
                     advance(len(vectors))
@@ -486,7 +513,7 @@ class Embedder(Opened):
 
         rows = Rows(dimension, source.count, out)
         with progress_bar(source.count, shows) as advance:
-            for first, part in source.parts(before, _STEP_TEXTS if shows else PART_TEXTS):
+            for first, part in source.parts(_STEP_TEXTS if shows else PART_TEXTS):
                 try:
                     self._embed(cancellation, part, options, until, embedder, rows, first)
                 except LatebindError as error:
@@ -561,12 +588,14 @@ class Embedder(Opened):
             found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
             return found
 
-    def _token_ids(self, texts: Any, max_tokens: int | None) -> Iterator[_abi.lb_token_ids]:
+    def _token_ids(
+        self, texts: Any, max_tokens: int | None, prompt_name: str | None, prompt: str | None
+    ) -> Iterator[_abi.lb_token_ids]:
         """The ids of each text; valid until the next one is asked for."""
-        most = positive(max_tokens, "max_tokens")
+        options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt)
         source = source_of([texts] if isinstance(texts, str) else texts)
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
-        parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")
+        parts = source.parts(1024) if isinstance(source, Source) else chunks(source)
         functions = library()
         tokenizer = Owner(functions.lb_tokenizer_destroy)
         ids = _abi.lb_token_ids()
@@ -575,7 +604,11 @@ class Embedder(Opened):
             for _, part in parts:
                 tokens = Owner(functions.lb_token_list_destroy)
                 try:
-                    check(functions.lb_tokenizer_encode(tokenizer, part.pointer, part.count, most, tokens.out))
+                    check(
+                        functions.lb_tokenizer_encode_with(
+                            tokenizer, part.pointer, part.count, options and byref(options), tokens.out
+                        )
+                    )
                     for index in range(part.count):
                         check(functions.lb_token_list_get(tokens, index, byref(ids), None))
                         yield ids
