@@ -107,8 +107,10 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, of_call));
-    const embedding::EmbedderOptions typed{
-        .load = std::move(request.load), .batch_tokens = request.batch_tokens, .max_tokens = request.max_tokens};
+    const embedding::EmbedderOptions typed{.load = std::move(request.load),
+                                           .batch_tokens = request.batch_tokens,
+                                           .max_tokens = request.max_tokens,
+                                           .onnx_file = std::move(request.onnx_file)};
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,

@@ -57,7 +57,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
                   "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "
                   "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
-  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
   TokenLimits limits;
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/engine.h"
@@ -31,6 +32,8 @@ struct EmbedderOptions {
   std::size_t batch_tokens = 2048;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
+  // The ONNX file of the model's folder that is used instead of its weights: FolderOptions.
+  std::string onnx_file{};
   // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
   bool token_vectors = false;
   // Hears of every batch that was computed: embedding/scheduler.h.

@@ -14,6 +14,7 @@
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
 #include "embedding/modules.h"
+#include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
@@ -189,13 +190,17 @@ Status take_static(const Modules& modules, ModelFolder& model) {
 }
 
 // The network that config.json describes, with its weights, or what it says of the one in an ONNX file.
-Status take_network(const json& config, const path& config_file, const Modules& modules, ModelFolder& model) {
+Status take_network(const json& config, const path& config_file, const Modules& modules, bool is_onnx_asked_for,
+                    ModelFolder& model) {
   const ModelFiles& files = model.files;
   const path index_file = modules.transformer / kWeightsIndexFile;
   const std::string config_name = platform::path_to_utf8(config_file);
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
   const Architecture* const architecture = find_architecture(type);
-  if (architecture == nullptr) {
+  auto network = architecture != nullptr ? architecture->read(config, config_file)
+                                         : Result<std::shared_ptr<const Network>>(nullptr);
+  // What Latebind would compute otherwise does not matter where a ready file does it.
+  if (architecture == nullptr || (is_onnx_asked_for && !network.ok())) {
     if (!model.onnx_file) {
       return unsupported_file(
           config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported", printable(type),
@@ -205,8 +210,9 @@ Status take_network(const json& config, const path& config_file, const Modules& 
     model.hidden_size = hidden.value_or(0);
     return {};
   }
-  LB_ASSIGN_OR_RETURN(model.network, architecture->read(config, config_file));
+  LB_ASSIGN_OR_RETURN(model.network, std::move(network));
   model.hidden_size = model.network->hidden_size();
+  if (is_onnx_asked_for) return {};
   LB_ASSIGN_OR_RETURN(const auto weights,
                       weights_file_names([&](std::string_view name) { return files.has(modules.transformer / name); },
                                          [&] { return files.read_json(index_file, kWeightsIndexLimits); },
@@ -228,12 +234,12 @@ Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& trans
 
 }  // namespace
 
-Result<ModelFolder> ModelFolder::open(const path& given) {
+Result<ModelFolder> ModelFolder::open(const path& given, const FolderOptions& options) {
   LB_ASSIGN_OR_RETURN(auto files, ModelFiles::open(given));
-  return of(std::move(files));
+  return of(std::move(files), options);
 }
 
-Result<ModelFolder> ModelFolder::of(ModelFiles given) {
+Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& options) {
   ModelFolder model;
   model.files = std::move(given);
   const ModelFiles& files = model.files;
@@ -244,6 +250,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
+  const bool is_asked_for = !options.onnx_file.empty();
+  if (is_asked_for) {
+    LB_ASSIGN_OR_RETURN(model.onnx_file, find_onnx_file(files, options.onnx_file));
+  }
   for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
                                 place / "onnx" / "model.onnx", place / "model.onnx"}) {
     if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
@@ -290,13 +300,20 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
                                                      platform::quoted(place), missing, kWhatAModelIs));
   }
+  if (modules.is_static && is_asked_for) {
+    return unsupported_file(
+        place / "modules.json",
+        fmt::format("StaticEmbedding with the ONNX file '{}' is not supported: it is a table of its "
+                    "weights",
+                    printable(options.onnx_file)));
+  }
   LB_RETURN_IF_ERROR(read_extras(model));
   LB_RETURN_IF_ERROR(read_defaults(modules, model));
 
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {
-    LB_RETURN_IF_ERROR(take_network(*config, config_file, modules, model));
+    LB_RETURN_IF_ERROR(take_network(*config, config_file, modules, is_asked_for, model));
   }
 
   model.pooling = modules.pooling;

@@ -13,6 +13,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -35,13 +36,9 @@ constexpr std::size_t kModulesMax = 32;
 
 // A module's folder. The list comes from outside: it must not lead out of the model's folder.
 Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
-  const path part = platform::path_from_utf8(relative);
-  const bool leaves = part.has_root_path() || relative.find('\\') != std::string::npos ||
-                      relative.find('\0') != std::string::npos ||
-                      std::any_of(part.begin(), part.end(), [](const path& step) { return step == ".."; });
-  if (leaves)
+  if (!stays_inside(relative))
     return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
-  return relative.empty() || relative == "." ? folder : folder / part;
+  return relative.empty() || relative == "." ? folder : folder / platform::path_from_utf8(relative);
 }
 
 struct NamedMode {

@@ -30,6 +30,7 @@ constexpr std::int64_t kTokensMax = 1 << 20;
 
 struct TokensArguments {
   std::string model;
+  SettingFlags flags{};
   TextSource source{};
   std::size_t max_tokens = 0;
   PromptArguments prompt{};
@@ -52,11 +53,14 @@ Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limit
 }
 
 Exit tokens(const TokensArguments& options) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("tokens", settings.status().message());
+  const std::string& onnx_file = settings->values().onnx_file;
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
-  const auto place = app::find_model(options.model, TerminalClient().client());
+  const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
-  const auto folder = embedding::ModelFolder::open(*place);
+  const auto folder = embedding::ModelFolder::open(*place, {.onnx_file = onnx_file});
   if (!folder.ok()) return fail(folder.status());
   const auto limit = folder->token_limit(options.max_tokens);
   if (!limit.ok()) return fail(limit.status());
@@ -76,6 +80,7 @@ void add_tokens(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<TokensArguments>();
   CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
   add_model(app, options->model, "A sentence-transformers model");
+  options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");

@@ -23,8 +23,8 @@ void EmbedderOptions::add_to(CLI::App& app) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model() {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, TerminalClient().client()));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client()));
   model = platform::path_to_utf8(folder);
   return {};
 }
@@ -37,7 +37,7 @@ void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::
                                  "default_prompt_name of its config_sentence_transformers.json).",
                                  what))
           ->type_name("TEXT");
-  app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts.")
+  app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts (default: none).")
       ->type_name("NAME")
       ->excludes(by_text);
 }
@@ -52,7 +52,7 @@ void add_text_source(CLI::App& app, TextSource& source) {
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
                                                            Telling telling) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
   LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, runtime));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;

@@ -21,7 +21,8 @@ struct EmbedderOptions {
 
   void add_to(CLI::App& app);
   // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
-  [[nodiscard]] core::Status find_model();
+  // `onnx_file`: of the runtime.
+  [[nodiscard]] core::Status find_model(const std::string& onnx_file);
 };
 
 // What a command puts before texts.

@@ -126,7 +126,7 @@ class Embedder(Opened):
 
         functions = library()
         of_process = runtime(of_runtime)
-        self._folder = folder_of(name, of_process)
+        self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
         self._prompts = prompts_of(self._folder)
         self._default_prompt = default_prompt_of(self._folder)
         folder = c_text(self._folder, "model")

@@ -321,6 +321,31 @@ TEST_F(ModelFolderTest, NoPromptMeetsAPoolingThatLeavesItOut) {
   EXPECT_EQ(open()->prompts.by_default, "q: ");
 }
 
+TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
+  const std::string file = "onnx/model_quantized.onnx";
+  scratch_.write(file, std::string("\x3a\x00", 2));  // an empty graph
+  scratch_.write("onnx/model.onnx", "text");
+  EXPECT_FALSE(open()->weights.empty());
+  const auto model = ModelFolder::open(scratch_.path(), {.onnx_file = file});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->onnx_file, scratch_.path() / file);
+  EXPECT_TRUE(model->weights.empty());
+  EXPECT_EQ(model->large_files(), std::vector{scratch_.path() / file});
+  EXPECT_NE(model->network, nullptr);
+
+  const auto refusal = [&](const std::string& name, StatusCode code) {
+    const auto refused = ModelFolder::open(scratch_.path(), {.onnx_file = name});
+    EXPECT_EQ(refused.status().code(), code) << name;
+    EXPECT_THAT(refused.status().to_string(),
+                HasSubstr("has the ONNX files onnx/model.onnx, onnx/model_quantized.onnx"));
+    return refused.status().to_string();
+  };
+  EXPECT_THAT(refusal("../x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
+  EXPECT_THAT(refusal("/x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
+  EXPECT_THAT(refusal("onnx/none.onnx", StatusCode::kNotFound), HasSubstr("no file of the model's folder"));
+  EXPECT_THAT(refusal("onnx/model.onnx", StatusCode::kInvalidModel), HasSubstr("is no ONNX file"));
+}
+
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     const auto file = scratch_.path() / name;

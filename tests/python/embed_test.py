@@ -465,6 +465,20 @@ def test_a_default_prompt_is_put_before_texts_unless_a_call_chooses(tmp_path):
         assert model.default_prompt == ""
 
 
+def test_an_onnx_file_of_the_folder_stands_in_for_its_weights(tmp_path, tiny):
+    from latebind import _jobs, _library
+
+    folder = shutil.copytree(TINY, tmp_path / "model")
+    (folder / "onnx").mkdir()
+    arguments = {"model": str(TINY), "output": str(folder / "onnx" / "model_O3.onnx")}
+    _jobs.run_job("export", arguments, {}, _library.runtime({}), None)
+    (folder / "model.safetensors").unlink()
+    with latebind.Embedder(folder, onnx_file="onnx/model_O3.onnx") as model:
+        numpy.testing.assert_allclose(model.encode(SOME[:3]), tiny.encode(SOME[:3]), atol=1e-5)
+    with pytest.raises(latebind.CallerError, match="has the ONNX file onnx/model_O3.onnx"):
+        latebind.Embedder(folder, onnx_file="onnx/model_O4.onnx")
+
+
 def test_what_it_was_opened_with_opens_another_one_like_it(tiny):
     with latebind.Embedder(TINY, device="cpu", max_tokens=16) as first:
         assert (first.model, first.folder) == (str(TINY), str(TINY))
