@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "core/json_text.h"
+#include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/gguf.h"
 #include "embedding/modules.h"
 #include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
@@ -223,6 +225,21 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   return {};
 }
 
+// The refusal of a folder whose weights are in GGUF alone; no error where there is no such file.
+Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
+  if (files.package() != nullptr) return {};
+  std::optional<path> first;
+  std::error_code ignored;
+  platform::for_each_entry(folder, ignored, [&](const path& entry) {
+    if (entry.extension() == ".gguf" && files.has(entry) && (!first || entry < *first)) first = entry;
+    return true;
+  });
+  if (!first) return {};
+  const auto stored = files.open_file(*first);
+  const auto origin = stored.ok() ? read_gguf_origin(stored->bytes()) : std::nullopt;
+  return origin ? refuse_gguf(*first, *origin) : Status();
+}
+
 // What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
 Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const json& config,
                                       const std::optional<json>& tokenizer_config) {
@@ -288,8 +305,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   }
   const path index_file = transformer / kWeightsIndexFile;
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
-  if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file)
+  if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file) {
+    LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
     lacks("model.safetensors or onnx/model.onnx");
+  }
   if (!missing.empty()) {
     // Something of that name may be there, and be no file.
     for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {

@@ -138,6 +138,15 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
                                             const std::string& model, const std::string& onnx_file) {
   const Names there(files.begin(), files.end());
+  const auto has = [&](std::string_view end) {
+    return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
+  };
+  if (has(".gguf") && !has(".safetensors") && !has(".onnx")) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("'{}' has its weights in GGUF, which are not read: take the repository with "
+                              "model.safetensors that they were made from, which its page on the hub names",
+                              model));
+  }
   LB_ASSIGN_OR_RETURN(const ModuleFolders modules, module_folders(there, read));
   const std::vector<std::string>& folders = modules.folders;
   const std::string& transformer = folders.front();
