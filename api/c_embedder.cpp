@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,15 +20,25 @@ namespace embedding = latebind::embedding;
 
 namespace latebind::api {
 
+namespace {
+
+std::optional<std::string_view> text_or_nothing(const char* text) {
+  return text != nullptr ? std::optional<std::string_view>(text) : std::nullopt;
+}
+
+}  // namespace
+
 core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
   LB_ASSIGN_OR_RETURN(const lb_embed_options read, read_struct(given, "lb_embed_options"));
   LB_RETURN_IF_ERROR(check_reserved(read.reserved_, "lb_embed_options", "call", 0));
-  return TextCall{.texts = {.dimensions = read.dimensions,
-                            .max_tokens = read.max_tokens,
-                            .refuse_longer = read.refuse_longer != 0,
-                            .normalize = read.normalize != 0},
-                  .alone = read.alone != 0,
-                  .token_counts = read.token_counts};
+  return TextCall{
+      .texts = {.dimensions = read.dimensions,
+                .max_tokens = read.max_tokens,
+                .refuse_longer = read.refuse_longer != 0,
+                .normalize = read.normalize != 0,
+                .prompt = {.text = text_or_nothing(read.prompt), .name = text_or_nothing(read.prompt_name)}},
+      .alone = read.alone != 0,
+      .token_counts = read.token_counts};
 }
 
 core::Status check_texts(const void* texts, std::size_t count, std::string_view what) {
@@ -96,8 +107,10 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, of_call));
-    const embedding::EmbedderOptions typed{
-        .load = std::move(request.load), .batch_tokens = request.batch_tokens, .max_tokens = request.max_tokens};
+    const embedding::EmbedderOptions typed{.load = std::move(request.load),
+                                           .batch_tokens = request.batch_tokens,
+                                           .max_tokens = request.max_tokens,
+                                           .onnx_file = std::move(request.onnx_file)};
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,

@@ -21,6 +21,7 @@ namespace embedding = latebind::embedding;
 struct lb_tokenizer {
   std::shared_ptr<const embedding::Tokenizer> tokenizer;
   std::size_t max_tokens = 0;  // that the model takes
+  embedding::Prompts prompts{};
 };
 
 struct lb_token_list {
@@ -33,31 +34,36 @@ namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
 
-core::Status add_offsets(const embedding::Tokenizer& tokenizer, std::size_t max_tokens, std::string_view text,
-                         lb_token_list& list) {
+core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding::TokenLimits& limits,
+                         std::string_view text, lb_token_list& list) {
   std::vector<std::int32_t> ids;
   std::vector<embedding::TokenOffsets> offsets;
-  LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(text, max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
+  const std::string whole = limits.prompt + std::string(text);
+  LB_RETURN_IF_ERROR(
+      tokenizer.encode_with_offsets(whole, limits.max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
   for (const auto& [begin, end] : offsets)
     list.offsets.push_back({begin, end});
   return {};
 }
 
-core::Status encode(std::string_view function, const lb_tokenizer* tokenizer, const lb_text* texts, std::size_t count,
-                    std::size_t max_tokens, bool with_offsets, lb_token_list** list) {
-  if (tokenizer == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", function));
+core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const lb_text* texts, std::size_t count,
+                    const embedding::TextOptions& options, bool with_offsets, lb_token_list** list) {
+  if (tokenizer == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
   *list = nullptr;
-  if (max_tokens > kTokensMax) {
-    return api::misuse(fmt::format("{} tokens of a text are more than the {} there may be", max_tokens, kTokensMax));
+  if (options.max_tokens > kTokensMax) {
+    return api::misuse(
+        fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
   }
-  LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, function));
-  const embedding::TokenLimits limits{.max_tokens = max_tokens > 0 ? max_tokens : tokenizer->max_tokens};
+  LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
+  embedding::TokenLimits limits{.max_tokens = options.max_tokens > 0 ? options.max_tokens : tokenizer->max_tokens,
+                                .refuse_longer = options.refuse_longer};
+  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt));
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
   auto made = std::make_unique<lb_token_list>();
   made->has_offsets = with_offsets;
   for (std::size_t i = 0; i < count; ++i) {
     core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
-    if (status.ok() && with_offsets) status = add_offsets(*tokenizer->tokenizer, limits.max_tokens, views[i], *made);
+    if (status.ok() && with_offsets) status = add_offsets(*tokenizer->tokenizer, limits, views[i], *made);
     if (!status.ok()) return status.with_context(fmt::format("texts[{}]", i));
   }
   *list = made.release();
@@ -76,6 +82,7 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
     LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
     LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
     made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
+    made->prompts = folder.prompts;
     *tokenizer = made.release();
     return {};
   });
@@ -86,7 +93,8 @@ lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokeni
     if (embedder == nullptr || tokenizer == nullptr) return api::misuse("lb_embedder_tokenizer: NULL was given");
     *tokenizer = nullptr;
     LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
-    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens()};
+    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens(),
+                                  embedder->embedder->prompts()};
     return {};
   });
 }
@@ -112,13 +120,25 @@ lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* t
 
 lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                             lb_token_list** list) {
-  return api::guarded([&] { return encode("lb_tokenizer_encode", tokenizer, texts, count, max_tokens, false, list); });
+  return api::guarded([&] {
+    return encode("lb_tokenizer_encode", tokenizer, texts, count, {.max_tokens = max_tokens}, false, list);
+  });
+}
+
+lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
+                                 const lb_embed_options* options, lb_token_list** list) {
+  return api::guarded([&]() -> core::Status {
+    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+    return encode("lb_tokenizer_encode_with", tokenizer, texts, count, asked.texts, false, list);
+  });
 }
 
 lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                         size_t max_tokens, lb_token_list** list) {
-  return api::guarded(
-      [&] { return encode("lb_tokenizer_encode_with_offsets", tokenizer, texts, count, max_tokens, true, list); });
+                                         const lb_embed_options* options, lb_token_list** list) {
+  return api::guarded([&]() -> core::Status {
+    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
+    return encode("lb_tokenizer_encode_with_offsets", tokenizer, texts, count, asked.texts, true, list);
+  });
 }
 
 void lb_token_list_destroy(lb_token_list* list) {

@@ -118,12 +118,12 @@ Result<Json> run_inspect(JobArguments& arguments, const Runtime& runtime, const 
   return to_json(report);
 }
 
-Result<Json> run_pull(JobArguments& arguments, const Runtime& /*runtime*/, const Client& client) {
+Result<Json> run_pull(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   std::string model;
   LB_RETURN_IF_ERROR(arguments.require("model", model));
   LB_RETURN_IF_ERROR(arguments.finish());
   LB_ASSIGN_OR_RETURN(const auto name, embedding::hub::ModelName::parse(model));
-  LB_ASSIGN_OR_RETURN(const PullReport report, pull(name, client));
+  LB_ASSIGN_OR_RETURN(const PullReport report, pull(name, runtime.onnx_file, client));
   return to_json(report);
 }
 

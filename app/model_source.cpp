@@ -18,24 +18,25 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Result<std::filesystem::path> find_model(const std::string& model, const Client& client) {
+Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file, const Client& client) {
   const auto path = platform::path_from_utf8(model);
   std::error_code error;
   if (std::filesystem::exists(path, error) || error || !hub::is_model_name(model)) return path;
   LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model));
-  auto found = pull_model(name, client);
+  auto found = pull_model(name, onnx_file, client);
   if (found.ok()) return found->folder;
   const Status& status = found.status();
   if (status.code() != StatusCode::kNotFound && status.code() != StatusCode::kPermissionDenied) return status;
   return status.with_context(fmt::format("there is no folder '{}', so it is taken for a name on the hub", model));
 }
 
-Result<hub::Snapshot> pull_model(const hub::ModelName& name, const Client& client) {
+Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& onnx_file, const Client& client) {
   LB_ASSIGN_OR_RETURN(const auto settings, hub::Settings::from_environment());
   hub::SnapshotOptions options;
   options.note = client.note;
   options.on_progress = [&client](std::uint64_t done, std::uint64_t total) { client.advance(kLoading, done, total); };
   options.cancellation = client.cancellation;
+  options.onnx_file = onnx_file;
   return hub::snapshot(name, settings, options);
 }
 
@@ -54,6 +55,7 @@ embedding::EmbedderOptions options_of(const Runtime& runtime,
   options.load = runtime.load;
   options.batch_tokens = runtime.batch_tokens;
   options.max_tokens = runtime.max_tokens;
+  options.onnx_file = runtime.onnx_file;
   options.on_batch = std::move(on_batch);
   return options;
 }

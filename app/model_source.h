@@ -18,12 +18,14 @@ namespace latebind::app {
 
 // The place that a model argument refers to. What exists is a path, whatever it looks like; ORG/NAME and
 // ORG/NAME@REVISION are otherwise names on the hub, and are downloaded when the cache lacks them; anything else is a
-// path, and opening it reports what is wrong with it.
-[[nodiscard]] core::Result<std::filesystem::path> find_model(const std::string& model, const Client& client);
+// path, and opening it reports what is wrong with it. `onnx_file`: what is downloaded instead of the weights; empty:
+// these.
+[[nodiscard]] core::Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file,
+                                                             const Client& client);
 
 // Downloads by name, where the cache lacks it.
 [[nodiscard]] core::Result<embedding::hub::Snapshot> pull_model(const embedding::hub::ModelName& name,
-                                                                const Client& client);
+                                                                const std::string& onnx_file, const Client& client);
 
 // A model that is not to be used for texts: an ONNX file, an OpenVINO IR, or a bundle as a ZIP or a folder. The errors
 // of core::Model::from_file(), core::Package::open() and embedding::model_of_bundle().

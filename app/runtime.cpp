@@ -60,7 +60,8 @@ core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const 
                       .load = load_options(settings.values(), defaults),
                       .precision_given = settings.is_set("precision"),
                       .batch_tokens = settings.values().batch_tokens,
-                      .max_tokens = settings.values().max_tokens};
+                      .max_tokens = settings.values().max_tokens,
+                      .onnx_file = settings.values().onnx_file};
   request.set_precisions(settings.values().precisions);
   return request;
 }

@@ -1,6 +1,7 @@
 // What is built from settings: backends, where to place a model and how to load it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/settings.h"
@@ -26,6 +27,8 @@ struct LoadRequest {
   // For models that embed text; 0 tokens per text: the model's limit.
   std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;
+  // Of folders of models: embedding::FolderOptions.
+  std::string onnx_file{};
 
   // `precisions`: at least one, in the order in which a device is asked.
   void set_precisions(const std::vector<core::Precision>& precisions);

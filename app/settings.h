@@ -43,6 +43,7 @@ struct Settings {
   core::BackendSettingTexts of_backends{};      // by their full keys
   std::size_t batch_tokens = 2048;
   std::size_t max_tokens = 0;  // 0: the model's limit
+  std::string onnx_file{};     // empty: the weights, or the usual one
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;
   std::vector<std::size_t> static_lengths{32, 64, 128, 256, 512};
   unsigned static_batch = 1;

@@ -406,6 +406,11 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
                 "Cuts each text to this many tokens, special tokens included; 0: what the model says.", false,
                 assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
+    SettingSpec{"embedding.onnx_file", "LATEBIND_ONNX_FILE", "--onnx-file", "FILE",
+                "The ONNX file of the model's folder that is used instead of its weights, such as "
+                "onnx/model_quantized.onnx; of a model on the hub it is downloaded instead of them. Empty: "
+                "model.safetensors, or else onnx/model.onnx.",
+                false, assign_text<&Settings::onnx_file>, text_text<&Settings::onnx_file>},
     SettingSpec{"embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
                 "static compiles one model for each static length, dynamic one for all lengths; auto is static where "
                 "the device "

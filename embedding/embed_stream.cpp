@@ -52,7 +52,7 @@ Status is_finished() {
 struct EmbedStream::Parts {
   Parts(Pipeline& p, TokenLimits token_limits, const VectorShape& vector_shape, const EmbedStreamOptions& options)
       : pipeline(p),
-        limits(token_limits),
+        limits(std::move(token_limits)),
         shape(vector_shape),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
@@ -238,9 +238,10 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 }
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
-  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
+  LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
   LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
-  return std::unique_ptr<EmbedStream>(new EmbedStream(std::make_unique<Parts>(pipeline, limits, shape, options)));
+  return std::unique_ptr<EmbedStream>(
+      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), shape, options)));
 }
 
 std::size_t EmbedStream::dimensions() const {

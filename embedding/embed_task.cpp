@@ -90,6 +90,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<con
 
 core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
                                          const TaskOptions& options, Done done) {
+  LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return start(embedder, options, std::move(done),
                [&](const Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
                  return pipeline.add_ids(texts, limits, 0, table);

@@ -57,7 +57,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
                   "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "
                   "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
-  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder));
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
   if (folder.kind != options.kind) return wrong_kind(folder.name(), folder.kind);
   if (options.token_vectors && folder.kind != ModelKind::kEmbedder) return wrong_kind(folder.name(), folder.kind);
   TokenLimits limits{.token_types = folder.token_types};
@@ -76,9 +76,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   auto forward = Forward::bind(std::move(placed.model), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
-  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), limits, options.batch_tokens,
-                                       options.on_batch);
-  parts->prompts = folder.prompts;
+  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits),
+                                       options.batch_tokens, options.on_batch, folder.prompts);
   parts->scores = folder.scores;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
@@ -110,8 +109,8 @@ std::size_t Embedder::hung_runs() const {
   return parts_->pipeline.forward().model().hung_runs();
 }
 
-const std::map<std::string, std::string, std::less<>>& Embedder::prompts() const {
-  return parts_->prompts;
+const Prompts& Embedder::prompts() const {
+  return parts_->pipeline.prompts();
 }
 
 std::span<const std::size_t> Embedder::matryoshka_dimensions() const {
@@ -215,6 +214,7 @@ core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, 
 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
+  LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return embed_windows(texts.size(), out, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);

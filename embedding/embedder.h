@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "core/result.h"
 #include "embedding/cross_encoder_config.h"
 #include "embedding/embed_stats.h"
+#include "embedding/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -34,6 +34,8 @@ struct EmbedderOptions {
   std::size_t batch_tokens = 2048;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
+  // The ONNX file of the model's folder that is used instead of its weights: FolderOptions.
+  std::string onnx_file{};
   // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
   bool token_vectors = false;
   // What the model must be. kCrossEncoder: for CrossEncoder alone.
@@ -55,6 +57,8 @@ struct TextOptions {
   bool keep_end = false;
   // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;
+  // What is put before every text instead of what the model says. With token ids there is no choice to make.
+  PromptChoice prompt{};
 };
 
 // Options of one call.
@@ -94,8 +98,8 @@ class Embedder {
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
 
-  // What the model's files offer besides: see ModelFolder. Nothing of it is applied by itself.
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& prompts() const;
+  // What the model's files offer besides: see ModelFolder.
+  [[nodiscard]] const Prompts& prompts() const;
   [[nodiscard]] std::span<const std::size_t> matryoshka_dimensions() const;
 
   // What waits and what runs, of all callers.
@@ -105,13 +109,14 @@ class Embedder {
   [[nodiscard]] core::Status prepare() const;
 
   // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.
-  // An empty text embeds as the reference does. kInvalidArgument names the text's position and the byte when one is not
-  // UTF-8, kInternal the position and the device when a vector is not finite. On error `out` is unspecified.
+  // An empty text embeds as the reference does. kInvalidArgument is for a prompt that there is not, and names the
+  // text's position and the byte when one is not UTF-8, kInternal the position and the device when a vector is not
+  // finite. On error `out` is unspecified.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
 
-  // The same for texts whose token ids are known, special tokens included. kInvalidArgument names a text that has none,
-  // and unknown ids.
+  // The same for texts whose token ids are known, special tokens included: no prompt is put before them.
+  // kInvalidArgument names a text that has none, and unknown ids, and is for a prompt that was chosen.
   using Ids = std::span<const std::int32_t>;
   [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
                                                    const EmbedOptions& options = {}) const;

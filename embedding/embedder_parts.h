@@ -9,11 +9,12 @@
 namespace latebind::embedding {
 
 struct Embedder::Parts {
-  Parts(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens, Scheduler::OnBatch on_batch)
-      : pipeline(std::move(tokenizer), std::move(forward), limits, batch_tokens, std::move(on_batch)) {}
+  Parts(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens, Scheduler::OnBatch on_batch,
+        Prompts prompts)
+      : pipeline(std::move(tokenizer), std::move(forward), std::move(limits), batch_tokens, std::move(on_batch),
+                 std::move(prompts)) {}
 
   Pipeline pipeline;
-  std::map<std::string, std::string, std::less<>> prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
   CrossEncoderConfig scores{};
 };

@@ -11,6 +11,7 @@
 #include "core/bundle/choose.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "embedding/gguf.h"
 
 namespace latebind::embedding {
 namespace {
@@ -66,6 +67,9 @@ Result<ModelFiles> ModelFiles::open(const path& place) {
   auto opened = core::Package::open(place);
   if (!opened.ok()) {
     if (core::is_bundle(place) || opened.status().code() != StatusCode::kInvalidModel) return opened.status();
+    if (const auto part = core::FilePart::open(place); part.ok()) {
+      if (const auto origin = read_gguf_origin(part->bytes.bytes)) return refuse_gguf(place, *origin);
+    }
     return Status(StatusCode::kInvalidModel,
                   fmt::format("cannot open the model {}: it is a file and no bundle ({}); {}", platform::quoted(place),
                               opened.status().message(), kWhatAModelIs));

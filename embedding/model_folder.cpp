@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "core/json_text.h"
+#include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/gguf.h"
 #include "embedding/modules.h"
+#include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
@@ -123,7 +126,7 @@ Status read_extras(ModelFolder& model) {
   for (const char* name : {"config.json", "config_sentence_transformers.json"}) {
     LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, model.files.place() / name));
     if (!config) continue;
-    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts = std::move(prompts);
+    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
     if (auto dimensions = matryoshka_of(*config); !dimensions.empty()) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
@@ -131,16 +134,42 @@ Status read_extras(ModelFolder& model) {
   return {};
 }
 
-// What the reference would do before or after the model, and we do not.
-Status refuse_prompts(const ModelFiles& files) {
-  const path file = files.place() / "config_sentence_transformers.json";
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
+// What is put before every text: the prompt of "default_prompt_name"; "" without one.
+Result<std::string> read_default_prompt(const json& config, const path& file) {
+  const auto named = config.find("default_prompt_name");
+  if (named == config.end() || named->is_null()) return std::string();
+  LB_ASSIGN_OR_RETURN(const std::string name,
+                      read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
+  const auto prompts = config.find("prompts");
+  if (prompts != config.end() && prompts->is_object()) {
+    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+      if (prompt->is_null()) return std::string();
+      if (prompt->is_string() && prompt->get_ref<const std::string&>().size() <= kPromptBytesMax) {
+        return prompt->get<std::string>();
+      }
+      return invalid_file(file, fmt::format("'default_prompt_name' is '{}', and that prompt is no text of at most {} "
+                                            "bytes",
+                                            printable(name), kPromptBytesMax));
+    }
+  }
+  // sentence-transformers knows these two of every model, as nothing.
+  if (name == "query" || name == "document") return std::string();
+  std::string known;
+  for (const auto& [other, text] : prompts_of(config))
+    known += (known.empty() ? "" : ", ") + printable(other);
+  return invalid_file(file, fmt::format("'default_prompt_name' is '{}', which is not among 'prompts': {}",
+                                        printable(name), known.empty() ? "there are none" : known));
+}
+
+// What happens to texts and vectors unless a call says otherwise.
+Status read_defaults(const Modules& modules, ModelFolder& model) {
+  const path file = model.files.place() / "config_sentence_transformers.json";
+  if (!modules.include_prompt) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, file));
   if (!config) return {};
-  LB_ASSIGN_OR_RETURN(const std::string prompt,
-                      read_text(*config, "default_prompt_name", "", platform::path_to_utf8(file)));
-  if (!prompt.empty()) {
-    return unsupported_file(file,
-                            fmt::format("'default_prompt_name' is '{}': prompts are not supported", printable(prompt)));
+  LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
+  if (const auto usable = model.prompts.choose({}); !usable.ok()) {
+    return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
   }
   const auto cut = config->find("truncate_dim");
   if (cut != config->end() && !cut->is_null()) {
@@ -163,13 +192,17 @@ Status take_static(const Modules& modules, ModelFolder& model) {
 }
 
 // The network that config.json describes, with its weights, or what it says of the one in an ONNX file.
-Status take_network(const json& config, const path& config_file, const Modules& modules, ModelFolder& model) {
+Status take_network(const json& config, const path& config_file, const Modules& modules, bool is_onnx_asked_for,
+                    ModelFolder& model) {
   const ModelFiles& files = model.files;
   const path index_file = modules.transformer / kWeightsIndexFile;
   const std::string config_name = platform::path_to_utf8(config_file);
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(config, "model_type", "", config_name));
   const Architecture* const architecture = find_architecture(type);
-  if (architecture == nullptr) {
+  auto network = architecture != nullptr ? architecture->read(config, config_file)
+                                         : Result<std::shared_ptr<const Network>>(nullptr);
+  // What Latebind would compute otherwise does not matter where a ready file does it.
+  if (architecture == nullptr || (is_onnx_asked_for && !network.ok())) {
     if (!model.onnx_file) {
       return unsupported_file(
           config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported", printable(type),
@@ -179,7 +212,7 @@ Status take_network(const json& config, const path& config_file, const Modules& 
     model.hidden_size = hidden.value_or(0);
     return {};
   }
-  LB_ASSIGN_OR_RETURN(model.network, architecture->read(config, config_file));
+  LB_ASSIGN_OR_RETURN(model.network, std::move(network));
   model.hidden_size = model.network->hidden_size();
   if (model.kind == ModelKind::kCrossEncoder && modules.only_network) {
     if (architecture->read_classifier == nullptr) {
@@ -190,6 +223,7 @@ Status take_network(const json& config, const path& config_file, const Modules& 
     LB_ASSIGN_OR_RETURN(model.classifier, architecture->read_classifier(config, config_file));
     model.classifier->labels = model.scores.labels.size();
   }
+  if (is_onnx_asked_for) return {};
   LB_ASSIGN_OR_RETURN(const auto weights,
                       weights_file_names([&](std::string_view name) { return files.has(modules.transformer / name); },
                                          [&] { return files.read_json(index_file, kWeightsIndexLimits); },
@@ -216,8 +250,27 @@ Status take_kind(const Modules& modules, const std::optional<json>& config, cons
   std::optional<std::size_t> labels;
   if (modules.scores) labels = std::get<DenseModule>(modules.behind.back()).out;
   LB_ASSIGN_OR_RETURN(model.scores, read_cross_encoder(model.files, *config, config_file, labels));
+  if (!model.prompts.by_default.empty()) {
+    return unsupported_file(model.files.place() / "config_sentence_transformers.json",
+                            "'default_prompt_name' of a CrossEncoder is not supported");
+  }
   model.token_types = tells_token_types(*config, tokenizer_config, tokenizer_of_network(*config));
   return {};
+}
+
+// The refusal of a folder whose weights are in GGUF alone; no error where there is no such file.
+Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
+  if (files.package() != nullptr) return {};
+  std::optional<path> first;
+  std::error_code ignored;
+  platform::for_each_entry(folder, ignored, [&](const path& entry) {
+    if (entry.extension() == ".gguf" && files.has(entry) && (!first || entry < *first)) first = entry;
+    return true;
+  });
+  if (!first) return {};
+  const auto stored = files.open_file(*first);
+  const auto origin = stored.ok() ? read_gguf_origin(stored->bytes()) : std::nullopt;
+  return origin ? refuse_gguf(*first, *origin) : Status();
 }
 
 // What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
@@ -231,12 +284,12 @@ Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& trans
 
 }  // namespace
 
-Result<ModelFolder> ModelFolder::open(const path& given) {
+Result<ModelFolder> ModelFolder::open(const path& given, const FolderOptions& options) {
   LB_ASSIGN_OR_RETURN(auto files, ModelFiles::open(given));
-  return of(std::move(files));
+  return of(std::move(files), options);
 }
 
-Result<ModelFolder> ModelFolder::of(ModelFiles given) {
+Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& options) {
   ModelFolder model;
   model.files = std::move(given);
   const ModelFiles& files = model.files;
@@ -247,6 +300,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
+  const bool is_asked_for = !options.onnx_file.empty();
+  if (is_asked_for) {
+    LB_ASSIGN_OR_RETURN(model.onnx_file, find_onnx_file(files, options.onnx_file));
+  }
   for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
                                 place / "onnx" / "model.onnx", place / "model.onnx"}) {
     if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
@@ -281,8 +338,10 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
   }
   const path index_file = transformer / kWeightsIndexFile;
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
-  if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file)
+  if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file) {
+    LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
     lacks("model.safetensors or onnx/model.onnx");
+  }
   if (!missing.empty()) {
     // Something of that name may be there, and be no file.
     for (const path& file : {model.tokenizer_file, transformer / kSafetensorsFile}) {
@@ -293,14 +352,21 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given) {
     return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
                                                      platform::quoted(place), missing, kWhatAModelIs));
   }
+  if (modules.is_static && is_asked_for) {
+    return unsupported_file(
+        place / "modules.json",
+        fmt::format("StaticEmbedding with the ONNX file '{}' is not supported: it is a table of its "
+                    "weights",
+                    printable(options.onnx_file)));
+  }
   LB_RETURN_IF_ERROR(read_extras(model));
-  LB_RETURN_IF_ERROR(refuse_prompts(files));
+  LB_RETURN_IF_ERROR(read_defaults(modules, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, config, config_file, tokenizer_config, model));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {
-    LB_RETURN_IF_ERROR(take_network(*config, config_file, modules, model));
+    LB_RETURN_IF_ERROR(take_network(*config, config_file, modules, is_asked_for, model));
   }
 
   model.pooling = modules.pooling;

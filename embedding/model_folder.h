@@ -8,8 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +20,7 @@
 #include "embedding/cross_encoder_config.h"
 #include "embedding/model_files.h"
 #include "embedding/modules.h"
+#include "embedding/prompts.h"
 
 namespace latebind::embedding {
 
@@ -30,6 +29,13 @@ struct TokenizerClass;
 
 using graph::PoolingMode;
 
+// How a folder is read.
+struct FolderOptions {
+  // The ONNX file that is used instead of the weights, by its path below the folder; empty: weights, or else
+  // onnx/model.onnx or model.onnx.
+  std::string onnx_file{};
+};
+
 // Paths are those that the files have or would have below `files.place()`: open them with `files`.
 struct ModelFolder {
   ModelFiles files;
@@ -37,7 +43,7 @@ struct ModelFolder {
   // Where there is no tokenizer.json: what makes one of the vocabulary.
   const TokenizerClass* tokenizer_class = nullptr;
   std::vector<WeightsFile> weights;                // where `network` can be made from them, its own first
-  std::optional<std::filesystem::path> onnx_file;  // onnx/model.onnx or model.onnx
+  std::optional<std::filesystem::path> onnx_file;  // the one that was asked for, onnx/model.onnx or model.onnx
   // What was read, the tokenizer's file included: all that is needed besides the weights or the ONNX file.
   std::vector<std::filesystem::path> small_files;
   std::shared_ptr<const Network> network;  // when config.json describes one of a known architecture; else null
@@ -51,19 +57,19 @@ struct ModelFolder {
   std::optional<ClassifierHead> classifier = std::nullopt;
   // The types of a pair's tokens are told to the network, if it has several.
   bool token_types = false;
-  // What may be put before a text, by name; and the lengths of vector that the model was trained for besides the whole
-  // one. Both for who asks for them: nothing is applied by itself.
-  std::map<std::string, std::string, std::less<>> prompts{};
+  // What is or may be put before a text; and the lengths of vector that the model was trained for besides the whole
+  // one, for who asks for them.
+  Prompts prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
   // StaticEmbedding: its texts have no special tokens.
   bool is_static = false;
   std::size_t max_tokens = 0;  // the minimum of what sentence_bert_config.json and the position table allow
 
-  // kNotFound, kInvalidModel or kUnsupported, naming the file and the key.
+  // kNotFound, kInvalidModel or kUnsupported, naming the file and the key; the errors of find_onnx_file().
   // `given`: a folder, or a bundle.
-  static core::Result<ModelFolder> open(const std::filesystem::path& given);
+  static core::Result<ModelFolder> open(const std::filesystem::path& given, const FolderOptions& options = {});
   // From files that were found already.
-  static core::Result<ModelFolder> of(ModelFiles given);
+  static core::Result<ModelFolder> of(ModelFiles given, const FolderOptions& options = {});
 
   // The weights' files, or else the ONNX file: those that are large.
   [[nodiscard]] std::vector<std::filesystem::path> large_files() const;

@@ -13,6 +13,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -35,13 +36,9 @@ constexpr std::size_t kModulesMax = 32;
 
 // A module's folder. The list comes from outside: it must not lead out of the model's folder.
 Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
-  const path part = platform::path_from_utf8(relative);
-  const bool leaves = part.has_root_path() || relative.find('\\') != std::string::npos ||
-                      relative.find('\0') != std::string::npos ||
-                      std::any_of(part.begin(), part.end(), [](const path& step) { return step == ".."; });
-  if (leaves)
+  if (!stays_inside(relative))
     return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
-  return relative.empty() || relative == "." ? folder : folder / part;
+  return relative.empty() || relative == "." ? folder : folder / platform::path_from_utf8(relative);
 }
 
 struct NamedMode {
@@ -111,6 +108,7 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
   const path& file = *modules.pooling_file;
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
   LB_ASSIGN_OR_RETURN(modules.pooling, read_pooling_mode(config, file));
+  LB_ASSIGN_OR_RETURN(modules.include_prompt, read_bool(config, "include_prompt", true, platform::path_to_utf8(file)));
   for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
     LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
     if (width) modules.token_widths.push_back({key, *width});

@@ -30,6 +30,8 @@ struct Modules {
   // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
   bool only_network = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
+  // False: the pooling leaves out the tokens of a prompt.
+  bool include_prompt = true;
   // What a token's vector must have by the pooling's configuration, and the key that says so.
   struct TokenWidth {
     const char* key = nullptr;

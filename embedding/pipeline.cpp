@@ -37,10 +37,11 @@ std::size_t requests_of(const core::PlacedModel& model) {
 }  // namespace
 
 Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
-                   Scheduler::OnBatch on_batch)
+                   Scheduler::OnBatch on_batch, Prompts prompts)
     : tokenizer_(std::make_shared<const Tokenizer>(std::move(tokenizer))),
       forward_(std::move(forward)),
-      limits_(limits),
+      limits_(std::move(limits)),
+      prompts_(std::move(prompts)),
       batch_tokens_(batch_tokens),
       requests_(requests_of(forward_.model())),
       scheduler_(forward_, team_, requests_, batch_tokens_, limits_.max_tokens, std::move(on_batch)),
@@ -56,7 +57,13 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
+  LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt));
   return limits;
+}
+
+Status Pipeline::check_ids(const TextOptions& options) {
+  if (!options.prompt.is_made() || options.prompt.text == "") return {};
+  return Status(StatusCode::kInvalidArgument, "a prompt can be put before texts, not before token ids");
 }
 
 Status Pipeline::tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,

@@ -23,21 +23,25 @@ class Pipeline {
  public:
   // `batch_tokens` and `limits.max_tokens` at least 1.
   Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
-           Scheduler::OnBatch on_batch = {});
+           Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
   [[nodiscard]] const TokenLimits& limits() const { return limits_; }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
   [[nodiscard]] const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }
+  [[nodiscard]] const Prompts& prompts() const { return prompts_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes.
+  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, and the errors of
+  // Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
 
   // Appends one text; an error names it texts[position].
   [[nodiscard]] core::Status tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                                       TokenTable& table) const;
+  // kInvalidArgument for options that texts which are ids already cannot have.
+  [[nodiscard]] static core::Status check_ids(const TextOptions& options);
   // Appends all texts, on several threads where that pays. Positions count from `first_position`. Ends at the call's
   // deadline or when it is cancelled.
   [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
@@ -57,6 +61,7 @@ class Pipeline {
   const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;
   const TokenLimits limits_;
+  const Prompts prompts_;
   const std::size_t batch_tokens_;
   const std::size_t requests_;
 

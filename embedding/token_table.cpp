@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/utf8.h"
+
 namespace latebind::embedding {
 
 void TokenTable::clear() {
@@ -30,6 +32,17 @@ const std::int32_t* unknown_id(std::span<const std::int32_t> ids, std::size_t vo
 }  // namespace
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
+  if (limits.prompt.empty()) return add_alone(tokenizer, limits, text);
+  std::string whole;
+  whole.reserve(limits.prompt.size() + text.size());
+  whole.append(limits.prompt).append(text);
+  core::Status status = add_alone(tokenizer, limits, whole);
+  // A position in a text that its owner does not have is of no use to him.
+  if (!status.ok() && core::find_invalid_utf8(text)) status = add_alone(tokenizer, limits, text);
+  return status;
+}
+
+core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
   const std::size_t begin = ids_.size();
   bool is_cut = false;
   if (limits.keep_end) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct TokenLimits {
   bool keep_end = false;
   // Tokens of two texts have types.
   bool token_types = false;
+  // Put before every text, not before ids; UTF-8.
+  std::string prompt{};
 };
 
 // Two texts that are computed as one row.
@@ -55,7 +58,7 @@ class TokenTable {
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
-  // Appends one text. On error the table is as it was.
+  // Appends one text, with the prompt before it. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Appends a pair, which counts as one text: a table has either kind.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
@@ -68,6 +71,8 @@ class TokenTable {
  private:
   // Whether the ids from `begin` on may be a text.
   [[nodiscard]] core::Status check(std::size_t begin, bool is_cut, const TokenLimits& limits) const;
+  // add() without a prompt.
+  [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Makes all ids from `begin` on a text.
   void close(std::size_t begin, bool is_cut);
 

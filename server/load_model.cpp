@@ -74,7 +74,7 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
                                                       const app::Client& client, Metrics& metrics, bool token_vectors) {
   auto model = std::make_shared<ServedModel>();
   model->name = argument.name;
-  LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, client));
+  LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, runtime.onnx_file, client));
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
   if (is_network_file(place)) {

@@ -40,14 +40,15 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
 }
 
 // What the vectors of a request and its answer take at most; of tokens, before they are counted.
-std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count) {
+std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
+                           std::size_t prompt_bytes) {
   const std::uint64_t dimension = call.dimensions > 0 ? call.dimensions : embedder.dimension();
   std::uint64_t vectors = count;
   if (call.of_tokens) {
     std::uint64_t tokens = 0;
     if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts)) {
       for (const std::string& text : *texts)
-        tokens += text.size() + 2;
+        tokens += prompt_bytes + text.size() + 2;
     } else {
       for (const auto& ids : std::get<std::vector<std::vector<std::int32_t>>>(call.texts))
         tokens += ids.size();
@@ -96,6 +97,18 @@ class Service::Drop {
   bool is_requested_ = false;
   bool is_over_ = false;
 };
+
+embedding::PromptChoice prompt_choice(const std::optional<std::string>& name) {
+  if (!name) return {};
+  if (name->empty()) return {.text = ""};
+  return {.name = *name};
+}
+
+Refusal refusal_of_prompt(const ServedModel& model, const Status& status) {
+  return {.kind = status.code() == StatusCode::kUnsupported ? RefusalKind::kUnsupported : RefusalKind::kBadRequest,
+          .message = fmt::format("{}: {}", model.name, status.message()),
+          .param = "prompt_name"};
+}
 
 // A request whose vectors are being computed.
 struct Service::Pending {
@@ -218,21 +231,17 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                                        model.name, model.embedder->dimension()),
                 .param = "dimensions"});
   }
-  if (!call.prompt_name.empty()) {
-    const auto& prompts = model.embedder->prompts();
-    const auto prompt = prompts.find(call.prompt_name);
-    if (texts == nullptr) {
-      return done(Refusal{.kind = RefusalKind::kBadRequest,
-                          .message = "a prompt can be put before texts, not before token ids",
-                          .param = "prompt_name"});
-    }
-    if (prompt == prompts.end()) {
-      return done(Refusal{.kind = RefusalKind::kBadRequest,
-                          .message = fmt::format("{} has no prompt {}", model.name, core::quoted(call.prompt_name, 60)),
-                          .param = "prompt_name"});
-    }
-    for (std::string& text : *texts)
-      text.insert(0, prompt->second);
+  const embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
+  if (texts == nullptr && call.prompt_name && !call.prompt_name->empty()) {
+    return done(Refusal{.kind = RefusalKind::kBadRequest,
+                        .message = "a prompt can be put before texts, not before token ids",
+                        .param = "prompt_name"});
+  }
+  std::size_t prompt_bytes = 0;
+  if (texts != nullptr) {
+    const auto chosen = embedder.prompts().choose(prompt);
+    if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
+    prompt_bytes = chosen->size();
   }
   // Refused before time is spent on tokens.
   const auto overloaded = [&](std::string message) {
@@ -243,7 +252,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));
   }
 
-  if (!exchange->reserve(answer_bytes(call, embedder, count))) {
+  if (!exchange->reserve(answer_bytes(call, embedder, count, prompt_bytes))) {
     return done(overloaded("too many bytes of other requests and answers are held"));
   }
 
@@ -252,6 +261,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize;
+  if (texts != nullptr) options.texts.prompt = prompt;
   options.waiting_tokens_max = limits_.queue_tokens_max;
   if (call.of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 

@@ -63,6 +63,11 @@ struct ServedModel {
   }
 };
 
+// What an optional name of a prompt in a request means.
+[[nodiscard]] embedding::PromptChoice prompt_choice(const std::optional<std::string>& name);
+// For an error of Prompts::choose().
+[[nodiscard]] Refusal refusal_of_prompt(const ServedModel& model, const core::Status& status);
+
 // Texts, or their token ids (special tokens included), of one request.
 struct VectorCall {
   std::string model{};  // empty: the first one
@@ -73,7 +78,8 @@ struct VectorCall {
   bool keep_end = false;           // a longer text is cut at its beginning
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
   bool of_tokens = false;          // a vector for each token, as the model gives them
-  std::string prompt_name{};       // put before every text; empty: none
+  // The prompt that is put before every text; "": none, nothing: what the model says.
+  std::optional<std::string> prompt_name{};
 };
 
 struct Vectors {

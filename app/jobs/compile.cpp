@@ -133,7 +133,7 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   // A bundle is put into a program as it is; nothing of it is written over.
   const std::string& model = is_program ? options.pte.model : options.model;
   const bool is_bundle = options.format == CompileFormat::kPte && core::is_bundle(platform::path_from_utf8(model));
-  LB_ASSIGN_OR_RETURN(const auto input, read_compile_input(model, options.add || is_bundle, client));
+  LB_ASSIGN_OR_RETURN(const auto input, read_compile_input(model, options.add || is_bundle, runtime.onnx_file, client));
   LB_RETURN_IF_ERROR(in_options(report, check_output_of(input, options.output, client)));
   LB_RETURN_IF_ERROR(in_options(report, check_head(options, input, client)));
   LB_RETURN_IF_ERROR(check_portable(options, input));

@@ -17,8 +17,8 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Result<CompileInput> read_folder(const std::filesystem::path& place) {
-  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place));
+Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file) {
+  LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
   CompileInput input{.model = graph.model,
                      .added_to = {},
@@ -36,7 +36,7 @@ Result<CompileInput> read_folder(const std::filesystem::path& place) {
   return input;
 }
 
-Result<CompileInput> read_bundle(const std::filesystem::path& place) {
+Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::string& onnx_file) {
   LB_ASSIGN_OR_RETURN(core::Package package, core::Package::open(place));
   LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
   const core::Variant* portable = core::portable_variant(*component);
@@ -47,7 +47,7 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place) {
   const bool embeds = portable->latebind && portable->latebind->assets.contains(core::kModelFolderRole);
   Result<CompileInput> input = Status(StatusCode::kInternal, "not read");
   if (embeds) {
-    input = read_folder(place);
+    input = read_folder(place, onnx_file);
   } else {
     LB_ASSIGN_OR_RETURN(core::Model model, core::model_of_bundle(package));
     LB_ASSIGN_OR_RETURN(const auto files, package.files().list());
@@ -61,10 +61,11 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place) {
 
 }  // namespace
 
-Result<CompileInput> read_compile_input(const std::string& model, bool add, const Client& client) {
-  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, client));
+Result<CompileInput> read_compile_input(const std::string& model, bool add, const std::string& onnx_file,
+                                        const Client& client) {
+  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, onnx_file, client));
   const bool is_bundle = core::is_bundle(place);
-  if (is_bundle && add) return read_bundle(place);
+  if (is_bundle && add) return read_bundle(place, onnx_file);
   if (add) return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is no bundle", client.name("add"), model));
   if (is_bundle) {
     return Status(
@@ -72,7 +73,7 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
         fmt::format("{} is a bundle already: with {}, what is compiled is added to it", model, client.name("add")));
   }
   std::error_code error;
-  if (!std::filesystem::is_regular_file(place, error)) return read_folder(place);
+  if (!std::filesystem::is_regular_file(place, error)) return read_folder(place, onnx_file);
   LB_ASSIGN_OR_RETURN(core::Model read, core::Model::from_file(place));
   std::uint64_t bytes = 0;
   for (const auto& file : read.files())

@@ -26,7 +26,9 @@ struct CompileInput {
   std::size_t longest = 0;  // tokens
 };
 
-// `model`: a path, or a name on the hub. `add`: it must be a bundle; otherwise it must not be one.
-[[nodiscard]] core::Result<CompileInput> read_compile_input(const std::string& model, bool add, const Client& client);
+// `model`: a path, or a name on the hub. `add`: it must be a bundle; otherwise it must not be one. `onnx_file`: of a
+// model's folder, as in embedding::FolderOptions.
+[[nodiscard]] core::Result<CompileInput> read_compile_input(const std::string& model, bool add,
+                                                            const std::string& onnx_file, const Client& client);
 
 }  // namespace latebind::app

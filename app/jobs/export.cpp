@@ -37,7 +37,7 @@ Placed export_onnx(const ExportOptions& options, const Client& client) {
                                                              client.name("output"))),
             true};
   }
-  const auto model = find_model(options.model, client);
+  const auto model = find_model(options.model, {}, client);
   if (!model.ok()) return {model.status()};
   if (Status wrong = check_place(options, *model, client); !wrong.ok()) return {std::move(wrong), true};
   return {write(options, *model)};

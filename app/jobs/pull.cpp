@@ -9,8 +9,8 @@ namespace latebind::app {
 
 namespace hub = embedding::hub;
 
-core::Result<PullReport> pull(const hub::ModelName& name, const Client& client) {
-  LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, client));
+core::Result<PullReport> pull(const hub::ModelName& name, const std::string& onnx_file, const Client& client) {
+  LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, onnx_file, client));
   return PullReport{name, std::move(snapshot)};
 }
 

@@ -1,6 +1,8 @@
 // A model from the hub into the hub's cache.
 #pragma once
 
+#include <string>
+
 #include "app/client.h"
 #include "app/json_text.h"
 #include "core/result.h"
@@ -13,8 +15,9 @@ struct PullReport {
   embedding::hub::Snapshot snapshot;
 };
 
-// The errors of hub::snapshot().
-[[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, const Client& client);
+// `onnx_file`: of hub::SnapshotOptions. The errors of hub::snapshot().
+[[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, const std::string& onnx_file,
+                                            const Client& client);
 
 // {model, revision, commit, folder, from_cache, loaded_bytes, files: [{name, bytes, loaded}]}
 [[nodiscard]] Json to_json(const PullReport& report);

@@ -46,7 +46,7 @@ Result<Subject> subject_from_network(const std::filesystem::path& place, const c
 Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& runtime) {
   const core::Engine engine = runtime.engine();
   if (is_network_file(place)) return subject_from_network(place, engine);
-  auto folder = embedding::ModelFolder::open(place);
+  auto folder = embedding::ModelFolder::open(place, {.onnx_file = runtime.onnx_file});
   if (!folder.ok()) {
     if (core::is_bundle(place)) return subject_from_network(place, engine);
     return folder.status();
@@ -128,7 +128,7 @@ Json of_device(const core::Attestation& attestation) {
 
 Result<VerifyReport> verify(const VerifyOptions& options, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(check_wishes(options.inputs));
-  LB_ASSIGN_OR_RETURN(const auto place, find_model(options.model, client));
+  LB_ASSIGN_OR_RETURN(const auto place, find_model(options.model, runtime.onnx_file, client));
   LB_ASSIGN_OR_RETURN(const Subject subject, open_subject(place, runtime));
   core::LoadOptions load = runtime.load;
   load.verification = {};

@@ -61,8 +61,8 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime
 }
 
 // Nothing of a model that cannot be read: each device says why.
-core::ModelKind kind_of(const std::filesystem::path& place) {
-  const auto folder = embedding::ModelFolder::open(place);
+core::ModelKind kind_of(const std::filesystem::path& place, const std::string& onnx_file) {
+  const auto folder = embedding::ModelFolder::open(place, {.onnx_file = onnx_file});
   const auto built = folder.ok() ? embedding::build_model(*folder, {}) : folder.status();
   return built.ok() ? core::ModelKind::of(built->model) : core::ModelKind();
 }
@@ -83,10 +83,10 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
                               client.name("cache_folder")));
   }
   LB_RETURN_IF_ERROR(runtime.load.cache->store()->check_folder());
-  LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, client));
+  LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, runtime.onnx_file, client));
   WarmReport report;
   std::vector<core::PlacementStep> refusals;
-  const auto prefers = core::preference_for(kind_of(folder), runtime.load);
+  const auto prefers = core::preference_for(kind_of(folder, runtime.onnx_file), runtime.load);
   for (const auto& candidate : runtime.placement.resolve(runtime.registry, runtime.settings.emulate, prefers)) {
     if (!candidate.device) {
       refusals.push_back(candidate.refusal);

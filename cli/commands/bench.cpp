@@ -176,7 +176,7 @@ Exit bench_embed(BenchArguments options) {
   const auto texts = read_texts(options);
   if (!texts.ok()) return fail(texts.status());
   // Not while the loading is timed.
-  if (const auto found = options.embedder.find_model(); !found.ok()) return fail(found);
+  if (const auto found = options.embedder.find_model(checked->onnx_file); !found.ok()) return fail(found);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
   if (options.compare || checked->settings.precisions.size() > 1) return bench_compare(options, views);
   Figures figures;

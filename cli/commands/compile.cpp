@@ -153,7 +153,7 @@ void add_compile(CLI::App& program, Action& chosen) {
                "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note, left_to_cpu: "
                "{count, first: [{operator, name, shape}]}}], refused}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kBackends};
-  options->flags.add_to(app, kGroups);
+  options->flags.add_to(app, kGroups, {"embedding.onnx_file"});
   app.footer(
       "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
       "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"

@@ -130,7 +130,7 @@ void add_devices(CLI::App& program, Action& chosen) {
                "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
                "installed and whether its vendor emulates the device here.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kBackends};
-  options->flags.add_to(app, kGroups, "precision");
+  options->flags.add_to(app, kGroups, {"precision"});
   app.footer(
       "Every device with its backend, kind, full name and metadata; for a backend that is not\n"
       "available, why, and what to type. The exit status is 0 even when there is no device: see\n"

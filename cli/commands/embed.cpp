@@ -21,6 +21,7 @@ using core::Status;
 
 struct EmbedArguments {
   EmbedderOptions embedder{};
+  PromptArguments prompt{};
   TextSource source{};
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
@@ -50,7 +51,8 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, stream_options(progress)));
+  LB_ASSIGN_OR_RETURN(const auto stream,
+                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream->stats();
@@ -77,7 +79,7 @@ Exit embed(const EmbedArguments& options) {
   if (!sink.ok()) return fail(sink.status());
   // A model that was given by its name has a folder now.
   EmbedderOptions opening = options.embedder;
-  if (const auto found = opening.find_model(); !found.ok()) return fail(found);
+  if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder = open_embedder(opening, *runtime);
   if (!embedder.ok()) return fail(embedder.status());
@@ -103,6 +105,7 @@ void add_embed(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<EmbedArguments>();
   CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
   options->embedder.add_to(app);
+  options->prompt.add_to(app, "every text");
   add_text_source(app, options->source);
   add_word(app, "--output-format", options->format,
            "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "

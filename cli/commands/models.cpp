@@ -75,7 +75,7 @@ std::string models_reference() {
     text += fmt::format("| `{}` | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused);
   text +=
       "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
-      "ready ONNX file in its folder.\n\n"
+      "ready ONNX file in its folder: `onnx/model.onnx`, or the one that `--onnx-file` names.\n\n"
       "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`): `default`, `dynamic`, `linear`, `llama3`,\n"
       "`yarn`, and `ntk` of GTE's published files; others are refused. `position_embedding_type` `alibi` makes `bert`\n"
       "JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the evaluator of the\n"

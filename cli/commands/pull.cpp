@@ -6,6 +6,7 @@
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
+#include "cli/terminal/setting_flags.h"
 #include "core/platform/files/folders.h"
 
 namespace latebind::cli {
@@ -13,6 +14,7 @@ namespace {
 
 struct PullArguments {
   std::string model;
+  SettingFlags flags{};
   bool json = false;
   bool quiet = false;
 };
@@ -20,8 +22,10 @@ struct PullArguments {
 Exit pull(const PullArguments& options) {
   const auto name = embedding::hub::ModelName::parse(options.model);
   if (!name.ok()) return misuse("pull", name.status().message());
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("pull", settings.status().message());
   const TerminalClient terminal(options.quiet);
-  const auto report = app::pull(*name, terminal.client());
+  const auto report = app::pull(*name, settings->values().onnx_file, terminal.client());
   if (!report.ok()) return fail(report.status());
   const auto folder = platform::path_to_utf8(report->snapshot.folder);
   const auto printed = print(options.json ? app::to_text(app::to_json(*report)) : folder + "\n");
@@ -36,6 +40,7 @@ void add_pull(CLI::App& program, Action& chosen) {
   add_text(app, "MODEL", options->model, "ORG/NAME[@REVISION]",
            "The model, and which branch, tag or commit of it (default: main).")
       ->required();
+  options->flags.add_to(app, {}, {"embedding.onnx_file"});
   app.add_flag("--json", options->json,
                "Prints {model, revision, commit, folder, from_cache, loaded_bytes, files: [{name, bytes, loaded}]} "
                "instead of the folder alone.");

@@ -21,6 +21,8 @@ using core::Status;
 
 struct SearchArguments {
   EmbedderOptions embedder{};
+  PromptArguments prompt{};
+  PromptArguments query_prompt{};
   TextSource source{};
   std::string query;
   std::size_t count = 5;
@@ -31,7 +33,7 @@ struct SearchArguments {
 Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   std::vector<float> query(embedder.dimension());
   const std::string_view texts[] = {options.query};
-  auto query_stats = embedder.embed(texts, query);
+  auto query_stats = embedder.embed(texts, query, {.texts = {.prompt = options.query_prompt.choice()}});
   if (!query_stats.ok()) return query_stats.status().with_context("--query");
 
   Nearest nearest(query, options.count);
@@ -43,7 +45,8 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
   };
   std::deque<Place> pending;  // of the texts that are in the stream
   const std::size_t dimension = embedder.dimension();
-  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, stream_options(progress)));
+  LB_ASSIGN_OR_RETURN(const auto stream,
+                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
   TextRecord record;
   using Text = std::optional<std::string_view>;
   const auto next = [&]() -> Result<Text> {
@@ -103,6 +106,8 @@ void add_search(CLI::App& program, Action& chosen) {
   add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
   add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
   options->embedder.add_to(app);
+  options->prompt.add_to(app, "every line of the file");
+  options->query_prompt.add_to(app, "the query", "query");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "app/model_source.h"
 #include "cli/data/text_reader.h"
@@ -16,6 +16,7 @@
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "embedding/model_folder.h"
+#include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::cli {
@@ -29,15 +30,18 @@ constexpr std::int64_t kTokensMax = 1 << 20;
 
 struct TokensArguments {
   std::string model;
+  SettingFlags flags{};
   TextSource source{};
   std::size_t max_tokens = 0;
+  PromptArguments prompt{};
   bool offsets = false;
 };
 
-Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, bool with_offsets, TextReader& reader,
-                 ByteSink& sink) {
+Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limits, bool with_offsets,
+                 TextReader& reader, ByteSink& sink) {
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer.gives_offsets());
   TextRecord record;
+  embedding::TokenTable table;
   std::vector<std::int32_t> ids;
   std::vector<embedding::TokenOffsets> offsets;
   std::string line;
@@ -45,11 +49,17 @@ Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, bool with_o
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) return sink.finish();
     ids.clear();
-    line.clear();
     offsets.clear();
-    LB_RETURN_IF_ERROR(with_offsets
-                           ? tokenizer.encode_with_offsets(record.text, max_tokens, Tokenizer::Cut::kEnd, ids, offsets)
-                           : tokenizer.encode(record.text, max_tokens, ids));
+    table.clear();
+    line.clear();
+    if (with_offsets) {
+      LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(limits.prompt + record.text, limits.max_tokens,
+                                                       Tokenizer::Cut::kEnd, ids, offsets));
+    } else {
+      LB_RETURN_IF_ERROR(table.add(tokenizer, limits, record.text));
+      const auto made = table.ids(0);
+      ids.assign(made.begin(), made.end());
+    }
     for (std::size_t i = 0; i < ids.size(); ++i) {
       fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", ids[i]);
       if (with_offsets) fmt::format_to(std::back_inserter(line), ":{}:{}", offsets[i].begin, offsets[i].end);
@@ -59,19 +69,25 @@ Status print_all(const Tokenizer& tokenizer, std::size_t max_tokens, bool with_o
 }
 
 Exit tokens(const TokensArguments& options) {
+  const auto settings = options.flags.effective();
+  if (!settings.ok()) return misuse("tokens", settings.status().message());
+  const std::string& onnx_file = settings->values().onnx_file;
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
-  const auto place = app::find_model(options.model, TerminalClient().client());
+  const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
-  const auto folder = embedding::ModelFolder::open(*place);
+  const auto folder = embedding::ModelFolder::open(*place, {.onnx_file = onnx_file});
   if (!folder.ok()) return fail(folder.status());
   const auto limit = folder->token_limit(options.max_tokens);
   if (!limit.ok()) return fail(limit.status());
+  auto prompt = folder->prompts.choose(options.prompt.choice());
+  if (!prompt.ok()) return fail(prompt.status());
   const auto tokenizer = folder->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const auto printed = print_all(*tokenizer, *limit, options.offsets, *reader, **sink);
+  const auto printed = print_all(*tokenizer, {.max_tokens = *limit, .prompt = *std::move(prompt)}, options.offsets,
+                                 *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -81,9 +97,11 @@ void add_tokens(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<TokensArguments>();
   CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
   add_model(app, options->model, "A sentence-transformers model");
+  options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
+  options->prompt.add_to(app, "every text");
   app.add_flag("--offsets", options->offsets,
                "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");

@@ -81,7 +81,7 @@ void add_verify(CLI::App& program, Action& chosen) {
                "agrees, why, elements, absolute, relative, cosine, nan, nan_against, non_finite_apart, different}]}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kFailover,
                                              SettingGroup::kCache, SettingGroup::kBackends};
-  arguments->flags.add_to(app, kGroups, "verification.against");
+  arguments->flags.add_to(app, kGroups, {"verification.against", "embedding.onnx_file"});
   app.footer(
       "Runs the same inputs on the first device of --device that takes the model and on --against, in\n"
       "f32: random ones by the model's declaration, in several shapes where dimensions are open, or a\n"

@@ -23,10 +23,23 @@ void EmbedderOptions::add_to(CLI::App& app, std::string_view what) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model() {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, TerminalClient().client()));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client()));
   model = platform::path_to_utf8(folder);
   return {};
+}
+
+void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::string& word) {
+  const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
+  CLI::Option* const by_text =
+      app.add_option(flag, text,
+                     fmt::format("What is put before {}; '' for nothing (default: what the model says, "
+                                 "default_prompt_name of its config_sentence_transformers.json).",
+                                 what))
+          ->type_name("TEXT");
+  app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts (default: none).")
+      ->type_name("NAME")
+      ->excludes(by_text);
 }
 
 void add_text_source(CLI::App& app, TextSource& source) {
@@ -39,7 +52,7 @@ void add_text_source(CLI::App& app, TextSource& source) {
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
                                                            Telling telling) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
   LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, runtime));
   if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
   return embedder;
@@ -53,8 +66,8 @@ Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const Embedd
   return encoder;
 }
 
-embedding::EmbedStreamOptions stream_options(const Progress& progress) {
-  embedding::EmbedStreamOptions options;
+embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {
+  embedding::EmbedStreamOptions options{.texts = {.prompt = prompt.choice()}};
   if (progress.is_shown()) options.window_texts = 1024;
   return options;
 }

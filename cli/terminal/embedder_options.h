@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,20 @@ struct EmbedderOptions {
 
   void add_to(CLI::App& app, std::string_view what = "A sentence-transformers model");
   // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
-  [[nodiscard]] core::Status find_model();
+  // `onnx_file`: of the runtime.
+  [[nodiscard]] core::Status find_model(const std::string& onnx_file);
+};
+
+// What a command puts before texts.
+struct PromptArguments {
+  std::optional<std::string> text{};
+  std::optional<std::string> name{};
+
+  // --prompt and --prompt-name, or, before another word, --WORD-prompt and --WORD-prompt-name. `what` says what they
+  // are put before: "every text".
+  void add_to(CLI::App& app, const std::string& what, const std::string& word = {});
+  // Refers to these.
+  [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
 };
 
 // --input-format and --text-field.
@@ -40,8 +54,9 @@ enum class Telling { kFallback, kNothing };
 [[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
                                                                                         const app::Runtime& runtime);
 
-// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding.
-[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress);
+// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
+// `prompt`.
+[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt);
 
 // "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,

@@ -62,10 +62,12 @@ SettingGroup group_of(std::string_view key) {
   return SettingGroup::kBackends;
 }
 
-void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups, std::string_view also) {
+void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups,
+                          std::initializer_list<std::string_view> also) {
   for (const app::SettingSpec& spec : app::settings_schema()) {
     const SettingGroup group = group_of(spec.key);
-    const bool is_wanted = spec.key == also || std::ranges::find(groups, group) != groups.end();
+    const bool is_wanted =
+        std::ranges::find(also, spec.key) != also.end() || std::ranges::find(groups, group) != groups.end();
     if (spec.flag.empty() || !is_wanted) continue;
     const auto take = [this, &spec](const std::string& text) {
       check(spec, text);

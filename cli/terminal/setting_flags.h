@@ -22,9 +22,9 @@ enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kVerificati
 
 class SettingFlags {
  public:
-  // Adds the flags of these groups, and that of the setting with the key `also`. A wrong value is a command-line error
-  // that names the flag. This object must outlive `app`'s parsing, and must not move.
-  void add_to(CLI::App& app, std::span<const SettingGroup> groups, std::string_view also = {});
+  // Adds the flags of these groups, and those of the settings with the keys of `also`. A wrong value is a command-line
+  // error that names the flag. This object must outlive `app`'s parsing, and must not move.
+  void add_to(CLI::App& app, std::span<const SettingGroup> groups, std::initializer_list<std::string_view> also = {});
 
   // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
   [[nodiscard]] core::Result<app::EffectiveSettings> effective() const;

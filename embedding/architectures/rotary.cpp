@@ -80,8 +80,10 @@ Result<double> RopeParameters::required(const char* key, double least, double mo
 
 Status RopeParameters::allow(std::string_view type, std::initializer_list<std::string_view> keys) const {
   for (const auto& [key, value] : object_.items()) {
-    const bool is_known = key == "rope_type" || key == "type" || key == "rope_theta" ||
-                          std::ranges::find(keys, std::string_view(key)) != keys.end() || value.is_null();
+    // All of a head turns, as everywhere here.
+    const bool says_nothing = value.is_null() || (key == "partial_rotary_factor" && value == 1.0);
+    const bool is_known = key == "rope_type" || key == "type" || key == "rope_theta" || says_nothing ||
+                          std::ranges::find(keys, std::string_view(key)) != keys.end();
     if (!is_known) {
       return wrong(fmt::format("'{}' {}, which is not supported with the type {}", printable(key),
                                core::printable_json(value), type));

@@ -10,6 +10,7 @@
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
+#include "embedding/onnx_files.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights_files.h"
 
@@ -66,6 +67,16 @@ std::string first_of(const Names& files, const std::vector<std::string>& candida
   return found == candidates.end() ? std::string() : *found;
 }
 
+// An ONNX file with the files beside it that hold its tensors, the file itself last.
+std::vector<std::string> onnx_with_data(const Names& files, const std::string& onnx) {
+  std::vector<std::string> found;
+  for (const std::string& file : files) {
+    if (file.starts_with(onnx + "_data") || file.starts_with(onnx + ".data")) found.push_back(file);
+  }
+  found.push_back(onnx);
+  return found;
+}
+
 // The weights, with the list of their pieces, and with an ONNX file the files beside it that hold its tensors.
 Result<std::vector<std::string>> weights_of(const Names& files, const std::string& folder, const ReadFile& read,
                                             const std::string& model) {
@@ -101,12 +112,7 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
     return Status(StatusCode::kUnsupported,
                   fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed", model));
   }
-  std::vector<std::string> weights;
-  for (const std::string& file : files) {
-    if (file.starts_with(onnx + "_data") || file.starts_with(onnx + ".data")) weights.push_back(file);
-  }
-  weights.push_back(onnx);
-  return weights;
+  return onnx_with_data(files, onnx);
 }
 
 // What makes the tokenizer of a model without a tokenizer.json.
@@ -130,8 +136,17 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
 }  // namespace
 
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
-                                            const std::string& model) {
+                                            const std::string& model, const std::string& onnx_file) {
   const Names there(files.begin(), files.end());
+  const auto has = [&](std::string_view end) {
+    return std::ranges::any_of(files, [end](const std::string& name) { return name.ends_with(end); });
+  };
+  if (has(".gguf") && !has(".safetensors") && !has(".onnx")) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("'{}' has its weights in GGUF, which are not read: take the repository with "
+                              "model.safetensors that they were made from, which its page on the hub names",
+                              model));
+  }
   LB_ASSIGN_OR_RETURN(const ModuleFolders modules, module_folders(there, read));
   const std::vector<std::string>& folders = modules.folders;
   const std::string& transformer = folders.front();
@@ -166,6 +181,16 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   add(tokenizer);
   for (const std::string& name : made.files)
     add(transformer + name);
+  if (!onnx_file.empty()) {
+    if (!stays_inside(onnx_file) || !there.contains(onnx_file)) {
+      return Status(StatusCode::kNotFound,
+                    fmt::format("embedding.onnx_file is {}, which is no file of the model; {}", core::quoted(onnx_file),
+                                say_onnx_files(core::quoted(model), files)));
+    }
+    for (const std::string& name : onnx_with_data(there, onnx_file))
+      add(name);
+    return plan;
+  }
   for (std::size_t i = modules.is_static ? 0 : 1; i < folders.size(); ++i)
     add(folders[i] + std::string(kSafetensorsFile));
   if (modules.is_static) return plan;

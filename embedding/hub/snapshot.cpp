@@ -41,7 +41,8 @@ Result<std::string> read_snapshot_file(const CacheLayout& layout, const std::str
 }
 
 // What the cache has of a commit; an error says what is missing.
-Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const std::string& commit) {
+Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const std::string& commit,
+                        const std::string& onnx_file) {
   std::vector<std::string> files = layout.files_of(commit);
   // Another tool may have been interrupted; its list of all files, if present, shows it.
   if (const auto tree = platform::MappedFile::open(layout.tree(commit)); tree.ok()) {
@@ -50,7 +51,7 @@ Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const 
       files = *std::move(listed);
   }
   const auto read = [&](const std::string& file) { return read_snapshot_file(layout, commit, file); };
-  LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name.text()));
+  LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name.text(), onnx_file));
   Snapshot found{.folder = layout.snapshot(commit), .commit = commit, .from_cache = true};
   for (const std::string& file : plan) {
     if (!layout.has(commit, file)) {
@@ -90,7 +91,7 @@ class Loader {
       LB_RETURN_IF_ERROR(ensure(file));
       return read_snapshot_file(layout_, commit_, file);
     };
-    LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name_.text()));
+    LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name_.text(), options_.onnx_file));
     // All sizes first, so that the whole is known before the first large file comes.
     for (const std::string& file : plan) {
       if (layout_.has(commit_, file)) continue;
@@ -209,8 +210,8 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   const CacheLayout layout(settings.cache_folder, name.id);
   const auto known =
       is_commit(name.revision) ? std::optional<std::string>(name.revision) : layout.read_ref(name.revision);
-  Result<Snapshot> present =
-      known ? cached(layout, name, *known) : Status(StatusCode::kNotFound, "this revision was never loaded");
+  Result<Snapshot> present = known ? cached(layout, name, *known, options.onnx_file)
+                                   : Status(StatusCode::kNotFound, "this revision was never loaded");
   if (settings.offline) return present.ok() ? present : offline_error(settings, name, present.status());
   // A commit never changes.
   if (present.ok() && is_commit(name.revision)) return present;

@@ -26,6 +26,8 @@ struct SnapshotOptions {
   std::function<void(std::string_view)> note{};
   // Ends it with kCancelled within a second or so; a wait for another process that downloads the same file continues.
   core::Cancellation cancellation{};
+  // An ONNX file of the model, which is needed instead of its weights; empty: these.
+  std::string onnx_file{};
   // How long another process may take to download a file that is needed here, too.
   std::chrono::milliseconds lock_timeout = std::chrono::minutes(30);
 };

@@ -496,6 +496,11 @@ typedef struct lb_embed_options {
                             texts */
   int32_t reserved_;     /* 0, or it is refused with LB_INVALID_ARGUMENT */
   uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
+  /* What is put before every text: `prompt` ("": nothing), or the model's prompt of that name; NULL and NULL: what the
+   * model says ("default_prompt_name" of config_sentence_transformers.json), mostly nothing. LB_INVALID_ARGUMENT for
+   * both, for a name that the model does not have, and with token ids for anything but "". Nothing is kept. */
+  const char* prompt;
+  const char* prompt_name;
 } lb_embed_options;
 
 typedef struct lb_embed_stats {
@@ -588,13 +593,17 @@ LB_API lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_
 /* The ids of many texts. */
 typedef struct lb_token_list lb_token_list;
 
-/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: the model's limit. */
+/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: the model's limit. What the model says is put
+ * before every text: the ids are those that lb_embedder_embed computes. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
-/* The same, with where each token is in its text: more time and memory. LB_UNSUPPORTED names what of a tokenizer has no
- * offsets. */
+/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `prompt` and `prompt_name` count. */
+LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
+                                        const lb_embed_options* options, lb_token_list** list);
+/* The same, with where each token is in its text with the prompt before it: more time and memory. LB_UNSUPPORTED names
+ * what of a tokenizer has no offsets. */
 LB_API lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
-                                                size_t max_tokens, lb_token_list** list);
+                                                const lb_embed_options* options, lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
 LB_API size_t lb_token_list_count(const lb_token_list* list);
 /* `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and may be NULL.

@@ -458,6 +458,9 @@ struct EmbedOptions {
   bool refuse_longer = false;
   bool normalize = false;
   bool alone = false;
+  // What is put before every text: a text ("": nothing), or one of the model's prompts; nothing: what the model says.
+  std::optional<std::string> prompt{};
+  std::optional<std::string> prompt_name{};
 };
 
 // The token ids of many texts.
@@ -497,6 +500,7 @@ inline std::vector<lb_text> c_texts(std::span<const std::string_view> texts) {
   return views;
 }
 
+// Refers to the options' texts.
 inline lb_embed_options c_embed_options(const EmbedOptions& options) {
   auto c = sized<lb_embed_options>();
   c.dimensions = options.dimensions;
@@ -504,6 +508,8 @@ inline lb_embed_options c_embed_options(const EmbedOptions& options) {
   c.refuse_longer = options.refuse_longer ? 1 : 0;
   c.normalize = options.normalize ? 1 : 0;
   c.alone = options.alone ? 1 : 0;
+  if (options.prompt) c.prompt = options.prompt->c_str();
+  if (options.prompt_name) c.prompt_name = options.prompt_name->c_str();
   return c;
 }
 
@@ -524,7 +530,7 @@ class Tokenizer {
     if (lb_tokenizer_token(handle_.get(), id, &text) != LB_OK) return std::nullopt;
     return std::string_view(text.data, text.size);
   }
-  // Special tokens included, cut to `max_tokens`; 0: the model's limit.
+  // Special tokens included, cut to `max_tokens`; 0: the model's limit. With what the model says before every text.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, std::size_t max_tokens = 0) const {
     const auto views = detail::c_texts(texts);
     lb_token_list* raw = nullptr;
@@ -532,12 +538,22 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // The same, with the offsets of the tokens: more time and memory.
-  [[nodiscard]] Result<TokenList> encode_with_offsets(std::span<const std::string_view> texts,
-                                                      std::size_t max_tokens = 0) const {
+  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, prompt and prompt_name count.
+  [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EmbedOptions& options) const {
     const auto views = detail::c_texts(texts);
+    const lb_embed_options o = detail::c_embed_options(options);
     lb_token_list* raw = nullptr;
-    const lb_code code = lb_tokenizer_encode_with_offsets(handle_.get(), views.data(), views.size(), max_tokens, &raw);
+    const lb_code code = lb_tokenizer_encode_with(handle_.get(), views.data(), views.size(), &o, &raw);
+    if (code != LB_OK) return Status::of(code);
+    return TokenList(raw);
+  }
+  // The same, with the offsets of the tokens in their texts with the prompt before them: more time and memory.
+  [[nodiscard]] Result<TokenList> encode_with_offsets(std::span<const std::string_view> texts,
+                                                      const EmbedOptions& options = {}) const {
+    const auto views = detail::c_texts(texts);
+    const lb_embed_options o = detail::c_embed_options(options);
+    lb_token_list* raw = nullptr;
+    const lb_code code = lb_tokenizer_encode_with_offsets(handle_.get(), views.data(), views.size(), &o, &raw);
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }

@@ -352,6 +352,8 @@ class lb_embed_options(Structure):
     alone: int
     reserved_: int
     token_counts: int | None
+    prompt: bytes | None
+    prompt_name: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("dimensions", c_size_t),
@@ -361,6 +363,8 @@ class lb_embed_options(Structure):
         ("alone", c_int32),
         ("reserved_", c_int32),
         ("token_counts", c_void_p),
+        ("prompt", c_char_p),
+        ("prompt_name", c_char_p),
     ]
 
 
@@ -550,7 +554,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_tokenizer_vocabulary_size": (c_size_t, (c_void_p,)),
     "lb_tokenizer_token": (c_int32, (c_void_p, c_int32, c_void_p)),
     "lb_tokenizer_encode": (c_int32, (c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)),
-    "lb_tokenizer_encode_with_offsets": (c_int32, (c_void_p, c_void_p, c_size_t, c_size_t, c_void_p)),
+    "lb_tokenizer_encode_with": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_embed_options), c_void_p)),
+    "lb_tokenizer_encode_with_offsets": (c_int32, (c_void_p, c_void_p, c_size_t, POINTER(lb_embed_options), c_void_p)),
     "lb_token_list_destroy": (None, (c_void_p,)),
     "lb_token_list_count": (c_size_t, (c_void_p,)),
     "lb_token_list_get": (c_int32, (c_void_p, c_size_t, c_void_p, c_void_p)),
@@ -636,6 +641,7 @@ class Functions:
     lb_tokenizer_token: Callable[..., int]
     lb_tokenizer_encode: Callable[..., int]
     lb_tokenizer_encode_with_offsets: Callable[..., int]
+    lb_tokenizer_encode_with: Callable[..., int]
     lb_token_list_destroy: Callable[..., None]
     lb_token_list_count: Callable[..., int]
     lb_token_list_get: Callable[..., int]

@@ -23,10 +23,10 @@ from ._model_name import folder_of
 from ._opened import Opened, open_by
 from ._out import Rows, Vectors
 from ._progress import progress_bar
-from ._prompts import prompts_of
+from ._prompts import default_prompt_of, prompts_of
 from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
-from .errors import CallerError, CallerTypeError, LatebindError
+from .errors import CallerError, LatebindError
 
 Counts = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
@@ -126,8 +126,9 @@ class Embedder(Opened):
 
         functions = library()
         of_process = runtime(of_runtime)
-        self._folder = folder_of(name, of_process)
+        self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
         self._prompts = prompts_of(self._folder)
+        self._default_prompt = default_prompt_of(self._folder)
         folder = c_text(self._folder, "model")
 
         opened = open_by(functions.lb_embedder_open, functions.lb_embedder_destroy, of_process, folder, of_model)
@@ -162,7 +163,8 @@ class Embedder(Opened):
             normalize: vectors of length 1, also if the model does not normalise.
             dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
             prompt_name: the prompt of the model that is put before each text: one of `prompts`.
-            prompt: the same for a prompt that is not one of the model's: its text.
+            prompt: the same for a prompt that is not one of the model's: its text; "" for none. With neither, it is
+                `default_prompt`.
             out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
                 or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
                 is unspecified.
@@ -256,24 +258,30 @@ class Embedder(Opened):
         Raises:
             as encode(). The first error ends the stream.
         """
-        options = self._options(normalize, dimensions)
-        before = self._prompt(prompt_name, prompt)
+        options = self._options(normalize, dimensions, prompt_name=prompt_name, prompt=prompt)
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
-        parts = source.parts(before) if isinstance(source, Source) else chunks(source, before)
+        parts = source.parts() if isinstance(source, Source) else chunks(source)
         return self._windows(parts, options, size, until, self._handle.use(), None)
 
     # -- Tokens --------------------------------------------------------------------------------------------------------
 
     def tokenize(
-        self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None, offsets: bool = False
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        offsets: bool = False,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
     ) -> Any:
         """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
 
         Args:
-            offsets: also where each token begins and ends in its text, in characters of the str: text[begin:end]; 0 and
-                0 for the special tokens around it. Takes longer.
+            texts, prompt_name, prompt: as for encode(), whose ids these are.
+            offsets: also where each token begins and ends in its text with the prompt before it, in characters of the
+                str: (prompt + text)[begin:end]; 0 and 0 for the special tokens around it. Takes longer.
 
         Returns:
             a list of int32[t], one array a text; for a str int32[t]. With offsets, (int32[t], int64[t, 2]) instead of
@@ -284,18 +292,31 @@ class Embedder(Opened):
             UnsupportedError: offsets are asked for, and the tokenizer has a part that gives none.
         """
         found: list[Any] = []
-        for part, index, tokens in self._tokens(texts, max_tokens, offsets):
+        for part, index, tokens in self._tokens(texts, max_tokens, prompt_name, prompt, offsets):
             ids = _ids_of(tokens, index).copy()
-            found.append((ids, _offsets_of(tokens, index, len(ids), part.memory(index))) if offsets else ids)
+            if not offsets:
+                found.append(ids)
+            else:
+                before = np.frombuffer(self._prompt_text(prompt_name, prompt).encode(), np.uint8)
+                text = np.concatenate((before, part.memory(index)))
+                found.append((ids, _offsets_of(tokens, index, len(ids), text)))
         return found[0] if isinstance(texts, str) else found
 
-    def count_tokens(self, texts: str | Iterable[str] | Any, *, max_tokens: int | None = None) -> Any:
-        """How many tokens texts have, special tokens included, after they are cut.
+    def count_tokens(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+    ) -> Any:
+        """How many tokens texts have, special tokens and the prompt included, after they are cut.
 
         Returns:
             int64[n]; an int for a str.
         """
-        found = np.array([len(_ids_of(list_, index)) for _, index, list_ in self._tokens(texts, max_tokens)], np.int64)
+        lists = self._tokens(texts, max_tokens, prompt_name, prompt)
+        found = np.array([len(_ids_of(list_, index)) for _, index, list_ in lists], np.int64)
         return int(found[0]) if isinstance(texts, str) else found
 
     # -- What it is ----------------------------------------------------------------------------------------------------
@@ -319,6 +340,11 @@ class Embedder(Opened):
     def prompts(self) -> dict[str, str]:
         """The model's prompts by their names, as in its config_sentence_transformers.json."""
         return dict(self._prompts)
+
+    @property
+    def default_prompt(self) -> str:
+        """What encode() puts before each text where nothing else is given; "" for nothing."""
+        return self._default_prompt
 
     @property
     def query_prompt(self) -> str:
@@ -364,34 +390,45 @@ class Embedder(Opened):
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    def _prompt(self, name: str | None, text: str | None) -> str:
-        """What is put before each text."""
-        if text is not None:
-            if name is not None:
-                raise CallerError(f"prompt_name is {name!r} and prompt is {text!r}; give one of them")
-            return c_text(text, "prompt").decode()
-        if name is None:
-            return ""
-        if not isinstance(name, str):
-            raise CallerTypeError(f"prompt_name is {type(name).__name__}; give a str")
-        if name not in self._prompts:
-            known = ", ".join(self._prompts) or "none"
-            raise CallerError(f"the model has no prompt {name!r}; it has: {known}")
-        return self._prompts[name]
-
-    def _options(self, normalize: Any, dimensions: Any, alone: Any = False) -> _abi.lb_embed_options | None:
+    def _options(
+        self,
+        normalize: Any = False,
+        dimensions: Any = None,
+        alone: Any = False,
+        prompt_name: Any = None,
+        prompt: Any = None,
+        max_tokens: Any = None,
+    ) -> _abi.lb_embed_options | None:
         """For lb_…(…, options); None where nothing deviates."""
         wanted = positive(dimensions, "dimensions")
         if wanted > self._dimension:
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
         is_normalized, is_alone = flag(normalize, "normalize"), flag(alone, "alone")
-        if not wanted and not is_normalized and not is_alone:
+        most = positive(max_tokens, "max_tokens")
+        if prompt is not None and prompt_name is not None:
+            raise CallerError(f"prompt_name is {prompt_name!r} and prompt is {prompt!r}; give one of them")
+        has_prompt = prompt is not None or prompt_name is not None
+        if not wanted and not is_normalized and not is_alone and not most and not has_prompt:
             return None
         options = sized(_abi.lb_embed_options)
+        if prompt is not None:
+            options.prompt = c_text(prompt, "prompt")
+        if prompt_name is not None:
+            options.prompt_name = c_text(prompt_name, "prompt_name")
+            if prompt_name not in self._prompts:  # before a stream is begun
+                known = ", ".join(self._prompts) or "none"
+                raise CallerError(f"the model has no prompt {prompt_name!r}; it has: {known}")
+        options.max_tokens = most
         options.dimensions = wanted
         options.normalize = int(is_normalized)
         options.alone = int(is_alone)
         return options
+
+    def _prompt_text(self, name: str | None, text: str | None) -> str:
+        """What these put before a text."""
+        if text is not None:
+            return text
+        return self._default_prompt if name is None else self._prompts[name]
 
     def _check_batch_tokens(self, given: Any) -> None:
         # The scheduler forms batches of the texts of all calls: there is one budget for them.
@@ -469,15 +506,14 @@ class Embedder(Opened):
         # For all of it: what has begun runs to its end, also when it is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(normalize, dimensions, alone)
-        before = self._prompt(prompt_name, prompt)
+        options = self._options(normalize, dimensions, alone, prompt_name, prompt)
         self._check_batch_tokens(batch_tokens)
         shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension
 
         if isinstance(texts, str):
             rows = Rows(dimension, 1, out)
-            one = one_text(texts, before)
+            one = one_text(texts)
             self._embed(cancellation, one, options, until, embedder, rows, 0)
             row: Vectors = rows.result(1)[0]
             return row
@@ -487,7 +523,7 @@ class Embedder(Opened):
             rows = Rows(dimension, None, out)
             count = 0
             with progress_bar(None, shows) as advance:
-                for vectors in self._windows(chunks(source, before), options, 0, until, embedder, cancellation):
+                for vectors in self._windows(chunks(source), options, 0, until, embedder, cancellation):
                     rows.append(count, vectors)
                     count += len(vectors)
                     advance(len(vectors))
@@ -495,7 +531,7 @@ class Embedder(Opened):
 
         rows = Rows(dimension, source.count, out)
         with progress_bar(source.count, shows) as advance:
-            for first, part in source.parts(before, _STEP_TEXTS if shows else PART_TEXTS):
+            for first, part in source.parts(_STEP_TEXTS if shows else PART_TEXTS):
                 try:
                     self._embed(cancellation, part, options, until, embedder, rows, first)
                 except LatebindError as error:
@@ -571,23 +607,23 @@ class Embedder(Opened):
             return found
 
     def _tokens(
-        self, texts: Any, max_tokens: int | None, offsets: bool = False
+        self, texts: Any, max_tokens: int | None, prompt_name: str | None, prompt: str | None, offsets: bool = False
     ) -> Iterator[tuple[Texts, int, Owner]]:
         """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
         for."""
-        most = positive(max_tokens, "max_tokens")
+        options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt)
         source = source_of([texts] if isinstance(texts, str) else texts)
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
-        parts = source.parts("", 1024) if isinstance(source, Source) else chunks(source, "")
+        parts = source.parts(1024) if isinstance(source, Source) else chunks(source)
         functions = library()
         tokenizer = Owner(functions.lb_tokenizer_destroy)
-        encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode
+        encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode_with
         try:
             check(functions.lb_embedder_tokenizer(self._handle.use(), tokenizer.out))
             for _, part in parts:
                 tokens = Owner(functions.lb_token_list_destroy)
                 try:
-                    check(encode(tokenizer, part.pointer, part.count, most, tokens.out))
+                    check(encode(tokenizer, part.pointer, part.count, options and byref(options), tokens.out))
                     for index in range(part.count):
                         yield part, index, tokens
                 finally:

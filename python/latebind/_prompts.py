@@ -61,3 +61,9 @@ def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
         if isinstance(prompt, str) and len(prompt.encode("utf-8", "replace")) <= _BYTES_MAX:
             found[name] = prompt
     return found
+
+
+def default_prompt_of(model: str | os.PathLike[str]) -> str:
+    """What the library puts before every text where a call names nothing."""
+    name = config_of(model).get("default_prompt_name")
+    return prompts_of(model).get(name, "") if isinstance(name, str) else ""

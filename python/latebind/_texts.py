@@ -82,18 +82,15 @@ def _refuse(index: int, text: object) -> CallerTypeError | CallerError:
     return CallerError(f"text {index} cannot be encoded")
 
 
-def encoded(texts: list[Any], first: int = 0, prompt: str = "") -> Texts:
+def encoded(texts: list[Any], first: int = 0) -> Texts:
     """A list of str as Texts; `first` is the index of the first one, for messages.
 
     Raises:
         CallerTypeError: one is no str. CallerError: one has a lone surrogate.
     """
     try:
-        if prompt:
-            pieces = [(prompt + text).encode("utf-8") for text in texts]
-        else:
-            # Twice as quick as a loop, and takes nothing but str.
-            pieces = list(map(str.encode, texts))
+        # Twice as quick as a loop, and takes nothing but str.
+        pieces = list(map(str.encode, texts))
     except (TypeError, UnicodeEncodeError):
         for index, text in enumerate(texts):
             if not isinstance(text, str):
@@ -113,28 +110,14 @@ def encoded(texts: list[Any], first: int = 0, prompt: str = "") -> Texts:
     return Texts(addresses, memory)
 
 
-def _with_prompt(texts: Texts, prompt: str) -> Texts:
-    """Copies of texts that begin with a prompt."""
-    from ctypes import string_at
-
-    start = prompt.encode("utf-8")
-    pieces = [start + string_at(address, size) for address, size in texts.addresses.tolist()]
-    memory = b"".join(pieces)
-    addresses = np.empty((len(pieces), 2), np.uintp)
-    addresses[:, 1] = texts.addresses[:, 1] + np.uintp(len(start))
-    base = np.uintp(np.frombuffer(memory, np.uint8).ctypes.data)
-    addresses[:, 0] = np.cumsum(addresses[:, 1], dtype=np.uintp) - addresses[:, 1] + base
-    return Texts(addresses, memory)
-
-
-def one_text(text: str, prompt: str = "") -> OneText:
+def one_text(text: str) -> OneText:
     """A str as Texts.
 
     Raises:
         CallerError: it has a lone surrogate.
     """
     try:
-        return OneText((prompt + text).encode("utf-8"))
+        return OneText(text.encode("utf-8"))
     except UnicodeEncodeError:
         raise _refuse(0, text) from None
 
@@ -145,7 +128,7 @@ class Source:
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+    def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
         """(index of its first text, texts), in order, of at most `most` texts each."""
         raise NotImplementedError
 
@@ -156,14 +139,14 @@ class _List(Source):
         self._texts = list(texts)
         super().__init__(len(self._texts))
 
-    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+    def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
         start = 0
         while start < self.count:
             end = min(start + most, self.count)
             # Only long lists: what is refused because of its type is refused by encoded(), with its index.
             while end - start > 256 and _characters(self._texts[start:end]) > PART_BYTES:
                 end = start + (end - start) // 2
-            yield start, encoded(self._texts[start:end], start, prompt)
+            yield start, encoded(self._texts[start:end], start)
             start = end
 
 
@@ -177,14 +160,13 @@ class _Arrow(Source):
         super().__init__(len(addresses))
         self._texts = Texts(addresses, owners)
 
-    def parts(self, prompt: str, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
-        if not prompt and most == PART_TEXTS:  # nothing is copied: one part is enough
+    def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+        if most == PART_TEXTS:  # nothing is copied: one part is enough
             if self.count:
                 yield 0, self._texts
             return
         for start in range(0, self.count, most):
-            part = self._texts.part(start, min(start + most, self.count))
-            yield start, _with_prompt(part, prompt) if prompt else part
+            yield start, self._texts.part(start, min(start + most, self.count))
 
 
 def _array_source(array: Any) -> Source:
@@ -228,9 +210,9 @@ def source_of(texts: Any) -> Source | Iterator[Any]:
     return iter(texts)
 
 
-def chunks(texts: Iterator[Any], prompt: str, size: int = 1024) -> Iterator[tuple[int, Texts]]:
+def chunks(texts: Iterator[Any], size: int = 1024) -> Iterator[tuple[int, Texts]]:
     """(index of its first text, texts) of an iterator, a few at a time."""
     first = 0
     while part := list(islice(texts, size)):
-        yield first, encoded(part, first, prompt)
+        yield first, encoded(part, first)
         first += len(part)

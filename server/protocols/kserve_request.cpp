@@ -216,8 +216,11 @@ constexpr std::array kParameters{
                            return read_size(value, 1, kDimensionsMax, body.dimensions);
                          }},
     Member<InferRequest>{
-        "prompt_name", false, [] { return typed_schema("string", "Of the model's prompts, before every text."); },
-        [](const JsonValue& value, InferRequest& body) { return read_short_text(value, kNameMax, body.prompt_name); }},
+        "prompt_name", false,
+        [] { return typed_schema("string", "Of the model's prompts, before every text; empty: none."); },
+        [](const JsonValue& value, InferRequest& body) {
+          return read_short_text(value, kNameMax, body.prompt_name.emplace());
+        }},
 };
 
 template <class Item, std::size_t N>

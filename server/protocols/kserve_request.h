@@ -37,7 +37,7 @@ struct InferRequest {
   std::optional<bool> truncate{};
   bool normalize = true;
   std::size_t dimensions = 0;  // 0: all
-  std::string prompt_name{};
+  std::optional<std::string> prompt_name{};
 };
 
 // `header_length`: the value of Inference-Header-Content-Length; empty: the whole body is JSON. An input with which the

@@ -272,7 +272,8 @@ Json id_schema() {
 }
 
 Json prompt_name_schema() {
-  return typed_schema("string", "One of the model's prompts, which is put before every text.");
+  return typed_schema("string",
+                      "The prompt of the model that is put before every text; empty: none, null: the model's default.");
 }
 
 }  // namespace tei

@@ -17,7 +17,7 @@ struct TokenizeBody {
   std::vector<std::string> texts;
   TextLimit limit;
   bool add_special_tokens = true;
-  std::string prompt_name;
+  std::optional<std::string> prompt_name;
 };
 
 struct DecodeBody {
@@ -76,8 +76,9 @@ constexpr std::array kTokenize{
     Member<TokenizeBody>{
         "add_special_tokens", false, [] { return special_schema("With the special tokens that every text gets."); },
         [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
-    Member<TokenizeBody>{"prompt_name", false, prompt_name_schema,
-                         [](const JsonValue& value, TokenizeBody& body) { return read_text(value, body.prompt_name); }},
+    Member<TokenizeBody>{
+        "prompt_name", false, prompt_name_schema,
+        [](const JsonValue& value, TokenizeBody& body) { return read_text(value, body.prompt_name.emplace()); }},
 };
 
 constexpr std::array kDecode{
@@ -168,18 +169,8 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   if (count == 0) return refuse_empty(*exchange, "inputs");
   const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
-  std::string_view prompt;
-  if (!body.prompt_name.empty()) {
-    const auto& prompts = model->embedder->prompts();
-    const auto known = prompts.find(body.prompt_name);
-    if (known == prompts.end()) {
-      return refuse(*exchange, tei_protocol(),
-                    {.kind = RefusalKind::kBadRequest,
-                     .message = fmt::format("{} has no prompt {}", model->name, core::quoted(body.prompt_name, 60)),
-                     .param = "prompt_name"});
-    }
-    prompt = known->second;
-  }
+  const auto prompt = model->embedder->prompts().choose(prompt_choice(body.prompt_name));
+  if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
   const auto tokenizer = model->embedder->tokenizer();
   const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
@@ -188,7 +179,7 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   HttpResponse response;
   response.body += '[';
   for (std::string& text : body.texts) {
-    text.insert(0, prompt);
+    text.insert(0, *prompt);
     if (room < around) return refuse_tokens(*exchange, service);
     if (const core::Status status = encoded.encode(*tokenizer, text, room + 1); !status.ok()) {
       return refuse(*exchange, tei_protocol(), refusal_of(status));

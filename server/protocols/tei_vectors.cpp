@@ -20,7 +20,7 @@ struct EmbedBody {
   TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
-  std::string prompt_name;
+  std::optional<std::string> prompt_name;
   bool normalize = true;
   std::size_t dimensions = 0;
 };
@@ -30,7 +30,7 @@ struct SimilarityBody {
   TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
-  std::string prompt_name;
+  std::optional<std::string> prompt_name;
 };
 
 Problem read_inputs(const JsonValue& value, EmbedBody& body) {
@@ -100,7 +100,7 @@ constexpr Member<Body> kDirection{"truncation_direction", false,
 
 template <class Body>
 constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
-                                     return read_text(value, body.prompt_name);
+                                     return read_text(value, body.prompt_name.emplace());
                                    }};
 
 // Of vectors of tokens: there is one form of them.

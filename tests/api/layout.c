@@ -186,7 +186,7 @@ SIZE(lb_token_offsets, 16);
 FIELD(lb_token_offsets, begin, 0);
 FIELD(lb_token_offsets, end, 8);
 
-SIZE(lb_embed_options, 48);
+SIZE(lb_embed_options, 64);
 FIELD(lb_embed_options, struct_size, 0);
 FIELD(lb_embed_options, dimensions, 8);
 FIELD(lb_embed_options, max_tokens, 16);
@@ -195,6 +195,8 @@ FIELD(lb_embed_options, normalize, 28);
 FIELD(lb_embed_options, alone, 32);
 FIELD(lb_embed_options, reserved_, 36);
 FIELD(lb_embed_options, token_counts, 40);
+FIELD(lb_embed_options, prompt, 48);
+FIELD(lb_embed_options, prompt_name, 56);
 
 SIZE(lb_embed_stats, 56);
 FIELD(lb_embed_stats, struct_size, 0);

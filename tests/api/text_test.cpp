@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
 #include "tests/api/options.h"
+#include "tests/embedding/support.h"
 #include "tests/fakes/fake_openvino_library.h"
 
 namespace {
@@ -209,7 +212,7 @@ TEST_F(TextInterfaceTest, TokensHaveOffsetsWhereTheyAreAskedFor) {
   EXPECT_EQ(made->offsets(0)[made->ids(0).size() - 2].end, 12U);
   EXPECT_TRUE(plain->offsets(0).empty());
   EXPECT_TRUE(made->offsets(3).empty());
-  const auto cut = tokenizer->encode_with_offsets(texts, 3);
+  const auto cut = tokenizer->encode_with_offsets(texts, {.max_tokens = 3});
   ASSERT_TRUE(cut.ok()) << cut.status().message();
   EXPECT_EQ(cut->offsets(2).size(), 3U);
   EXPECT_TRUE(cut->is_truncated(2));
@@ -351,6 +354,105 @@ TEST_F(TextInterfaceTest, TokensNeedNoRuntimeAndTellWhatWasCut) {
   const std::array<std::string_view, 2> bad{"good", "\xc3"};
   EXPECT_THAT(tokenizer->encode(bad).status().message(), HasSubstr("texts[1]: the text is not UTF-8 at byte 0"));
   EXPECT_EQ(tokenizer->encode(texts, std::size_t{1} << 30).status().code(), LB_INVALID_ARGUMENT);
+}
+
+// The tiny model with a default prompt.
+class PromptInterfaceTest : public TextInterfaceTest {
+ protected:
+  void SetUp() override {
+    TextInterfaceTest::SetUp();
+    scratch.copy_tiny_bert();
+    scratch.write("config_sentence_transformers.json",
+                  R"({"prompts": {"query": "the cat ", "none": ""}, "default_prompt_name": "query"})");
+    auto opened = runtime->open_embedder(scratch.path().string());
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    prompted = std::make_unique<latebind::Embedder>(*std::move(opened));
+  }
+  std::vector<float> vector_of(std::string_view text, const latebind::EmbedOptions& options = {}) const {
+    auto vectors = prompted->embed(text, options);
+    EXPECT_TRUE(vectors.ok()) << vectors.status().message();
+    return vectors ? *std::move(vectors) : std::vector<float>();
+  }
+
+  latebind::embedding::testing::ScratchFolder scratch;
+  std::unique_ptr<latebind::Embedder> prompted;
+};
+
+TEST_F(PromptInterfaceTest, TheModelsDefaultIsBeforeTextsUnlessACallChooses) {
+  const auto expected = embed("the cat sat");
+  EXPECT_EQ(vector_of("sat"), expected);
+  EXPECT_EQ(vector_of("sat", {.prompt_name = "query"}), expected);
+  EXPECT_EQ(vector_of("sat", {.prompt = "the cat "}), expected);
+  EXPECT_EQ(vector_of("the cat sat", {.prompt = ""}), expected);
+  EXPECT_EQ(vector_of("the cat sat", {.prompt_name = "none"}), expected);
+  EXPECT_EQ(embed("sat", {.prompt = "the cat "}), expected);
+
+  auto stream = prompted->open_stream({.prompt = std::string("the ")});
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  const std::string_view text = "cat sat";
+  ASSERT_TRUE(stream->push({&text, 1}).ok());
+  ASSERT_TRUE(stream->finish().ok());
+  const auto window = stream->pull();
+  ASSERT_TRUE(window.ok()) << window.status().message();
+  EXPECT_EQ(std::vector<float>(window->vectors.begin(), window->vectors.end()), expected);
+}
+
+TEST_F(PromptInterfaceTest, IdsAreThoseOfTheVectorsAndHaveNoPromptOfTheirOwn) {
+  const auto tokenizer = latebind::Tokenizer::open(scratch.path().string());
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+  const std::string_view text = "sat";
+  const auto by_default = tokenizer->encode({&text, 1});
+  ASSERT_TRUE(by_default.ok());
+  EXPECT_EQ(by_default->ids(0).size(), 5U);
+  const auto alone = tokenizer->encode({&text, 1}, latebind::EmbedOptions{.prompt = ""});
+  ASSERT_TRUE(alone.ok());
+  EXPECT_EQ(alone->ids(0).size(), 3U);
+  const latebind::EmbedOptions strict{.max_tokens = 4, .refuse_longer = true};
+  EXPECT_EQ(tokenizer->encode({&text, 1}, strict).status().code(), LB_TEXT_TOO_LONG);
+  const latebind::EmbedOptions other{.prompt_name = "other"};
+  EXPECT_EQ(tokenizer->encode({&text, 1}, other).status().code(), LB_INVALID_ARGUMENT);
+  const auto of_embedder = prompted->tokenizer();
+  ASSERT_TRUE(of_embedder.ok());
+  const auto ids = of_embedder->encode({&text, 1});
+  ASSERT_TRUE(ids.ok());
+  ASSERT_EQ(ids->ids(0).size(), 5U);
+
+  lb_runtime* made = nullptr;
+  lb_embedder* raw = nullptr;
+  ASSERT_EQ(lb_runtime_create(with_openvino(fake.file()).get(), &made), LB_OK);
+  ASSERT_EQ(lb_embedder_open(made, scratch.path().string().c_str(), nullptr, nullptr, &raw), LB_OK) << last_message();
+  std::vector<float> vector(kTextDimension);
+  const lb_token_ids given{ids->ids(0).data(), ids->ids(0).size()};
+  auto options = LB_INIT(lb_embed_options);
+  options.prompt = "";
+  EXPECT_EQ(lb_embedder_embed_ids(raw, &given, 1, &options, nullptr, vector.data(), vector.size(), nullptr), LB_OK);
+  EXPECT_EQ(vector, vector_of("sat"));
+  options.prompt = "x";
+  EXPECT_EQ(lb_embedder_embed_ids(raw, &given, 1, &options, nullptr, vector.data(), vector.size(), nullptr),
+            LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("not before token ids"));
+  lb_embedder_destroy(raw);
+  lb_runtime_destroy(made);
+}
+
+TEST_F(PromptInterfaceTest, AChoiceThatIsNoneIsRefused) {
+  const auto refusal = [&](const latebind::EmbedOptions& options) {
+    const auto found = prompted->embed("sat", options);
+    EXPECT_EQ(found.status().code(), LB_INVALID_ARGUMENT);
+    return std::string(found.status().message());
+  };
+  EXPECT_THAT(refusal({.prompt_name = "other"}), HasSubstr("no prompt 'other'; it has: none, query"));
+  EXPECT_THAT(refusal({.prompt = "a", .prompt_name = "query"}), HasSubstr("give one of them"));
+  EXPECT_THAT(refusal({.prompt = "\xff"}), HasSubstr("the prompt is not UTF-8"));
+  // A struct of a caller that was built before there were prompts.
+  lb_embed_options older{};
+  older.struct_size = offsetof(lb_embed_options, prompt);
+  older.prompt = "not read";
+  const std::string_view text = "sat";
+  const lb_text c_text{text.data(), text.size()};
+  std::vector<float> vector(kTextDimension);
+  EXPECT_EQ(lb_embedder_embed(c_embedder, &c_text, 1, &older, nullptr, vector.data(), vector.size(), nullptr), LB_OK);
+  EXPECT_EQ(vector, embed("sat"));
 }
 
 }  // namespace

@@ -102,10 +102,10 @@ TEST(CacheJobTest, TimesAreToldOnManyThreadsAtOnce) {
 
 TEST(ModelSourceTest, WhatExistsIsAPathWhateverItLooksLike) {
   const auto folder = *platform::TemporaryFolder::create("jobs-test");
-  const auto found = find_model(folder.path().string(), {});
+  const auto found = find_model(folder.path().string(), {}, {});
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(*found, folder.path());
-  const auto file = find_model("./nowhere/at all", {});
+  const auto file = find_model("./nowhere/at all", {}, {});
   ASSERT_TRUE(file.ok()) << "whoever opens it says what is wrong";
 }
 

@@ -74,6 +74,57 @@ def test_modes_of_pooling(model, mode, device):
     agrees(embed(model, "--device", device, "--strict"), mode)
 
 
+PROMPTS = {"default": [], "passage": ["--prompt-name", "passage"], "none": ["--prompt", ""], "other": ["--prompt", "on "]}
+
+
+@pytest.fixture
+def prompted(model):
+    shutil.copy(MODULES / "prompts" / "config_sentence_transformers.json", model)
+    return model
+
+
+@pytest.mark.parametrize("asked", PROMPTS)
+def test_prompts_of_the_model_and_of_a_call(prompted, tmp_path, asked):
+    wanted = numpy.array(EXPECTED["prompts"][asked])
+    bundle = tmp_path / "model.lbundle"
+    good("compile", prompted, "-q", "-o", bundle)
+    for one in prompted, bundle:
+        found = embed(one, *PROMPTS[asked])
+        assert cosines(found, wanted).min() > 0.999999
+        assert numpy.abs(found - wanted).max() < 1e-5
+
+
+def test_tokens_are_those_of_the_prompted_texts(prompted):
+    config = json.loads((prompted / "config_sentence_transformers.json").read_text())["prompts"]
+
+    def tokens(text, *arguments):
+        return good("tokens", "--model", prompted, *arguments, input=text + "\n").stdout
+
+    assert tokens("on") == tokens(config["query"] + "on", "--prompt", "")
+    assert tokens("on", "--prompt-name", "passage") == tokens(config["passage"] + "on", "--prompt-name", "document")
+
+
+def test_a_query_and_the_lines_have_prompts_of_their_own(prompted):
+    def scores(query, lines, *arguments):
+        done = good("search", "--json", "-q", "--model", prompted, "--query", query, *arguments, "-", input=lines)
+        return [(result["line"], result["score"]) for result in json.loads(done.stdout)["results"]]
+
+    nothing = ["--prompt", "", "--query-prompt", ""]
+    wanted = scores("x: the cat", "y: a dog\ny: the mat\n", *nothing)
+    assert scores("the cat", "a dog\nthe mat\n", "--query-prompt", "x: ", "--prompt", "y: ") == wanted
+    config = json.loads((prompted / "config_sentence_transformers.json").read_text())["prompts"]
+    wanted = scores(config["query"] + "the cat", config["passage"] + "a dog\n", *nothing)
+    assert scores("the cat", "a dog\n", "--prompt-name", "passage") == wanted
+
+
+def test_a_prompt_that_there_is_not_is_refused(prompted):
+    said = bad(1, "embed", "--model", prompted, "--prompt-name", "other", input="text\n")
+    assert "no prompt 'other'; it has: document, passage, query" in said
+    assert "--prompt" in bad(2, "embed", "--model", prompted, "--prompt-name", "query", "--prompt", "x", input="text\n")
+    (prompted / "config_sentence_transformers.json").write_text('{"default_prompt_name": "other"}')
+    assert "'default_prompt_name' is 'other'" in bad(1, "embed", "--model", prompted, input="text\n")
+
+
 @pytest.fixture
 def static(tmp_path):
     return shutil.copytree(MODULES / "static", tmp_path / "static")

@@ -276,13 +276,74 @@ TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
   expect(StatusCode::kUnsupported, {"sentence_bert_config.json", "do_lower_case"});
 }
 
-TEST_F(ModelFolderTest, RefusesPromptsThatItWouldLeaveOut) {
-  scratch_.write("config_sentence_transformers.json", R"({"prompts": {"query": "q: "}, "default_prompt_name": null})");
-  EXPECT_TRUE(open().ok());
-  scratch_.write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
-  expect(StatusCode::kUnsupported, {"default_prompt_name", "query"});
-  scratch_.write("config_sentence_transformers.json", R"({"truncate_dim": 16})");
+TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
+  const std::string file = "config_sentence_transformers.json";
+  scratch_.write(file, R"({"prompts": {"query": "q: "}, "default_prompt_name": null})");
+  EXPECT_EQ(open()->prompts.by_default, "");
+  scratch_.write(file, R"({"prompts": {"query": "q: ", "passage": null}, "default_prompt_name": "query"})");
+  EXPECT_EQ(open()->prompts.by_default, "q: ");
+  scratch_.set(file, "default_prompt_name", "passage");
+  EXPECT_EQ(open()->prompts.by_default, "");
+  // The reference knows this one of every model.
+  scratch_.set(file, "default_prompt_name", "document");
+  EXPECT_EQ(open()->prompts.by_default, "");
+  scratch_.set(file, "default_prompt_name", "other");
+  expect(StatusCode::kInvalidModel, {file, "'default_prompt_name' is 'other'", "not among 'prompts': query"});
+  scratch_.set(file, "prompts", nullptr);
+  expect(StatusCode::kInvalidModel, {"'default_prompt_name' is 'other'", "there are none"});
+  scratch_.set(file, "prompts", {{"other", 3}});
+  expect(StatusCode::kInvalidModel, {"'default_prompt_name' is 'other'", "no text of at most 16384 bytes"});
+  scratch_.set(file, "prompts", {{"other", std::string(16385, 'a')}});
+  expect(StatusCode::kInvalidModel, {"no text of at most 16384 bytes"});
+  scratch_.set(file, "default_prompt_name", 3);
+  expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
+  scratch_.write(file, R"({"truncate_dim": 16})");
   expect(StatusCode::kUnsupported, {"truncate_dim"});
+}
+
+TEST_F(ModelFolderTest, NoPromptMeetsAPoolingThatLeavesItOut) {
+  scratch_.set("1_Pooling/config.json", "include_prompt", false);
+  scratch_.write("config_sentence_transformers.json", R"({"prompts": {"query": "q: ", "none": ""}})");
+  const auto model = open();
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(*model->prompts.choose({}), "");
+  EXPECT_EQ(*model->prompts.choose({.text = ""}), "");
+  EXPECT_EQ(*model->prompts.choose({.name = "none"}), "");
+  for (const PromptChoice& choice : {PromptChoice{.text = "x"}, PromptChoice{.name = "query"}}) {
+    const auto refused = model->prompts.choose(choice);
+    EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
+    EXPECT_THAT(refused.status().to_string(), HasSubstr("'include_prompt' is false"));
+  }
+  scratch_.set("config_sentence_transformers.json", "default_prompt_name", "query");
+  expect(StatusCode::kUnsupported,
+         {"config_sentence_transformers.json", "'default_prompt_name'", "1_Pooling", "'include_prompt' is false"});
+  scratch_.set("1_Pooling/config.json", "include_prompt", true);
+  EXPECT_EQ(open()->prompts.by_default, "q: ");
+}
+
+TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
+  const std::string file = "onnx/model_quantized.onnx";
+  scratch_.write(file, std::string("\x3a\x00", 2));  // an empty graph
+  scratch_.write("onnx/model.onnx", "text");
+  EXPECT_FALSE(open()->weights.empty());
+  const auto model = ModelFolder::open(scratch_.path(), {.onnx_file = file});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->onnx_file, scratch_.path() / file);
+  EXPECT_TRUE(model->weights.empty());
+  EXPECT_EQ(model->large_files(), std::vector{scratch_.path() / file});
+  EXPECT_NE(model->network, nullptr);
+
+  const auto refusal = [&](const std::string& name, StatusCode code) {
+    const auto refused = ModelFolder::open(scratch_.path(), {.onnx_file = name});
+    EXPECT_EQ(refused.status().code(), code) << name;
+    EXPECT_THAT(refused.status().to_string(),
+                HasSubstr("has the ONNX files onnx/model.onnx, onnx/model_quantized.onnx"));
+    return refused.status().to_string();
+  };
+  EXPECT_THAT(refusal("../x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
+  EXPECT_THAT(refusal("/x.onnx", StatusCode::kInvalidArgument), HasSubstr("leads out"));
+  EXPECT_THAT(refusal("onnx/none.onnx", StatusCode::kNotFound), HasSubstr("no file of the model's folder"));
+  EXPECT_THAT(refusal("onnx/model.onnx", StatusCode::kInvalidModel), HasSubstr("is no ONNX file"));
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {

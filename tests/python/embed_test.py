@@ -124,7 +124,7 @@ def test_arrow_strings_are_read_in_place(tiny, monkeypatch):
     monkeypatch.setattr(_texts, "encoded", None)
     column = pyarrow.array(SOME)
     source = _texts.source_of(column)
-    ((first, texts),) = source.parts("")
+    ((first, texts),) = source.parts()
     data = column.buffers()[2]
     assert first == 0
     assert all(data.address <= address <= data.address + data.size for address, _ in texts.addresses.tolist())
@@ -137,8 +137,8 @@ def test_a_long_list_is_embedded_in_parts(tiny, monkeypatch):
     expected = tiny.encode(texts)
     monkeypatch.setattr(_texts, "PART_BYTES", 20)
     source = _texts.source_of(texts * 20)
-    assert len(list(source.parts(""))) > 1
-    assert len(list(_texts.source_of(texts).parts("", 7))) == 8
+    assert len(list(source.parts())) > 1
+    assert len(list(_texts.source_of(texts).parts(7))) == 8
     numpy.testing.assert_allclose(tiny.encode(texts), expected, atol=1e-5)
 
 
@@ -436,6 +436,47 @@ def test_a_wrong_prompt_is_named(prompted, arguments, text):
     for use in (prompted.encode, prompted.encode_query, prompted.encode_document, prompted.encode_stream):
         with pytest.raises(latebind.CallerError, match=text):
             use(["a"], **arguments)
+
+
+def test_a_default_prompt_is_put_before_texts_unless_a_call_chooses(tmp_path):
+    modules = TINY.parent.parent / "modules"
+    golden = json.loads((modules / "expected.json").read_text(encoding="utf-8"))
+    folder = shutil.copytree(TINY, tmp_path / "model")
+    shutil.copy(modules / "prompts" / "config_sentence_transformers.json", folder)
+    texts = golden["texts"]
+    with latebind.Embedder(folder) as model:
+        assert model.default_prompt == model.query_prompt == "cat and dog: "
+        for name, arguments in {
+            "default": {},
+            "passage": {"prompt_name": "passage"},
+            "none": {"prompt": ""},
+            "other": {"prompt": "on "},
+        }.items():
+            wanted = golden["prompts"][name]
+            numpy.testing.assert_allclose(model.encode(texts, **arguments), wanted, atol=1e-5)
+            numpy.testing.assert_allclose(model.encode(iter(texts), **arguments), wanted, atol=1e-5)
+            numpy.testing.assert_allclose(model.encode(texts[1], **arguments), wanted[1], atol=1e-5)
+        # The model has a prompt for documents, which is nothing.
+        numpy.testing.assert_allclose(model.encode_document(texts), golden["prompts"]["none"], atol=1e-5)
+        plain = model.tokenize("cat and dog: on", prompt="")
+        numpy.testing.assert_array_equal(model.tokenize("on"), plain)
+        assert model.count_tokens("on") == model.count_tokens("cat and dog: on", prompt_name="document") == len(plain)
+    with latebind.Embedder(TINY) as model:
+        assert model.default_prompt == ""
+
+
+def test_an_onnx_file_of_the_folder_stands_in_for_its_weights(tmp_path, tiny):
+    from latebind import _jobs, _library
+
+    folder = shutil.copytree(TINY, tmp_path / "model")
+    (folder / "onnx").mkdir()
+    arguments = {"model": str(TINY), "output": str(folder / "onnx" / "model_O3.onnx")}
+    _jobs.run_job("export", arguments, {}, _library.runtime({}), None)
+    (folder / "model.safetensors").unlink()
+    with latebind.Embedder(folder, onnx_file="onnx/model_O3.onnx") as model:
+        numpy.testing.assert_allclose(model.encode(SOME[:3]), tiny.encode(SOME[:3]), atol=1e-5)
+    with pytest.raises(latebind.CallerError, match="has the ONNX file onnx/model_O3.onnx"):
+        latebind.Embedder(folder, onnx_file="onnx/model_O4.onnx")
 
 
 def test_what_it_was_opened_with_opens_another_one_like_it(tiny):

@@ -73,7 +73,7 @@ class SentenceTransformer:
         model_name_or_path: as for latebind.Embedder; or one that is open, which can be shared.
         device: as for latebind.Embedder; None is "auto".
         prompts: prompts by their names, besides those of the model, or instead of them.
-        default_prompt_name: the prompt that encode() uses when none is given.
+        default_prompt_name: the prompt that encode() uses when none is given; None is what the model says.
         similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is what the model says, else "cosine".
         truncate_dim: only the first numbers of a vector.
         revision: of a model on the hub.
@@ -115,6 +115,8 @@ class SentenceTransformer:
         self._given_prompts = {*self.embedder.prompts, *(prompts or {})}
         #: The prompt that encode() uses when none is given.
         self.default_prompt_name: str | None = optional_text(default_prompt_name, "default_prompt_name")
+        if default_prompt_name is None:
+            self.default_prompt_name = config_of(self.embedder.folder).get("default_prompt_name")
         self._prompt(None, None)  # refuses a name that there is not
         #: Vectors are cut to so many numbers.
         self.truncate_dim: int | None = positive(truncate_dim, "truncate_dim") or None
@@ -228,9 +230,10 @@ class SentenceTransformer:
         """The same of the first with the first, the second with the second…: float32[n]."""
         return similarity_of(self._similarity, embeddings1, embeddings2, True)
 
-    def tokenize(self, texts: list[str], **_: Any) -> dict[str, npt.NDArray[np.int64]]:
-        """{"input_ids", "attention_mask"}, int64[n, t]. Short texts are padded with 0, where the mask is 0 too."""
-        ids = self.embedder.tokenize([texts] if isinstance(texts, str) else texts)
+    def tokenize(self, texts: list[str], prompt: str | None = None, **_: Any) -> dict[str, npt.NDArray[np.int64]]:
+        """{"input_ids", "attention_mask"}, int64[n, t]. Short texts are padded with 0, where the mask is 0 too. No prompt
+        is put before them but one that is given."""
+        ids = self.embedder.tokenize([texts] if isinstance(texts, str) else texts, prompt=prompt or "")
         shape = (len(ids), max(map(len, ids), default=0))
         found = {name: np.zeros(shape, np.int64) for name in ("input_ids", "attention_mask")}
         for row, each in enumerate(ids):

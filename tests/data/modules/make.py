@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes what is beside this file: modules behind the pooling of ../tiny-bert with random weights, and what
-sentence-transformers computes with them and with its other modes of pooling; and static embeddings.
+sentence-transformers computes with them, with its other modes of pooling and with prompts; and static embeddings.
 
 Needs torch and sentence-transformers (6.x); the tests need neither. Usage: make.py
 """
@@ -35,6 +35,24 @@ def encode(transformer, modules, texts):
     return model, [[float(f"{x:.8g}") for x in vector] for vector in vectors]
 
 
+def encode_with_prompts(texts):
+    """The vectors of ../tiny-bert by what is asked for, with a default prompt; its configuration goes to prompts/."""
+    prompts = {"query": "cat and dog: ", "passage": "The mat, "}
+    model = SentenceTransformer(str(TINY / "f32"), device="cpu", prompts=prompts, default_prompt_name="query")
+    shutil.rmtree(HERE / "prompts", ignore_errors=True)
+    (HERE / "prompts").mkdir()
+    whole = HERE / "whole"
+    model.save(str(whole))
+    model = SentenceTransformer(str(whole), device="cpu")
+    shutil.move(whole / "config_sentence_transformers.json", HERE / "prompts")
+    shutil.rmtree(whole)
+    asked = {"default": {}, "passage": {"prompt_name": "passage"}, "none": {"prompt": ""}, "other": {"prompt": "on "}}
+    return {
+        name: [[float(f"{x:.8g}") for x in model.encode(text, **arguments)] for text in texts]
+        for name, arguments in asked.items()
+    }
+
+
 def main():
     texts = json.loads((TINY / "expected.json").read_text(encoding="utf-8"))["texts"]
     transformer = SentenceTransformer(str(TINY / "f32"), device="cpu")[0]
@@ -56,6 +74,7 @@ def main():
     for part in ("modules.json", "1_Pooling", "2_Dense", "3_Dense", "4_LayerNorm"):
         shutil.move(whole / part, HERE / "behind" / part)
     shutil.rmtree(whole)
+    expected["prompts"] = encode_with_prompts(texts)
     static = StaticEmbedding(Tokenizer.from_file(str(TINY / "f32/tokenizer.json")), embedding_dim=24)
     model, expected["vectors"]["static"] = encode(randomize(static), [Normalize()], texts)
     shutil.rmtree(HERE / "static", ignore_errors=True)

@@ -320,6 +320,25 @@ TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
   }
 }
 
+// transformers writes the factor into these where a configuration has it.
+TEST(RotaryConfigTest, AllOfAHeadMayTurn) {
+  for (const char* name : {"gte", "nomic_bert", "qwen3", "gemma3_text", "modernbert"}) {
+    SCOPED_TRACE(name);
+    json config = network_config(name);
+    const std::string plain = describe_network(config);
+    json& parameters = config["rope_parameters"];
+    json& one = parameters.contains("full_attention") ? parameters["full_attention"] : parameters;
+    for (const json& whole : {json(1.0), json(1), json(nullptr)}) {
+      one["partial_rotary_factor"] = whole;
+      EXPECT_EQ(describe_network(config), plain) << whole;
+    }
+    for (const json& other : {json(0.5), json("1"), json(true)}) {
+      one["partial_rotary_factor"] = other;
+      EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'partial_rotary_factor'")) << other;
+    }
+  }
+}
+
 TEST(Gemma3ConfigTest, OldFilesMeanTheSame) {
   json config = network_config("gemma3_text");
   const std::string plain = describe_network(config);

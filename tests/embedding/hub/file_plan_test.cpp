@@ -25,7 +25,7 @@ constexpr const char* kModules = R"([
   {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])";
 constexpr const char* kBert = R"({"model_type": "bert"})";
 
-Result<std::vector<std::string>> plan(const Files& files) {
+Result<std::vector<std::string>> plan(const Files& files, const std::string& onnx_file = {}) {
   std::vector<std::string> names;
   for (const auto& [name, text] : files)
     names.push_back(name);
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> plan(const Files& files) {
     if (found == files.end()) return Status(StatusCode::kNotFound, name);
     return found->second;
   };
-  return plan_files(names, read, "org/name");
+  return plan_files(names, read, "org/name", onnx_file);
 }
 
 TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
@@ -55,6 +55,31 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
   EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "config.json",
                                   "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
                                   "special_tokens_map.json", "tokenizer.json", "model.safetensors"));
+}
+
+TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
+  const Files files{{"config.json", R"({"model_type": "unheard_of"})"},
+                    {"model.safetensors", ""},
+                    {"onnx/model.onnx", ""},
+                    {"onnx/model_O3.onnx", ""},
+                    {"onnx/model_O3.onnx_data", ""},
+                    {"tokenizer.json", ""}};
+  const auto taken = plan(files, "onnx/model_O3.onnx");
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(*taken, ElementsAre("config.json", "tokenizer.json", "onnx/model_O3.onnx_data", "onnx/model_O3.onnx"));
+  for (const char* wrong : {"onnx/model_O4.onnx", "../model.onnx"}) {
+    const auto refused = plan(files, wrong);
+    EXPECT_EQ(refused.status().code(), StatusCode::kNotFound);
+    EXPECT_THAT(refused.status().to_string(),
+                HasSubstr("no file of the model; 'org/name' has the ONNX files onnx/model.onnx, onnx/model_O3.onnx"));
+  }
+}
+
+TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
+  EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
+              HasSubstr("'org/name' has its weights in GGUF, which are not read: take the repository with "
+                        "model.safetensors"));
+  EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }
 
 TEST(FilePlanTest, DoesWithoutModules) {

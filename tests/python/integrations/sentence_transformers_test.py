@@ -160,6 +160,21 @@ def test_prompts_by_name_by_text_and_by_default(prompted):
             SentenceTransformer(plain, default_prompt_name="nope")
 
 
+def test_the_model_s_own_default_prompt_is_used_unless_another_is_given(tmp_path, tiny):
+    folder = configured(tmp_path / "model", prompts={"query": "Frage: ", "other": "o: "}, default_prompt_name="query")
+    model = SentenceTransformer(folder)
+    assert model.default_prompt_name == "query"
+    for found, text in (
+        (model.encode("a"), "Frage: a"),
+        (model.encode("a", prompt=""), "a"),
+        (model.encode_document("a"), "a"),
+        (SentenceTransformer(folder, default_prompt_name="other").encode("a"), "o: a"),
+    ):
+        numpy.testing.assert_allclose(found, tiny.encode(text), atol=1e-5)
+    numpy.testing.assert_array_equal(model.tokenize("a")["input_ids"][0], tiny.tokenize("a"))
+    numpy.testing.assert_array_equal(model.preprocess(["a"], prompt="o: ")["input_ids"][0], tiny.tokenize("o: a"))
+
+
 def test_a_model_without_prompts_has_empty_ones(small, tiny):
     assert small.prompts == {"query": "", "document": ""}
     numpy.testing.assert_allclose(small.encode("a", prompt_name="query"), tiny.encode("a"), atol=1e-5)

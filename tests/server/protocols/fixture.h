@@ -203,10 +203,10 @@ class ProtocolTest : public ::testing::Test {
     scratch_->write("modules.json", modules.dump());
     return {.folder = scratch_->path(), .is_raw = true};
   }
-  // With the prompt "query", which is "the ".
-  [[nodiscard]] ToyOptions prompt_model() {
+  // With prompts: "query", which is "the ", unless others are given.
+  [[nodiscard]] ToyOptions prompt_model(std::string_view config = R"({"prompts":{"query":"the "}})") {
     copy();
-    scratch_->write("config_sentence_transformers.json", R"({"prompts":{"query":"the "}})");
+    scratch_->write("config_sentence_transformers.json", config);
     return {.folder = scratch_->path()};
   }
 

@@ -140,6 +140,25 @@ TEST_F(TeiTest, APromptIsPutBeforeTexts) {
                  "not before token ids");
 }
 
+TEST_F(TeiTest, TheModelsDefaultPromptIsPutBeforeTextsUnlessARequestNamesAnotherOrNone) {
+  ToyServer server(prompt_model(R"({"prompts": {"query": "the ", "raw": ""}, "default_prompt_name": "query"})"));
+  const auto prompted = ToyServer::vector_of({2, 9, 11, 3});
+  expect_near(json_of(server.post_json("/embed", {{"inputs", "cat"}}))[0], prompted);
+  expect_near(json_of(server.post_json("/embed", {{"inputs", "cat"}, {"prompt_name", nullptr}}))[0], prompted);
+  expect_near(json_of(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", "cat"}}))["data"][0]["embedding"],
+              prompted);
+  expect_near(json_of(server.post_json("/api/embed", {{"model", "toy"}, {"input", "cat"}}))["embeddings"][0], prompted);
+  EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", "cat"}}))[0].size(), 4U);
+  for (const char* none : {"", "raw"}) {
+    const json body{{"inputs", "the cat"}, {"prompt_name", none}};
+    expect_near(json_of(server.post_json("/embed", body))[0], prompted);
+    EXPECT_EQ(json_of(server.post_json("/tokenize", body))[0].size(), 4U);
+  }
+  // What is ids already has its prompt, or wants none.
+  expect_near(json_of(server.post_json("/embed", {{"inputs", {2, 9, 11, 3}}}))[0], prompted);
+  expect_near(json_of(server.post_json("/embed", {{"inputs", {2, 9, 11, 3}}, {"prompt_name", ""}}))[0], prompted);
+}
+
 TEST_F(TeiTest, FewerDimensionsAreNormalizedAgain) {
   ToyServer server;
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"dimensions", 33}}), 422, "Validation", "gives 32");

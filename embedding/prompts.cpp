@@ -1,0 +1,60 @@
+#include "embedding/prompts.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "core/text/quote.h"
+#include "core/text/utf8.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+namespace {
+
+// Of a prompt's name in a message.
+constexpr std::size_t kShownBytes = 60;
+
+std::string names_of(const std::map<std::string, std::string, std::less<>>& prompts) {
+  std::string names;
+  for (const auto& [name, text] : prompts)
+    names += (names.empty() ? "" : ", ") + core::printable(name);
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+Result<std::string> Prompts::choose(const PromptChoice& choice) const {
+  if (choice.text && choice.name) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the prompt {} and the name of one, {}, were given: give one of them",
+                              core::quoted(*choice.text, kShownBytes), core::quoted(*choice.name, kShownBytes)));
+  }
+  std::string chosen = by_default;
+  if (choice.text) {
+    if (const auto bad = core::find_invalid_utf8(*choice.text)) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("the prompt is not UTF-8 at byte {}", *bad));
+    }
+    chosen = *choice.text;
+  } else if (choice.name) {
+    const auto found = by_name.find(*choice.name);
+    if (found == by_name.end()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("the model has no prompt {}; it has: {}", core::quoted(*choice.name, kShownBytes),
+                                names_of(by_name)));
+    }
+    chosen = found->second;
+  }
+  if (!chosen.empty() && !excluded_by.empty()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: 'include_prompt' is false: vectors without the tokens of a prompt, here {}, are not "
+                              "supported",
+                              excluded_by, core::quoted(chosen, kShownBytes)));
+  }
+  return chosen;
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,38 @@
+// Prompts: what is put before a model's texts, by the model's files and by a call.
+//
+// Source of the keys: config_sentence_transformers.json and the pooling's config.json (sentence-transformers). A value
+// type; immutable in use.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+// What a call wants before its texts: a text ("": nothing), one of the model's prompts, or, with neither, what the
+// model says. Must live as long as the call that it is given to.
+struct PromptChoice {
+  std::optional<std::string_view> text{};
+  std::optional<std::string_view> name{};
+
+  [[nodiscard]] bool is_made() const { return text.has_value() || name.has_value(); }
+};
+
+struct Prompts {
+  std::map<std::string, std::string, std::less<>> by_name{};
+  // Before every text of a call that makes no choice; "": nothing.
+  std::string by_default{};
+  // Where the model's pooling leaves a prompt's tokens out, which is not computed here: the file that says so.
+  std::string excluded_by{};
+
+  // The prompt of a call, perhaps "". kInvalidArgument for a name that the model does not have, for two choices and for
+  // what is not UTF-8; kUnsupported for any prompt but "" where `excluded_by` says so.
+  [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice) const;
+};
+
+}  // namespace latebind::embedding

@@ -1,0 +1,90 @@
+#include "embedding/prompts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "embedding/pipeline.h"
+#include "tests/embedding/toy_encoder.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::StatusCode;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+const Prompts kPrompts{.by_name = {{"query", "a "}, {"none", ""}}, .by_default = "a "};
+
+TEST(PromptsTest, ACallTakesTheDefaultOrWhatItNames) {
+  EXPECT_EQ(*kPrompts.choose({}), "a ");
+  EXPECT_EQ(*kPrompts.choose({.text = ""}), "");
+  EXPECT_EQ(*kPrompts.choose({.text = "b "}), "b ");
+  EXPECT_EQ(*kPrompts.choose({.name = "none"}), "");
+  EXPECT_EQ(*Prompts().choose({}), "");
+}
+
+TEST(PromptsTest, WhatCannotBePutBeforeTextsIsRefused) {
+  const auto refusal = [](const PromptChoice& choice) {
+    const auto chosen = kPrompts.choose(choice);
+    EXPECT_EQ(chosen.status().code(), StatusCode::kInvalidArgument);
+    return chosen.status().to_string();
+  };
+  EXPECT_THAT(refusal({.name = "other"}), HasSubstr("no prompt 'other'; it has: none, query"));
+  EXPECT_THAT(refusal({.text = "x", .name = "query"}), HasSubstr("give one of them"));
+  EXPECT_THAT(refusal({.text = "x\xc3"}), HasSubstr("the prompt is not UTF-8 at byte 1"));
+  EXPECT_THAT(Prompts().choose({.name = "query"}).status().to_string(), HasSubstr("it has: none"));
+}
+
+class PromptedPipelineTest : public ::testing::Test {
+ protected:
+  PromptedPipelineTest() {
+    auto forward = Forward::bind(test::toy_model({.requests = 1}), {.normalize = true});
+    EXPECT_TRUE(forward.ok()) << forward.status().to_string();
+    pipeline_ = std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{.max_tokens = 8}, 64,
+                                           Scheduler::OnBatch(), kPrompts);
+  }
+  // The ids of a text; those of an error are none.
+  std::vector<std::int32_t> ids_of(std::string_view text, const TextOptions& options = {}) {
+    const auto limits = pipeline_->limits_of(options);
+    EXPECT_TRUE(limits.ok()) << limits.status().to_string();
+    TokenTable table;
+    status_ = pipeline_->tokenize(text, *limits, 0, table);
+    if (!status_.ok()) return {};
+    return {table.ids(0).begin(), table.ids(0).end()};
+  }
+
+  std::unique_ptr<Pipeline> pipeline_;
+  core::Status status_;
+};
+
+TEST_F(PromptedPipelineTest, TheDefaultIsBeforeEveryTextThatIsNoIds) {
+  const auto alone = ids_of("word", {.prompt = {.text = ""}});
+  EXPECT_EQ(alone.size(), 3U);
+  const auto prompted = ids_of("word");
+  EXPECT_EQ(prompted.size(), 4U);
+  EXPECT_THAT(ids_of("word", {.prompt = {.name = "query"}}), ElementsAreArray(prompted));
+  EXPECT_THAT(ids_of("a word", {.prompt = {.name = "none"}}), ElementsAreArray(prompted));
+
+  TokenTable table;
+  const std::vector<Embedder::Ids> given{alone};
+  ASSERT_TRUE(pipeline_->add_ids(given, *pipeline_->limits_of({}), 0, table).ok());
+  EXPECT_THAT(table.ids(0), ElementsAreArray(alone));
+  EXPECT_TRUE(Pipeline::check_ids({.prompt = {.text = ""}}).ok());
+  for (const PromptChoice& choice : {PromptChoice{.text = "x"}, PromptChoice{.name = "query"}}) {
+    EXPECT_THAT(Pipeline::check_ids({.prompt = choice}).to_string(), HasSubstr("not before token ids"));
+  }
+}
+
+TEST_F(PromptedPipelineTest, APromptCountsAsTokensOfItsText) {
+  EXPECT_EQ(ids_of("word word", {.max_tokens = 4}).size(), 4U);
+  EXPECT_TRUE(ids_of("word word", {.max_tokens = 4, .refuse_longer = true}).empty());
+  EXPECT_EQ(status_.code(), StatusCode::kTextTooLong);
+}
+
+TEST_F(PromptedPipelineTest, ABadByteIsNamedByItsPlaceInTheText) {
+  EXPECT_TRUE(ids_of("word\xc3").empty());
+  EXPECT_THAT(status_.to_string(), HasSubstr("not UTF-8 at byte 4"));
+}
+
+}  // namespace
+}  // namespace latebind::embedding
