@@ -46,6 +46,7 @@ std::string models_for_programs() {
     entry["name"] = one.name;
     entry["checked"] = one.checked;
     entry["refused"] = one.refused;
+    entry["cross_encoder"] = one.read_classifier != nullptr;
     json["architectures"].push_back(std::move(entry));
   }
   json["tokenizer"] = app::Json::object();
@@ -70,9 +71,12 @@ std::string models_reference() {
       "whole\n"
       "through Qualcomm's compiler, with no node left to the processor, and stays near in its emulation\n"
       "(`scripts/test --models`). A key of `config.json` that changes the numbers is read, or refused by its name.\n\n"
-      "| `model_type` | what | compared with the reference on | refused |\n|---|---|---|---|\n";
-  for (const auto& one : embedding::architectures())
-    text += fmt::format("| `{}` | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused);
+      "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) |\n"
+      "|---|---|---|---|---|\n";
+  for (const auto& one : embedding::architectures()) {
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused,
+                        one.read_classifier != nullptr ? "yes" : "no");
+  }
   text +=
       "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
       "ready ONNX file in its folder: `onnx/model.onnx`, or the one that `--onnx-file` names.\n\n"
@@ -97,6 +101,19 @@ std::string models_reference() {
       "| `Dense` | behind it, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; no residual |\n"
       "| `LayerNorm`, `Dropout` | behind it; a dropout does nothing |\n"
       "| `Normalize` | last |\n\n"
+      "## Cross-encoders\n\n"
+      "Networks for sequence classification, which give one number or several for two texts together: `latebind "
+      "rerank`\n"
+      "ranks lines by them. A folder is one by `architectures` in its `config.json` (`…ForSequenceClassification`), "
+      "or,\n"
+      "where it has a `modules.json`, by `model_type` `CrossEncoder` in `config_sentence_transformers.json`: with the\n"
+      "network's own head, or with `Pooling` and a `Dense` that gives `scores`. Scores are those of "
+      "sentence-transformers'\n"
+      "`CrossEncoder.predict`, by Sigmoid or Identity, as the files say; random weights of each network but `new`,\n"
+      "`camembert` and `xlm-roberta`, which are others' networks, were compared with it\n"
+      "(`tests/data/cross_encoders/make.py`). Texts that are too long together are cut as there, the longer one first.\n"
+      "A token's type is told to a network where transformers 5 does: by `model_input_names`, else by the class of the\n"
+      "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts.\n\n"
       "## Parts of tokenizers\n\n"
       "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
       "| part | types |\n|---|---|\n";
@@ -127,7 +144,7 @@ void add_models(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ModelsArguments>();
   CLI::App& app = *program.add_subcommand("models", "Lists the kinds of models that are known.");
   app.add_flag("--json", options->json,
-               "Prints {architectures: [{model_type, name, checked, refused}], tokenizer: {part: [type]}}.");
+               "Prints {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: [type]}}.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");
   app.footer(
       "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"
