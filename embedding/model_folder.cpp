@@ -349,8 +349,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
       const Status found = files.open_file(file).status();
       if (!found.ok() && found.code() != StatusCode::kNotFound) return found;
     }
-    return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it; {}",
-                                                     platform::quoted(place), missing, kWhatAModelIs));
+    const auto others = list_onnx_files(files);
+    const std::string hint = others.empty()
+                                 ? std::string()
+                                 : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
+    return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it{}; {}",
+                                                     platform::quoted(place), missing, hint, kWhatAModelIs));
   }
   if (modules.is_static && is_asked_for) {
     return unsupported_file(

@@ -109,8 +109,13 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
                     fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx; without one only {} is supported",
                                 model, printable(type), known_architectures()));
     }
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed", model));
+    const std::vector<std::string> others(files.begin(), files.end());
+    const bool has_others =
+        std::ranges::any_of(others, [](const std::string& name) { return name.ends_with(".onnx"); });
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed; {}{}", model,
+                    say_onnx_files("it", others), has_others ? ": embedding.onnx_file names one" : ""));
   }
   return onnx_with_data(files, onnx);
 }

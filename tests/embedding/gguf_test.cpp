@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
+#include <filesystem>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "embedding/model_folder.h"
 #include "support.h"
 
 namespace latebind::embedding {

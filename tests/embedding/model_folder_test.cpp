@@ -333,6 +333,12 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
   EXPECT_EQ(model->large_files(), std::vector{scratch_.path() / file});
   EXPECT_NE(model->network, nullptr);
 
+  std::filesystem::rename(scratch_.path() / "model.safetensors", scratch_.path() / "hidden");
+  std::filesystem::rename(scratch_.path() / "onnx" / "model.onnx", scratch_.path() / "onnx" / "model_O3.onnx");
+  expect(StatusCode::kNotFound, {"it has the ONNX files onnx/model_O3.onnx, onnx/model_quantized.onnx: "
+                                 "embedding.onnx_file names one"});
+  std::filesystem::rename(scratch_.path() / "onnx" / "model_O3.onnx", scratch_.path() / "onnx" / "model.onnx");
+
   const auto refusal = [&](const std::string& name, StatusCode code) {
     const auto refused = ModelFolder::open(scratch_.path(), {.onnx_file = name});
     EXPECT_EQ(refused.status().code(), code) << name;

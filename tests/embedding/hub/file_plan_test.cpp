@@ -67,6 +67,8 @@ TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
   const auto taken = plan(files, "onnx/model_O3.onnx");
   ASSERT_TRUE(taken.ok()) << taken.status().to_string();
   EXPECT_THAT(*taken, ElementsAre("config.json", "tokenizer.json", "onnx/model_O3.onnx_data", "onnx/model_O3.onnx"));
+  EXPECT_THAT(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"onnx/model_O3.onnx", ""}}).status().to_string(),
+              HasSubstr("it has the ONNX file onnx/model_O3.onnx: embedding.onnx_file names one"));
   for (const char* wrong : {"onnx/model_O4.onnx", "../model.onnx"}) {
     const auto refused = plan(files, wrong);
     EXPECT_EQ(refused.status().code(), StatusCode::kNotFound);
