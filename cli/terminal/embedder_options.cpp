@@ -60,7 +60,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
 
 Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
                                                                     const app::Runtime& runtime) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
   LB_ASSIGN_OR_RETURN(auto encoder, app::open_cross_encoder(folder, runtime));
   note_fallback(*encoder->network().attestation());
   return encoder;

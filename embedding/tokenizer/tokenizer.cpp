@@ -300,7 +300,7 @@ Status Tokenizer::gives_offsets() const {
 Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tokens, Cut cut,
                                       std::vector<std::int32_t>& ids, std::vector<TokenOffsets>& offsets) const {
   LB_RETURN_IF_ERROR(gives_offsets());
-  LB_RETURN_IF_ERROR(check(text, max_tokens));
+  LB_RETURN_IF_ERROR(check(text, max_tokens, parts_->parts.post_processor.added_tokens()));
   const PostProcessor& around = parts_->parts.post_processor;
   const std::size_t ids_begin = ids.size();
   const std::size_t offsets_begin = offsets.size();
