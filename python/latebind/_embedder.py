@@ -570,9 +570,7 @@ class Embedder(Opened):
             found: Vectors = memory_at(window.vectors, np.float32, (window.count, window.dimensions)).copy()
             return found
 
-    def _tokens(
-        self, texts: Any, max_tokens: int | None, offsets: bool = False
-    ) -> Iterator[tuple[Texts, int, Owner]]:
+    def _tokens(self, texts: Any, max_tokens: int | None, offsets: bool = False) -> Iterator[tuple[Texts, int, Owner]]:
         """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
         for."""
         most = positive(max_tokens, "max_tokens")
