@@ -5,6 +5,7 @@
 // tokens, and the next byte the limit of tokens.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,24 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+// Offsets are between characters of the text, and the ids are the same.
+void check_offsets(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens, const Ids& expected) {
+  Ids ids;
+  std::vector<latebind::embedding::TokenOffsets> offsets;
+  const auto status = tokenizer.encode_with_offsets(text, max_tokens, Tokenizer::Cut::kEnd, ids, offsets);
+  if (!status.ok()) {
+    require(status.code() == latebind::core::StatusCode::kUnsupported && ids.empty() && offsets.empty());
+    return;
+  }
+  require(std::ranges::equal(ids, std::span(expected).subspan(1)));
+  require(offsets.size() == ids.size());
+  const auto is_inside = [text](std::size_t at) {
+    return at < text.size() && latebind::core::is_utf8_continuation(text[at]);
+  };
+  for (const auto& [begin, end] : offsets)
+    require(begin <= end && end <= text.size() && !is_inside(begin) && !is_inside(end));
+}
+
 void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens,
                   std::size_t tokens_behind) {
   Ids ids{-1};
@@ -51,6 +70,7 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
     const auto token = tokenizer.token(ids[i]);
     require(!token || !latebind::core::find_invalid_utf8(*token));
   }
+  check_offsets(tokenizer, text, max_tokens, ids);
   const auto decoded = tokenizer.decode(std::span(ids).subspan(1), false);
   require(!decoded.ok() || !latebind::core::find_invalid_utf8(*decoded));
   Ids again{-1};

@@ -19,9 +19,9 @@ const CharMap& CharMap::unchanged() {
   return map;
 }
 
-bool CharMap::is_dropped(char32_t c) {
+bool CharMap::is_dropped(char32_t c, std::uint8_t properties) {
   const bool kept_control = c == '\t' || c == '\n' || c == '\r';
-  return c == 0 || c == 0xFFFD || ((unicode::properties(c) & unicode::kOther) != 0 && !kept_control);
+  return c == 0 || c == 0xFFFD || ((properties & unicode::kOther) != 0 && !kept_control);
 }
 
 std::span<const CharMap::Part> CharMap::parts(char32_t c) const {
@@ -38,8 +38,9 @@ void CharMap::fill(char32_t first, Page& page) const {
 CharMap::Entry CharMap::make_entry(char32_t c, std::vector<Part>& parts) const {
   if (c >= 0xD800 && c <= 0xDFFF) return {CharKind::kDropped, 0};  // never in checked text
   if (options_.clean_text) {
-    if (is_dropped(c)) return {CharKind::kDropped, 0};
-    if ((unicode::properties(c) & unicode::kWhitespace) != 0) return {CharKind::kSpace, U' '};
+    const std::uint8_t bits = unicode::properties(c);
+    if (is_dropped(c, bits)) return {CharKind::kDropped, 0};
+    if ((bits & unicode::kWhitespace) != 0) return {CharKind::kSpace, U' '};
   }
   const bool ideograph = options_.handle_chinese_chars && unicode::is_chinese(c);
 

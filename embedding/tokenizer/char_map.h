@@ -60,8 +60,8 @@ class CharMap {
   // tokenize while the process ends.
   static const CharMap& unchanged();
 
-  // What clean_text takes out of a text.
-  [[nodiscard]] static bool is_dropped(char32_t c);
+  // What clean_text takes out of a text; by what unicode::properties() says of c.
+  [[nodiscard]] static bool is_dropped(char32_t c, std::uint8_t properties);
 
   [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }
   [[nodiscard]] Entry lookup_ascii(unsigned char c) const { return ascii_->entries[c]; }

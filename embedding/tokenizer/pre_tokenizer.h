@@ -18,12 +18,10 @@ class WordPlaces {
   WordPlaces() = default;
   WordPlaces(const WordPlaces&) = delete;
   WordPlaces& operator=(const WordPlaces&) = delete;
+  virtual ~WordPlaces() = default;
 
   // Appends for each byte of the word a byte of the character in the text that it stands for.
   virtual void append_to(std::vector<std::size_t>& places) const = 0;
-
- protected:
-  ~WordPlaces() = default;
 };
 
 struct Word {

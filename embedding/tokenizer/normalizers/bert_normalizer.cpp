@@ -50,8 +50,9 @@ AlignedText BertNormalizer::cleaned(const AlignedText& text) const {
   for_each_char(text, [&](char32_t c, std::size_t origin) {
     if (stays(c)) return clean.append(c, origin);
     if (options_.clean_text) {
-      if (CharMap::is_dropped(c)) return;
-      if ((unicode::properties(c) & unicode::kWhitespace) != 0) c = U' ';
+      const std::uint8_t bits = unicode::properties(c);
+      if (CharMap::is_dropped(c, bits)) return;
+      if ((bits & unicode::kWhitespace) != 0) c = U' ';
     }
     const bool is_apart = options_.handle_chinese_chars && unicode::is_chinese(c);
     if (is_apart) clean.append(U' ', origin);

@@ -12,10 +12,14 @@ namespace {
 // A replacement stands for the space that it replaces, or for the character before which it was put.
 class MetaspacePlaces final : public WordPlaces {
  public:
-  // The word is that of the text from `begin` to `end`.
-  MetaspacePlaces(std::string_view text, std::size_t begin, std::size_t end, std::size_t replacement_size,
-                  bool is_prepended)
-      : text_(text), begin_(begin), end_(end), replacement_size_(replacement_size), is_prepended_(is_prepended) {}
+  MetaspacePlaces(std::string_view text, std::size_t replacement_size)
+      : text_(text), replacement_size_(replacement_size) {}
+  // The word is now that of the text from `begin` to `end`.
+  void move_to(std::size_t begin, std::size_t end, bool is_prepended) {
+    begin_ = begin;
+    end_ = end;
+    is_prepended_ = is_prepended;
+  }
   void append_to(std::vector<std::size_t>& places) const override {
     if (is_prepended_) places.insert(places.end(), replacement_size_, begin_);
     for (std::size_t at = begin_; at < end_; ++at)
@@ -24,10 +28,10 @@ class MetaspacePlaces final : public WordPlaces {
 
  private:
   const std::string_view text_;
-  const std::size_t begin_;
-  const std::size_t end_;
   const std::size_t replacement_size_;
-  const bool is_prepended_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool is_prepended_ = false;
 };
 
 class Metaspace final : public PreTokenizer {
@@ -64,13 +68,14 @@ class Metaspace final : public PreTokenizer {
   // `marked`: the next word gets the replacement, if it does not have it.
   bool give_words(std::string_view text, bool marked, WordSink& sink) const {
     std::string written;
+    MetaspacePlaces places(text, options_.replacement.size());
     for (std::size_t begin = 0; begin < text.size(); marked = true) {
       const std::size_t inside = begin + mark_size(text, begin);
       const std::size_t end = next_mark(text, inside);
       Word word{text.substr(begin, end - begin), begin, end};
-      const MetaspacePlaces places(text, begin, end, options_.replacement.size(), inside == begin);
       if (marked && (inside == begin || !word.text.starts_with(options_.replacement))) {
         word.text = written.assign(options_.replacement).append(text, inside, end - inside);
+        places.move_to(begin, end, inside == begin);
         word.places = &places;
       }
       if (!sink.word(word)) return false;
@@ -85,7 +90,8 @@ class Metaspace final : public PreTokenizer {
     if (prepends) written.append(options_.replacement);
     for (const char byte : text)
       byte == ' ' ? written.append(options_.replacement) : written.append(1, byte);
-    const MetaspacePlaces places(text, 0, text.size(), options_.replacement.size(), prepends);
+    MetaspacePlaces places(text, options_.replacement.size());
+    places.move_to(0, text.size(), prepends);
     return sink.word({written, 0, text.size(), &places});
   }
 
