@@ -10,7 +10,7 @@ namespace latebind::core {
 namespace {
 
 struct Begun {
-  std::size_t length;  // 0: no character of several bytes begins so
+  std::size_t length = 0;  // 0: no character of several bytes begins so
   // Of the second byte: these bounds shut out overlong forms, surrogates and what lies above U+10FFFF.
   unsigned char low = 0x80;
   unsigned char high = 0xBF;

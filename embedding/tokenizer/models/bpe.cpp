@@ -266,8 +266,8 @@ class Bpe final : public TokenModel {
   const MergeTable merges_;
   const std::vector<std::int32_t> made_;  // the token of each rank
   const BpeOptions options_;
-  std::array<std::int32_t, 0x180> initial_;  // of the characters that byte-level texts and most others consist of
-  std::array<std::int32_t, 256> bytes_;      // of the tokens that stand for a byte; -1: there is none
+  std::array<std::int32_t, 0x180> initial_{};  // of the characters that byte-level texts and most others consist of
+  std::array<std::int32_t, 256> bytes_{};      // of the tokens that stand for a byte; -1: there is none
 };
 
 Result<bool> flag(const JsonView& view, std::string_view key) {
