@@ -11,6 +11,7 @@
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/json_number.h"
+#include "embedding/tokenizer/plain_json.h"
 
 namespace latebind::embedding {
 namespace {
@@ -44,59 +45,14 @@ class TextReader {
   const char** at_;
 };
 
-// Reads what follows an entry of a vocabulary with scores, as long as it is entries without any escapes: a large file
-// consists of them. What else there is, errors among it, is left to the parser.
-class PlainEntries {
- public:
-  explicit PlainEntries(std::string_view text) : rest_(text) {}
-
-  // Calls on_entry(token, score) until it returns false. The bytes read: whole entries, each with the comma before it.
-  template <class OnEntry>
-  std::size_t read(OnEntry on_entry) {
-    const std::size_t all = rest_.size();
-    for (std::size_t left = all;; left = rest_.size()) {
-      if (!take(',') || !take('[') || !take('"')) return all - left;
-      const std::size_t size = plain_size();
-      const std::string_view token = rest_.substr(0, size);
-      rest_.remove_prefix(size);
-      if (!take_here('"') || core::find_invalid_utf8(token) || !take(',')) return all - left;
-      skip_spaces();
-      const auto score = take_json_number(rest_);
-      if (!score || !take(']') || !on_entry(token, *score)) return all - left;
-    }
-  }
-
- private:
-  void skip_spaces() {
-    while (!rest_.empty() &&
-           (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\r' || rest_.front() == '\t'))
-      rest_.remove_prefix(1);
-  }
-  bool take_here(char c) {
-    if (rest_.empty() || rest_.front() != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  bool take(char c) {
-    skip_spaces();
-    return take_here(c);
-  }
-  // Up to a quotation mark, an escape or what stands in no string.
-  [[nodiscard]] std::size_t plain_size() const {
-    std::size_t size = 0;
-    while (size < rest_.size() && rest_[size] != '"' && rest_[size] != '\\' &&
-           static_cast<unsigned char>(rest_[size]) >= 0x20)
-      ++size;
-    return size;
-  }
-
-  std::string_view rest_;
-};
-
 // Receives the events of nlohmann's parser, which is at `at`.
 class Handler : public nlohmann::json_sax<json> {
  public:
-  Handler(JsonDocument& document, const char*& at, const char* end) : document_(document), at_(at), end_(end) {}
+  Handler(JsonDocument& document, const char*& at, const char* end)
+      : document_(document),
+        at_(at),
+        end_(end),
+        is_utf8_(!core::find_invalid_utf8({at, static_cast<std::size_t>(end - at)})) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
 
@@ -132,7 +88,7 @@ class Handler : public nlohmann::json_sax<json> {
       return keep({StatusCode::kInvalidModel, fmt::format("the key {} occurs twice", core::quoted(name))});
     }
     key_.assign(name);  // into memory that is there
-    return true;
+    return !in_vocabulary() || take_plain_ids();
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
@@ -181,6 +137,7 @@ class Handler : public nlohmann::json_sax<json> {
     Status status;
     if (!is_half) {
       status = merges.add_line(text);
+      if (status.ok()) return take_plain_merges();
     } else if (++halves_ == 1) {
       left_.assign(text);
     } else if (halves_ == 2) {
@@ -215,12 +172,61 @@ class Handler : public nlohmann::json_sax<json> {
   bool end_entry() {
     if (halves_ != 2) return not_an_entry();
     if (!add_entry(left_, score_)) return false;
-    PlainEntries entries({at_, static_cast<std::size_t>(end_ - at_)});
-    const std::size_t read =
-        entries.read([&](std::string_view token, double score) { return add_entry(token, score); });
-    at_ += read;
-    skipped_bytes_ += read;
+    return take_plain_scores();
+  }
+
+  // A large file consists of entries of its lists, nearly all of them plain. When the parser has read one, these take
+  // those that follow, and the parser goes on behind them: take_one(text) takes one or nothing.
+  template <class TakeOne>
+  bool take_plain(TakeOne take_one) {
+    if (!is_utf8_) return true;
+    PlainJson text({at_, static_cast<std::size_t>(end_ - at_)});
+    const char* taken = at_;
+    while (take_one(text) && status_.ok())
+      taken = text.at();
+    skipped_bytes_ += static_cast<std::size_t>(taken - at_);
+    at_ = taken;
     return status_.ok();
+  }
+  // Behind a key: its id, and the next key.
+  bool take_plain_ids() {
+    std::string_view key = key_;
+    const bool go_on = take_plain([&](PlainJson& text) {
+      if (!text.take(':')) return false;
+      const auto id = text.take_whole_number();
+      if (!id || !text.take(',')) return false;
+      const auto next = text.take_string();
+      if (!next) return false;
+      keep(document_.lists.vocabulary.add(key, *id));
+      key = *next;
+      return true;
+    });
+    if (key.data() != key_.data()) key_.assign(key);
+    return go_on;
+  }
+  bool take_plain_scores() {
+    return take_plain([this](PlainJson& text) {
+      if (!text.take(',') || !text.take('[')) return false;
+      const auto token = text.take_string();
+      if (!token || !text.take(',')) return false;
+      const auto score = text.take_number();
+      return score && text.take(']') && add_entry(*token, *score);
+    });
+  }
+  bool take_plain_merges() {
+    return take_plain([this](PlainJson& text) {
+      if (!text.take(',')) return false;
+      MergeList& merges = *document_.lists.merges;
+      if (merges_form_ == MergesForm::kLines) {
+        const auto line = text.take_string();
+        return line && keep(merges.add_line(*line).with_context("model.merges"));
+      }
+      if (!text.take('[')) return false;
+      const auto left = text.take_string();
+      if (!left || !text.take(',')) return false;
+      const auto right = text.take_string();
+      return right && text.take(']') && keep(merges.add(*left, *right).with_context("model.merges"));
+    });
   }
 
   // Null when a limit is exceeded.
@@ -276,7 +282,7 @@ class Handler : public nlohmann::json_sax<json> {
         document_.lists.scores.emplace();
       } else if (is_merges) {
         merges_depth_ = 1;
-        document_.lists.merges.emplace();
+        document_.lists.merges.emplace().reserve(static_cast<std::size_t>(end_ - at_));
       } else if (!is_vocabulary) {
         skipped_depth_ = 1;
       }
@@ -296,7 +302,7 @@ class Handler : public nlohmann::json_sax<json> {
       in_vocabulary_ = false;
     } else if (in_merges()) {
       if (merges_depth_ == 2 && halves_ != 2) return not_a_merge();
-      --merges_depth_;
+      return --merges_depth_ == 0 || take_plain_merges();
     } else if (in_scores()) {
       return --scores_depth_ == 0 || end_entry();
     } else {
@@ -308,6 +314,7 @@ class Handler : public nlohmann::json_sax<json> {
   JsonDocument& document_;
   const char*& at_;  // the byte behind what the parser has read
   const char* const end_;
+  const bool is_utf8_;
   std::size_t skipped_bytes_ = 0;  // that the parser has not seen
   std::vector<json*> open_;        // the containers from the root to here; each is the last element of its parent
   std::string key_;

@@ -1,5 +1,5 @@
 // A tokenizer.json, parsed in one pass: a model's vocabulary and merges directly into their lists, the rest as a small
-// tree.
+// tree. Nearly all entries of the lists are plain (plain_json.h) and pass by the parser, ten times as fast.
 //
 // Bounded: nesting, number of values, and no key twice. What is not needed (padding, truncation) is checked as JSON and
 // not kept. Stateless functions, any thread.

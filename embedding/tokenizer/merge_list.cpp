@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
 
 using core::Status;
 using core::StatusCode;
+
+void MergeList::reserve(std::size_t json_bytes) {
+  entries_.reserve(std::min(json_bytes / 14, kMergesMax));
+  bytes_.reserve(json_bytes / 2);
+}
 
 Status MergeList::add(std::string_view left, std::string_view right) {
   if (left.size() > Vocabulary::kTokenBytesMax || right.size() > Vocabulary::kTokenBytesMax) {

@@ -23,6 +23,8 @@ class MergeList {
  public:
   static constexpr std::size_t kMergesMax = Vocabulary::kTokensMax;
 
+  // Room for what a JSON text of this many bytes usually holds.
+  void reserve(std::size_t json_bytes);
   // Rejects what exceeds the limits, here and of a token.
   [[nodiscard]] core::Status add(std::string_view left, std::string_view right);
   // The form "left right"; a line that begins with #version is none, and left out.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
+#include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -14,6 +16,8 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kProbesMax = 128;
+// Tokens whose places in memory are asked for before the first of them is looked at.
+constexpr std::size_t kAtOnce = 32;
 
 }  // namespace
 
@@ -67,6 +71,8 @@ Status Vocabulary::finish() {
   // At most half full. Another seed spreads differently what one seed piles up.
   const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 2));
   shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
+  slots_.reserve(capacity);
+  platform::prefer_huge_pages({reinterpret_cast<std::byte*>(slots_.data()), capacity * sizeof(Slot)});
   slots_.resize(capacity);
   for (seed_ = 0x6C617465U; seed_ < 0x6C617465U + 4; ++seed_) {
     std::string_view twice;
@@ -80,11 +86,16 @@ Status Vocabulary::finish() {
 }
 
 bool Vocabulary::fill_table(std::string_view& twice) {
+  std::array<std::uint64_t, kAtOnce> states{};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (i % kAtOnce == 0) {
+      for (std::size_t k = 0; k < std::min(kAtOnce, entries_.size() - i); ++k) {
+        states[k] = state_of(text_of(entries_[i + k]));
+        __builtin_prefetch(&slots_[slot_of(states[k])], 1);
+      }
+    }
     const std::string_view token = text_of(entries_[i]);
-    std::uint64_t state = seed_;
-    for (const char byte : token)
-      state = hash_step(state, byte);
+    const std::uint64_t state = states[i % kAtOnce];
     const std::uint32_t tag = tag_of(state);
     std::size_t slot = slot_of(state);
     std::size_t probes = 0;
@@ -101,6 +112,32 @@ bool Vocabulary::fill_table(std::string_view& twice) {
   return true;
 }
 
+void Vocabulary::find_all(std::span<const std::string_view> tokens, std::span<std::int32_t> ids) const {
+  std::array<std::uint64_t, kAtOnce> states{};
+  std::array<const Entry*, kAtOnce> likely{};
+  while (!tokens.empty()) {
+    const std::size_t count = std::min(kAtOnce, tokens.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      states[i] = state_of(tokens[i]);
+      __builtin_prefetch(&slots_[slot_of(states[i])]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t slot = slot_of(states[i]);
+      while (slots_[slot].entry != 0 && slots_[slot].tag != tag_of(states[i]))
+        slot = (slot + 1) & (slots_.size() - 1);
+      likely[i] = slots_[slot].entry == 0 ? nullptr : &entries_[slots_[slot].entry - 1];
+      __builtin_prefetch(likely[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (likely[i] != nullptr) __builtin_prefetch(&bytes_[likely[i]->offset]);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      ids[i] = find(states[i], {}, tokens[i]);
+    tokens = tokens.subspan(count);
+    ids = ids.subspan(count);
+  }
+}
+
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
   if (trie_) {
     std::optional<std::int32_t> found;
@@ -109,10 +146,7 @@ std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
     });
     return found;
   }
-  std::uint64_t state = seed_;
-  for (const char byte : token)
-    state = hash_step(state, byte);
-  const std::int32_t id = find(state, {}, token);
+  const std::int32_t id = find(state_of(token), {}, token);
   return id < 0 ? std::nullopt : std::optional(id);
 }
 

@@ -51,6 +51,42 @@ TEST(Utf8Test, FindsTheFirstByteOfWhatIsIllFormed) {
     EXPECT_EQ(find_invalid_utf8(c.text), c.offset) << c.text;
 }
 
+// By the definition: its code point is one, and is encoded to the same bytes.
+bool is_well_formed(const std::string& character) {
+  const char* p = character.data();
+  const char32_t c = decode_utf8(p);
+  return c < 0x110000 && (c < 0xD800 || c > 0xDFFF) && encoded(c) == character;
+}
+
+TEST(Utf8Test, KnowsEveryTwoBytesAndTheBoundsOfLongerCharacters) {
+  // Behind ASCII of some length, since eight bytes are looked at together.
+  const auto check = [](const std::string& character, bool is_good) {
+    for (const std::size_t before : {0U, 3U, 7U, 8U, 13U}) {
+      const std::string text = std::string(before, 'a') + character + "bcd";
+      const auto at = find_invalid_utf8(text);
+      ASSERT_EQ(!at, is_good) << before;
+      if (at) {
+        ASSERT_EQ(*at, before);
+      }
+    }
+  };
+  const auto byte = [](unsigned value) { return std::string(1, static_cast<char>(static_cast<unsigned char>(value))); };
+  for (unsigned lead = 0xC0; lead < 0x100; ++lead) {
+    for (unsigned next = 0; next < 0x100; ++next) {
+      check(byte(lead) + byte(next), lead >= 0xC2 && lead <= 0xDF && next >= 0x80 && next <= 0xBF);
+    }
+  }
+  for (const unsigned lead : {0xE0U, 0xE1U, 0xEDU, 0xEFU, 0xF0U, 0xF1U, 0xF4U, 0xF5U}) {
+    for (const unsigned next : {0x7FU, 0x80U, 0x8FU, 0x90U, 0x9FU, 0xA0U, 0xBFU, 0xC0U}) {
+      for (const unsigned third : {0x7FU, 0x80U, 0xBFU, 0xC0U}) {
+        std::string character = byte(lead) + byte(next) + byte(third);
+        if (lead >= 0xF0) character += byte(0x80);
+        check(character, is_well_formed(character));
+      }
+    }
+  }
+}
+
 TEST(Utf8Test, AcceptsTextOfEveryLength) {
   const std::string text = "naïve 中文 😀 plain ascii of more than eight bytes";
   for (std::size_t n = 0; n <= text.size(); ++n) {

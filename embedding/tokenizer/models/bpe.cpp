@@ -11,6 +11,7 @@
 #include <new>
 #include <span>
 
+#include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
@@ -35,7 +36,14 @@ class MergeTable {
   explicit MergeTable(std::size_t merges) {
     const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(merges * 2, 2));
     shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
+    slots_.reserve(capacity);
+    platform::prefer_huge_pages({reinterpret_cast<std::byte*>(slots_.data()), capacity * sizeof(Slot)});
     slots_.resize(capacity);
+  }
+
+  // Asks for the memory that add() of this pair will need.
+  void prefetch(std::int32_t left, std::int32_t right) const {
+    __builtin_prefetch(&slots_[slot_of(key_of(left, right))], 1);
   }
 
   // Of two equal pairs the later one counts. False when too many collide.
@@ -264,8 +272,8 @@ class Bpe final : public TokenModel {
   const MergeTable merges_;
   const std::vector<std::int32_t> made_;  // the token of each rank
   const BpeOptions options_;
-  std::array<std::int32_t, 0x180> initial_;  // of the characters that byte-level texts and most others consist of
-  std::array<std::int32_t, 256> bytes_;      // of the tokens that stand for a byte; -1: there is none
+  std::array<std::int32_t, 0x180> initial_{};  // of the characters that byte-level texts and most others consist of
+  std::array<std::int32_t, 256> bytes_{};      // of the tokens that stand for a byte; -1: there is none
 };
 
 Result<bool> flag(const JsonView& view, std::string_view key) {
@@ -322,19 +330,32 @@ class MergeReader {
 
   Status read(const MergeList& list, MergeTable& table, std::vector<std::int32_t>& made) {
     made.reserve(list.size());
+    std::array<std::string_view, kAtOnce * 2> halves;
+    std::array<std::int32_t, kAtOnce * 2> ids{};
     for (std::size_t rank = 0; rank < list.size(); ++rank) {
-      const MergePair pair = list[rank];
-      LB_ASSIGN_OR_RETURN(const std::int32_t left, id_of(pair.left, rank));
-      LB_ASSIGN_OR_RETURN(const std::int32_t right, id_of(pair.right, rank));
-      // The prefix is cut off by its length, whatever stands there.
-      if (pair.right.size() < prefix_size_ ||
-          (pair.right.size() > prefix_size_ && core::is_utf8_continuation(pair.right[prefix_size_]))) {
-        return {StatusCode::kInvalidModel, fmt::format("model.merges: {} of merge {} does not begin with the prefix",
-                                                       core::quoted(pair.right), rank)};
+      const std::size_t i = rank % kAtOnce * 2;
+      if (i == 0) {
+        const std::size_t count = std::min(kAtOnce, list.size() - rank) * 2;
+        for (std::size_t k = 0; k < count; k += 2) {
+          halves[k] = list[rank + k / 2].left;
+          halves[k + 1] = list[rank + k / 2].right;
+        }
+        vocabulary_.find_all(std::span(halves).first(count), std::span(ids).first(count));
+        for (std::size_t k = 0; k < count; k += 2)
+          table.prefetch(ids[k], ids[k + 1]);
       }
-      both_.assign(pair.left).append(pair.right.substr(prefix_size_));
-      LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(both_, rank));
-      if (!table.add(left, right, {static_cast<std::uint32_t>(rank), id})) {
+      LB_RETURN_IF_ERROR(check(halves[i], ids[i], rank));
+      LB_RETURN_IF_ERROR(check(halves[i + 1], ids[i + 1], rank));
+      const std::string_view right = halves[i + 1];
+      // The prefix is cut off by its length, whatever stands there.
+      if (right.size() < prefix_size_ ||
+          (right.size() > prefix_size_ && core::is_utf8_continuation(right[prefix_size_]))) {
+        return {StatusCode::kInvalidModel,
+                fmt::format("model.merges: {} of merge {} does not begin with the prefix", core::quoted(right), rank)};
+      }
+      const std::int32_t id = find_made(halves[i], right.substr(prefix_size_));
+      LB_RETURN_IF_ERROR(check(both_, id, rank));
+      if (!table.add(ids[i], ids[i + 1], {static_cast<std::uint32_t>(rank), id})) {
         return {StatusCode::kUnsupported,
                 "model.merges: the pairs are chosen so that they cannot be told apart quickly"};
       }
@@ -344,14 +365,29 @@ class MergeReader {
   }
 
  private:
-  [[nodiscard]] Result<std::int32_t> id_of(std::string_view token, std::size_t rank) const {
-    if (const auto id = vocabulary_.find(token)) return *id;
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("model.merges: {} of merge {} is not in the vocabulary", core::quoted(token), rank));
+  static constexpr std::size_t kAtOnce = 32;
+
+  [[nodiscard]] static Status check(std::string_view token, std::int32_t id, std::size_t rank) {
+    if (id >= 0) return {};
+    return {StatusCode::kInvalidModel,
+            fmt::format("model.merges: {} of merge {} is not in the vocabulary", core::quoted(token), rank)};
+  }
+  // The id of both together, and their text in `both_` when there is none. Most files have the tokens in the order in
+  // which merges make them.
+  std::int32_t find_made(std::string_view left, std::string_view right) {
+    for (const std::int32_t id : {last_made_ + 1, last_made_}) {
+      const auto token = vocabulary_.token(id);
+      if (token && token->size() == left.size() + right.size() && token->starts_with(left) && token->ends_with(right))
+        return last_made_ = id;
+    }
+    both_.assign(left).append(right);
+    const auto id = vocabulary_.find(both_);
+    return id ? last_made_ = *id : -1;
   }
 
   const Vocabulary& vocabulary_;
   const std::size_t prefix_size_;
+  std::int32_t last_made_ = -1;
   std::string both_;
 };
 

@@ -47,6 +47,57 @@ TEST(BpeTest, ReadsBothFormsOfMerges) {
   EXPECT_EQ(testing::ids_of(bpe(words, Json::array()), "ab"), (Ids{0, 1}));
 }
 
+TEST(BpeTest, ReadsListsHoweverTheyAreWritten) {
+  // Lists as a file has them: without any white space, indented, and with all there may be; then with escapes.
+  const auto file = [](const std::string& vocab, const std::string& merges) {
+    return R"({"pre_tokenizer":{"type":"WhitespaceSplit"},"model":{"type":"BPE","vocab":{)" + vocab +
+           R"(},"merges":[)" + merges + "]}}";
+  };
+  const auto expect_read = [](const std::string& text) {
+    const auto tokenizer = Tokenizer::from_json(text, "tokenizer.json");
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string() << "\n" << text;
+    EXPECT_EQ(testing::ids_of(*tokenizer, "a\"é中b"), (Ids{5, 6})) << text;
+    EXPECT_EQ(tokenizer->token(7), "a longer token, of more than eight bytes, é中") << text;
+  };
+  const std::string vocab =
+      R"("a":0,"\"":1,"é":2,"中":3,"b":4,"a\"é":5,"中b":6,"a longer token, of more than eight bytes, é中":7,"a\"":8)";
+  expect_read(file(vocab, R"(["a","\""],["a\"","é"],["中","b"])"));
+  expect_read(file(vocab, R"("a \"","a\" é","中 b")"));
+  expect_read(file(
+      "\n      \"a\": 0,\n      \"\\\"\" :\t1 ,\r\n          \"\\u00e9\": 2,\n      \"中\":3,\"b\": 4, \"a\\\"é\": "
+      "5,\n      \"中b\": 6,\n      \"a longer token, of more than eight bytes, é中\": 7\n , \"a\\u0022\": 8\n    ",
+      "\n                  [\n        \"a\",\n        \"\\\"\"\n      ] ,\n      [ \"a\\\"\" , \"\\u00E9\" "
+      "],[\"中\",\"b\"]"
+      "\n    "));
+}
+
+TEST(BpeTest, SaysWhereAListIsDamaged) {
+  const std::string front = R"({"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2)";
+  const std::string middle = R"(},"merges":[)";
+  const auto damaged = [](const std::string& good, const std::string& bad, const std::string& behind) {
+    const auto tokenizer = Tokenizer::from_json(good + bad + behind, "tokenizer.json");
+    ASSERT_FALSE(tokenizer.ok()) << bad;
+    EXPECT_EQ(tokenizer.status().message(),
+              "tokenizer.json: not valid JSON at byte " + std::to_string(good.size() + bad.size()));
+  };
+  const std::string behind = R"("b"]]}})";
+  for (const char* bad : {",}", ",\"c\"}", ",\"c\":}", ",\"c\":0x", ",\"c\":01", ",\"c\":-,", ",\"c\":3.,", ",\"c\n",
+                          ",\"\xFF", ",\"c\\q", ",\"\xE0\x80", ",\"\\ud800\""})
+    damaged(front, bad, middle + behind);
+  for (const char* bad : {",]", "x", ",[\"\xED\xA0", ",[\"a\",\"b\t"})
+    damaged(front + middle + R"(["a","b"])", bad, behind);
+  for (const char* bad : {",]", ",\"a\n", ",\"\xC0"})
+    damaged(front + middle + R"("a b")", bad, behind);
+}
+
+TEST(BpeTest, FindsWhatMergesMakeInAnyOrder) {
+  // The token of a merge is before that of the merge before it, the same, far behind, or there twice.
+  const std::vector<std::string> words = {"a", "b", "c", "abc", "bc", "ab", "x", "cab", "aa"};
+  const Json merges = Json::parse(R"(["a b", "b c", "ab c", "a bc", "c ab", "a a"])");
+  const Json file = bpe(words, merges);
+  EXPECT_EQ(testing::ids_of(file, "abc bc bcx cab aa"), (Ids{3, 4, 4, 6, 7, 8}));
+}
+
 TEST(BpeTest, TakesTheLaterOneOfEqualPairs) {
   // As the last merge, a+b comes after b+c.
   EXPECT_EQ(testing::ids_of(bpe({"a", "b", "c", "ab", "bc"}, {"a b", "b c", "a b"}), "abc"), (Ids{0, 4}));

@@ -1,0 +1,109 @@
+// PlainJson: takes from the front of a JSON text what the lists of large tokenizer files consist of: marks, whole
+// numbers, strings without an escape. A parser of JSON reads all the rest.
+//
+// What it takes is what the parser would have read there; where it takes nothing, there may be an error or just
+// something less usual, and where it then stands has no meaning. The text must be well-formed UTF-8: strings are not
+// checked one by one. A view: the text must outlive it. One thread.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "embedding/tokenizer/json_number.h"
+
+namespace latebind::embedding {
+
+static_assert(std::endian::native == std::endian::little, "the steps of eight bytes read little-endian words");
+
+class PlainJson {
+ public:
+  explicit PlainJson(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  // The first byte that was not taken.
+  [[nodiscard]] const char* at() const { return at_; }
+
+  // White space, then this mark.
+  bool take(char mark) {
+    skip_spaces();
+    if (at_ == end_ || *at_ != mark) return false;
+    ++at_;
+    return true;
+  }
+  // White space, then a string, of which this is the content.
+  std::optional<std::string_view> take_string() {
+    if (!take('"')) return std::nullopt;
+    const char* const begin = at_;
+    skip_plain();
+    if (at_ == end_ || *at_ != '"') return std::nullopt;
+    const std::string_view content(begin, static_cast<std::size_t>(at_ - begin));
+    ++at_;
+    return content;
+  }
+  // White space, then the digits of a whole number from 0. Whoever takes a mark next knows that it had no fraction.
+  std::optional<std::uint64_t> take_whole_number() {
+    skip_spaces();
+    constexpr std::ptrdiff_t kDigitsMax = 19;  // any of so many fits
+    const char* const begin = at_;
+    std::uint64_t number = 0;
+    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+      if (at_ - begin == kDigitsMax) return std::nullopt;
+      number = number * 10 + static_cast<std::uint64_t>(*at_ - '0');
+    }
+    if (at_ == begin || (*begin == '0' && at_ - begin > 1)) return std::nullopt;
+    return number;
+  }
+  // White space, then any number, as take_json_number() reads it.
+  std::optional<double> take_number() {
+    skip_spaces();
+    std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
+    const auto number = take_json_number(rest);
+    at_ = end_ - rest.size();
+    return number;
+  }
+
+ private:
+  static constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  static constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+
+  [[nodiscard]] bool has_eight() const { return end_ - at_ >= 8; }
+  [[nodiscard]] std::uint64_t eight() const {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, at_, sizeof(bytes));
+    return bytes;
+  }
+
+  void skip_spaces() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) {
+      ++at_;
+      // As files are indented.
+      while (has_eight() && eight() == ' ' * kOnes)
+        at_ += 8;
+    }
+  }
+
+  // Up to a quotation mark, an escape or what stands in no string.
+  void skip_plain() {
+    for (; has_eight(); at_ += 8) {
+      const std::uint64_t bytes = eight();
+      // The high bit of each byte that is looked for; above the lowest one there may be others.
+      const std::uint64_t quote = bytes ^ '"' * kOnes;
+      const std::uint64_t escape = bytes ^ '\\' * kOnes;
+      const std::uint64_t found =
+          (((quote - kOnes) & ~quote) | ((escape - kOnes) & ~escape) | ((bytes - 0x20 * kOnes) & ~bytes)) & kHighBits;
+      if (found == 0) continue;
+      at_ += std::countr_zero(found) / 8;
+      return;
+    }
+    while (at_ != end_ && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20)
+      ++at_;
+  }
+
+  const char* at_;
+  const char* end_;
+};
+
+}  // namespace latebind::embedding
