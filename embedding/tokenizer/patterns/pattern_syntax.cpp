@@ -207,7 +207,9 @@ class PatternReader {
   Result<PatternNode> read_atom() {
     if (begins_repetition()) return refused("a repetition of nothing");
     if (accept("(")) return read_group();
-    if (is_next("^") || is_next("$")) return refused(fmt::format("the anchor '{}'", text_[at_]));
+    for (const std::string_view anchor : {"^", "$", "\\A", "\\z", "\\Z", "\\b", "\\B"}) {
+      if (accept(anchor)) return read_anchor(anchor.back());
+    }
     const bool is_class = is_next("[") || is_next(".");
     if (is_class && ignores_case_) return refused("a class of characters where case does not count");
     if (is_class) previous_letter_ = 0;
@@ -249,6 +251,79 @@ class PatternReader {
     if (lower == 's') both.push_back({0x17F, 0x17F});
     if (lower == 'k') both.push_back({0x212A, 0x212A});
     return character(CodePointSet(std::move(both)));
+  }
+
+  // What stands before or behind a place, or does not.
+  Result<PatternNode> look(bool behind, bool negated, const std::vector<CodePointSet>& at) {
+    PatternNode inner;
+    inner.kind = Kind::kSequence;
+    for (const CodePointSet& set : at) {
+      LB_ASSIGN_OR_RETURN(PatternNode part, character(set));
+      inner.parts.push_back(std::move(part));
+    }
+    inner.size_min = inner.size_max = inner.expanded = at.size();
+    PatternNode node;
+    node.kind = Kind::kLook;
+    node.behind = behind;
+    node.negated = negated;
+    node.expanded = inner.expanded;
+    if (behind) behind_max_ = std::max(behind_max_, at.size());
+    node.parts.push_back(at.size() == 1 ? std::move(inner.parts.front()) : std::move(inner));
+    return node;
+  }
+
+  // An anchor says what stands on its two sides: nothing, the end of a line, characters of words.
+  Result<PatternNode> read_anchor(char name) {
+    const CodePointSet any = CodePointSet().complement();
+    const CodePointSet line_end('\n', '\n');
+    const CodePointSet word = characters_of_shorthand('w', false);
+    struct Side {
+      bool negated;
+      CodePointSet set;
+    };
+    PatternNode node;
+    node.kind = Kind::kAlternatives;
+    const auto either = [&](const std::optional<Side>& behind, const std::optional<Side>& ahead) -> Status {
+      PatternNode both;
+      both.kind = Kind::kSequence;
+      if (behind) {
+        LB_ASSIGN_OR_RETURN(PatternNode part, look(true, behind->negated, {behind->set}));
+        both.parts.push_back(std::move(part));
+      }
+      if (ahead) {
+        LB_ASSIGN_OR_RETURN(PatternNode part, look(false, ahead->negated, {ahead->set}));
+        both.parts.push_back(std::move(part));
+      }
+      both.expanded = both.parts.size();
+      node.expanded += both.expanded;
+      node.parts.push_back(both.parts.size() == 1 ? std::move(both.parts.front()) : std::move(both));
+      return {};
+    };
+    switch (name) {
+      case 'A':
+        return look(true, true, {any});
+      case 'z':
+        return look(false, true, {any});
+      case '$':
+        return look(false, true, {line_end.complement()});
+      case 'Z': {  // no two characters, and none but the end of a line
+        node.kind = Kind::kSequence;
+        LB_ASSIGN_OR_RETURN(PatternNode two, look(false, true, {any, any}));
+        LB_ASSIGN_OR_RETURN(PatternNode other, look(false, true, {line_end.complement()}));
+        node.expanded = two.expanded + other.expanded;
+        node.parts.push_back(std::move(two));
+        node.parts.push_back(std::move(other));
+        return node;
+      }
+      case '^':  // behind the last end of a line no line begins
+        LB_RETURN_IF_ERROR(either(Side{true, any}, std::nullopt));
+        LB_RETURN_IF_ERROR(either(Side{false, line_end}, Side{false, any}));
+        return node;
+      default:
+        LB_RETURN_IF_ERROR(either(Side{false, word}, Side{name == 'b', word}));
+        LB_RETURN_IF_ERROR(either(Side{true, word}, Side{name != 'b', word}));
+        return node;
+    }
   }
 
   // Behind its "(".

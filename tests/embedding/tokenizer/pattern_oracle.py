@@ -29,10 +29,11 @@ EXPRESSIONS = [
     r"(?<=a).", r"(?<!\s)\p{L}+", r"(?<=ab|cd)\w", r"\p{L}(?=\p{M})", r"\p{L}(?!\p{M})", r"(?>a+|ab)b?", r"\w++\s", r"\w*+a|b", r"\w*?a",
     r"a{2}", r"[ab]{2,3}", r"[ab]{2,3}?", r"x{,2}b", r"a{2,}", r"\w{3,}?\s", r"(a|ab)(c|bcd)?", r"(?:a|b)+?c", r"[\x20\t\u00e9\x{1F600}]+",
     r"\n|\r|\t|\f|\v", r"\.|\-|\\|\/|\[|\{", r"]|}", r"[-a]+|[b-]", r"[&a]+", r"[.*+?()|{}^$]", r"(?i:k|s|'x)", r"(?i:hello)", r"[^\n]", r"é|ß|中",
+    "^a", "a$", r"\ba", r"a\B", r"\Aa", r"a\z", r"a\Z", r"\n^", r"\n$", r"\n\Z", r"\n\z", r"^\s+|\s+$", r"\b\w+\b", r"\b\W+", r"\w\B.", r"^.*a$|(?:^|x)b+",
     r"(a(b(c(d)?)?)?)", r"\p{Sc}\p{Nd}+|\p{Pd}|\p{Zs}{2}|\p{Cf}|\p{Co}|\p{Cn}|\p{Cc}|\p{Me}|\p{Nl}|\p{Sk}|\p{So}|\p{Sm}|\p{Pi}|\p{Pf}",
 ]
 REFUSED = [
-    "^a", "a$", r"\ba", r"a\B", r"\Aa", r"a\z", r"a\Z", r"\Ga", r"\R", r"\X", r"\h", r"(?i)a", r"(?m:a.)", r"(?x: a)", r"(?i:é)", r"(?i:[a])", r"(?i:ss)",
+    "^*a", r"(?=a$)a", r"\b", "^", r"(?:\b)+a", r"(?<=^a)b", r"\Ga", r"\R", r"\X", r"\h", r"(?i)a", r"(?m:a.)", r"(?x: a)", r"(?i:é)", r"(?i:[a])", r"(?i:ss)",
     r"(?i:of+i)", r"(?<n>a)", r"(a)\1", r"(?#a)a", r"[[:alpha:]]", r"\p{Han}", r"\p{Greek}", r"a{2}+", r"a{2}?", r"a**", r"(?:a?)*", r"a*", r"|a", "a|b|", "", r"(?:)a",
     r"(?=a)+b", r"(?=a*)b", r"(?<=a+)b", r"[]a]", r"[a-c-e]", r"[a-\d]", r"[\d-a]", r"[--/]", r"[&&a]", r"[a&&]", r"[a", r"(a", r"a)", "a\\", r"\x{D800}",
     r"\xe9", r"\x{110000}", r"a{3,2}", r"a{0}", r"a{1001}", r"(?:a{100}){100}", r"{2}", r"a{x}", r"*a", r"\K", r"\Qa", r"\cA", r"\0", r"\pL", r"(?~a)",
@@ -73,6 +74,35 @@ def compare_expressions(driver):
         replace = normalizers.Replace(Regex(expression), "<é>")
         wrong += unigram_oracle.compare_normalizer(driver, f"Replace {expression!r}", replace, lines[i % 3::3], quiet=True)
     print(f"{len(EXPRESSIONS)} expressions, {len(lines) + len(long)} texts and more: {wrong} differ")
+    return wrong
+
+
+def drawn_expression(rng):
+    """Of anchors, characters, classes and groups; at least one character."""
+    pieces = ["^", "$", r"\A", r"\z", r"\Z", r"\b", r"\B", "a", "b", r"\n", r"\s", r"\w", r"\W", ".", "[^a]", "é", "-", "a+", r"\w+", r"\n?", "(?:^|b)", "(?:a|$)",
+              r"(?:\Bx|\b-)", r"(?=\w)", r"(?<!a)", r".*?", "(?>a|ab)"]
+    parts = [[rng.choice(pieces) for _ in range(rng.randint(1, 4))] for _ in range(rng.randint(1, 2))]
+    for part in parts:
+        part.insert(rng.randint(0, len(part)), rng.choice(["a", r"\n", r"\w", r"\s", ".", r"\W", "b+", "-", r"[\na]"]))
+    return "|".join("".join(part) for part in parts)
+
+
+def compare_anchors(driver):
+    rng = random.Random(33)
+    pieces = ["a", "b", "ab", "x", "\n", "\n\n", "\r\n", " ", "-", "é", "中", "²", "½", "\u0301", "_", "\u200d", "a\n", "\nb", "7", "", "\u2028", "\x85"]
+    texts = ["", *pieced_lines(100, 34, pieces)]
+    long = ["a\n" * 3000, "ab " * 2000 + "\n", "\n" * 5000, "a" * 5000 + "\n"]
+    wrong = 0
+    count = 150
+    for i in range(count):
+        expression = drawn_expression(rng)
+        behavior = rng.choice(BEHAVIORS)
+        wrong += compare_words(driver, f"{expression!r}, {behavior}", pre_tokenizers.Split(Regex(expression), behavior), texts + long[i % 4 : i % 4 + 1])
+    # Each word of an earlier part is a text of its own.
+    for expression in ("^a", "a$", r"\Aa", r"a\z", r"\ba", r"a\b", r"\Ba"):
+        parts = [pre_tokenizers.Split(" ", "isolated"), pre_tokenizers.Split(Regex(expression), "isolated")]
+        wrong += compare_words(driver, f"{expression!r} behind a split", pre_tokenizers.Sequence(parts), texts)
+    print(f"{count} expressions with anchors, {len(texts) + 1} texts: {wrong} differ")
     return wrong
 
 
@@ -153,7 +183,7 @@ def like_modern_bert():
 
 
 def compare(driver):
-    wrong = compare_expressions(driver) + compare_strings(driver) + compare_refused(driver)
+    wrong = compare_expressions(driver) + compare_anchors(driver) + compare_strings(driver) + compare_refused(driver)
     every = byte_level_oracle.EVERY_LINE + oracle.combining_sequences()[:500] + pieced_lines(1500, 33, PIECES)
     some = every[:len(oracle.SENTENCES)] + random.Random(5).sample(every, 300) + every[-300:]
     for name, tokenizer in (

@@ -103,11 +103,33 @@ TEST(PatternTest, FindsWhatExpressionsSay) {
   EXPECT_EQ(matches("a", ""), Texts{});
 }
 
+TEST(PatternTest, KnowsAnchorsAsTheReferencesEngine) {
+  const std::string text = "ab a\nba\n";
+  EXPECT_EQ(matches("^.", text), (Texts{"a", "b"})) << "of every line";
+  EXPECT_EQ(matches(".$", text), (Texts{"a", "a"}));
+  EXPECT_EQ(matches(R"(\A.)", text), (Texts{"a"}));
+  EXPECT_EQ(matches(R"(.\Z)", text), (Texts{"a"})) << "before a last end of a line";
+  EXPECT_EQ(matches(R"(\n\z)", text), (Texts{"\n"}));
+  EXPECT_EQ(matches(R"(a\z)", text), Texts{});
+  EXPECT_EQ(matches(R"(\n^)", text), (Texts{"\n"})) << "no line begins at the end of the text";
+  EXPECT_EQ(matches(R"(\n$)", "a\n\nb\n"), (Texts{"\n", "\n"}));
+  EXPECT_EQ(matches(R"(a$)", "a\r\na\u2028a"), (Texts{"a"})) << "\\n alone ends a line";
+  EXPECT_EQ(matches(R"(\b\w+\b)", "caf\u00E9 a_1-\u4E2D\u00BD"), (Texts{"caf\u00E9", "a_1", "\u4E2D\u00BD"}));
+  EXPECT_EQ(matches(R"(\Ba)", "aa ba a"), (Texts{"a", "a"}));
+  // Further on than is searched at once.
+  EXPECT_EQ(matches(R"(^b)", std::string(9000, 'a') + "\nb"), (Texts{"b"}));
+  EXPECT_EQ(matches(R"(\Aa)", std::string(9000, 'a')), (Texts{"a"}));
+  EXPECT_EQ(matches(R"(a\z)", std::string(9000, 'a')), (Texts{"a"}));
+}
+
 TEST(PatternTest, RefusesWhatMayMeanSomethingElse) {
   for (const auto& [expression, why] : std::vector<std::pair<std::string, std::string>>{
-           {"^a", "the anchor '^'"},
-           {"a$", "the anchor '$'"},
-           {R"(\ba)", R"('\b')"},
+           {R"(\Ga)", R"('\G')"},
+           {"^", "that it can match nothing at all"},
+           {R"(\b+a)", "a repetition of what can be nothing at all"},
+           {"$+", "a repetition of what looks ahead or behind"},
+           {"(?=a$)a", "a look ahead or behind in another one"},
+           {"(?m)a", "a group that begins with '(?m'"},
            {R"(a\R)", R"('\R')"},
            {R"((a)\1)", R"('\1')"},
            {R"(\p{Han})", R"('\p{Han}')"},
@@ -149,10 +171,9 @@ TEST(PatternTest, RefusesWhatMayMeanSomethingElse) {
   for (char32_t c = 0x4E00; c < 0x4E00 + 251; ++c)
     core::encode_utf8(c, [&many](char byte) { many.push_back(byte); });
   EXPECT_THAT(Pattern::expression(many).status().to_string(), HasSubstr("more than 250 different characters"));
-  const Json part = split_part("Regex", "a$", "Isolated");
-  EXPECT_THAT(
-      read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string(),
-      HasSubstr("pre_tokenizer.pattern.Regex 'a$' has something that is not supported: the anchor '$' (at byte 1)"));
+  const Json part = split_part("Regex", R"(a\G)", "Isolated");
+  EXPECT_THAT(read_split(*JsonView::object(part, "pre_tokenizer")).status().to_string(),
+              HasSubstr("pre_tokenizer.pattern.Regex 'a\\G' has something that is not supported: '\\G' (at byte 3)"));
 }
 
 // Characters of every kind that the expressions tell apart, and any others.
