@@ -120,9 +120,8 @@ lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* t
 
 lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                             lb_token_list** list) {
-  return api::guarded([&] {
-    return encode("lb_tokenizer_encode", tokenizer, texts, count, {.max_tokens = max_tokens}, false, list);
-  });
+  return api::guarded(
+      [&] { return encode("lb_tokenizer_encode", tokenizer, texts, count, {.max_tokens = max_tokens}, false, list); });
 }
 
 lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,

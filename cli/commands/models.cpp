@@ -111,8 +111,10 @@ std::string models_reference() {
       "sentence-transformers'\n"
       "`CrossEncoder.predict`, by Sigmoid or Identity, as the files say; random weights of each network but `new`,\n"
       "`camembert` and `xlm-roberta`, which are others' networks, were compared with it\n"
-      "(`tests/data/cross_encoders/make.py`). Texts that are too long together are cut as there, the longer one first.\n"
-      "A token's type is told to a network where transformers 5 does: by `model_input_names`, else by the class of the\n"
+      "(`tests/data/cross_encoders/make.py`). Texts that are too long together are cut as there, the longer one "
+      "first.\n"
+      "A token's type is told to a network where transformers 5 does: by `model_input_names`, else by the class of "
+      "the\n"
       "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts.\n\n"
       "## Parts of tokenizers\n\n"
       "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
@@ -143,8 +145,9 @@ Exit models(const ModelsArguments& options) {
 void add_models(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ModelsArguments>();
   CLI::App& app = *program.add_subcommand("models", "Lists the kinds of models that are known.");
-  app.add_flag("--json", options->json,
-               "Prints {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: [type]}}.");
+  app.add_flag(
+      "--json", options->json,
+      "Prints {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: [type]}}.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");
   app.footer(
       "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"

@@ -1,5 +1,6 @@
 // latebind rerank: the lines of a file by their scores for a query.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "cli/terminal/matches.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
+#include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/cross_encoder.h"
 
@@ -105,9 +107,8 @@ Exit rerank(const RerankArguments& options) {
   const std::size_t labels = (*encoder)->labels().size();
   if (labels != 1) {
     return fail(Status(core::StatusCode::kUnsupported,
-                       fmt::format("the model gives {} numbers for a pair, by which nothing can be ranked; "
-                                   "`latebind serve` has them at /predict",
-                                   labels)));
+                       fmt::format("the model gives {} numbers for a pair ({}), by which nothing can be ranked", labels,
+                                   core::printable(fmt::format("{}", fmt::join((*encoder)->labels(), ", "))))));
   }
 
   const embedding::Embedder& network = (*encoder)->network();

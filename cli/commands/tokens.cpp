@@ -86,8 +86,8 @@ Exit tokens(const TokensArguments& options) {
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const auto printed = print_all(*tokenizer, {.max_tokens = *limit, .prompt = *std::move(prompt)}, options.offsets,
-                                 *reader, **sink);
+  const auto printed =
+      print_all(*tokenizer, {.max_tokens = *limit, .prompt = *std::move(prompt)}, options.offsets, *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

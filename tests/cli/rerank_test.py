@@ -79,7 +79,7 @@ def test_each_kind_names_the_command_for_the_other(tmp_path):
 
 def test_several_labels_are_no_ranking():
     message = bad(1, "rerank", "--model", FOLDER / "roberta", "--query", "q", "-", input="a\n")
-    assert "3 numbers" in message
+    assert "3 numbers for a pair (contradiction, entailment, neutral)" in message
 
 
 @pytest.fixture
