@@ -88,6 +88,12 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
   }
 }
 
+// Whether anything in it must follow without being matched.
+bool looks_ahead(const PatternNode& node) {
+  if (node.kind == Kind::kLook && !node.behind && !node.negated) return true;
+  return std::ranges::any_of(node.parts, looks_ahead);
+}
+
 std::string text_of_error(int code) {
   std::array<PCRE2_UCHAR, 256> text{};
   pcre2_get_error_message(code, text.data(), text.size());
@@ -109,8 +115,11 @@ core::Result<PatternPtr> PatternProgram::compile(const PatternTree& tree) {
   write_node(tree.root, *program->alphabet_, expression);
   int error = 0;
   PCRE2_SIZE error_at = 0;
-  constexpr std::uint32_t kOptions = PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_CAPTURE | PCRE2_USE_OFFSET_LIMIT;
-  program->code_ = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), kOptions, &error,
+  std::uint32_t options = PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_CAPTURE | PCRE2_USE_OFFSET_LIMIT;
+  // PCRE2 10.42 takes the first character of what is only looked at for one that a match begins with, and then wants
+  // the last one behind it: "(?=a)b?ac" finds no "ac".
+  if (looks_ahead(tree.root)) options |= PCRE2_NO_START_OPTIMIZE;
+  program->code_ = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), options, &error,
                                  &error_at, nullptr);
   if (program->code_ == nullptr) {
     if (error == PCRE2_ERROR_NOMEMORY) return core::Status::out_of_memory();

@@ -89,6 +89,7 @@ TEST(PatternTest, FindsWhatExpressionsSay) {
   EXPECT_EQ(matches(R"(a|ab)", "ab"), (Texts{"a"})) << "the first alternative, not the longest";
   EXPECT_EQ(matches(R"(\w+(?=!))", "ab cd!"), (Texts{"cd"}));
   EXPECT_EQ(matches(R"((?<!a)b)", "abb"), (Texts{"b"}));
+  EXPECT_EQ(matches(R"((?=\w)\n?\w\s)", "-a\n"), (Texts{"a\n"})) << "which PCRE2's search for beginnings misses";
   EXPECT_EQ(matches(R"(a{2,3}?)", "aaaaa"), (Texts{"aa", "aa"}));
   EXPECT_EQ(matches(R"(a++a)", "aaa"), Texts{});
   EXPECT_EQ(matches(R"((?>a|ab)c)", "abc"), Texts{});
