@@ -10,6 +10,7 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/model_folder.h"
 
 namespace latebind::server {
 
@@ -36,6 +37,13 @@ bool is_network_file(const fs::path& path) {
   std::error_code ignored;
   const auto extension = path.extension();
   return fs::is_regular_file(path, ignored) && (extension == ".onnx" || extension == ".xml");
+}
+
+Status warm(const embedding::CrossEncoder& encoder) {
+  LB_RETURN_IF_ERROR(encoder.network().prepare());
+  std::vector<float> scores(encoder.labels().size());
+  const embedding::TextPair pair{"a query", "What the device makes ready for its first pair is made ready now."};
+  return encoder.score({&pair, 1}, scores).status();
 }
 
 // Texts of one token and of the longest batches: what the vendor makes ready for them is ready then.
@@ -83,9 +91,15 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {
     const auto count = [&metrics, name = model->name](const BatchRecord& batch) { metrics.observe(name, batch); };
-    LB_ASSIGN_OR_RETURN(model->embedder, app::open_embedder(place, runtime, count));
-    LB_RETURN_IF_ERROR(warm(*model->embedder));
-    if (token_vectors) {
+    LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = runtime.onnx_file}));
+    if (folder.kind == embedding::ModelKind::kCrossEncoder) {
+      LB_ASSIGN_OR_RETURN(model->cross_encoder, app::open_cross_encoder(place, runtime, count));
+      LB_RETURN_IF_ERROR(warm(*model->cross_encoder));
+    } else {
+      LB_ASSIGN_OR_RETURN(model->embedder, app::open_embedder(place, runtime, count));
+      LB_RETURN_IF_ERROR(warm(*model->embedder));
+    }
+    if (token_vectors && model->embedder != nullptr) {
       LB_ASSIGN_OR_RETURN(model->token_embedder, app::open_embedder(place, runtime, count, /*token_vectors=*/true));
       LB_RETURN_IF_ERROR(warm(*model->token_embedder));
     }

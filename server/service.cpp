@@ -39,6 +39,9 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
   return count;
 }
 
+// Of a score in an answer, beside the document.
+constexpr std::uint64_t kScoreBytes = 96;
+
 // What the vectors of a request and its answer take at most; of tokens, before they are counted.
 std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
                            std::size_t prompt_bytes) {
@@ -167,6 +170,15 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
                  .param = "model"};
 }
 
+Outcome<const ServedModel*> Service::find_for(std::string_view name, bool (*does)(const ServedModel&)) const {
+  auto found = find(name);
+  if (!name.empty() || std::holds_alternative<Refusal>(found)) return found;
+  for (const auto& model : models_) {
+    if (does(*model)) return model.get();
+  }
+  return found;
+}
+
 ModelQueue Service::queue_of(const ServedModel& model) const {
   ModelQueue queue;
   if (model.tensors != nullptr) {
@@ -174,7 +186,7 @@ ModelQueue Service::queue_of(const ServedModel& model) const {
     queue.waiting_runs = state.waiting;
     queue.running = state.running;
   }
-  for (const auto* embedder : {model.embedder.get(), model.token_embedder.get()}) {
+  for (const auto* embedder : {model.of_texts(), static_cast<const embedding::Embedder*>(model.token_embedder.get())}) {
     if (embedder == nullptr) continue;
     const auto state = embedder->queue_state();
     queue.waiting_texts += state.waiting_texts;
@@ -186,13 +198,13 @@ ModelQueue Service::queue_of(const ServedModel& model) const {
 
 std::size_t Service::hung_runs_of(const ServedModel& model) {
   std::size_t count = model.tensors != nullptr ? model.tensors->hung_runs() : 0;
-  for (const auto* embedder : {model.embedder.get(), model.token_embedder.get()})
+  for (const auto* embedder : {model.of_texts(), static_cast<const embedding::Embedder*>(model.token_embedder.get())})
     count += embedder != nullptr ? embedder->hung_runs() : 0;
   return count;
 }
 
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find(call.model);
+  const auto found = find_for(call.model, [](const ServedModel& one) { return one.embedder != nullptr; });
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
   const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
   const std::size_t read = texts != nullptr ? texts->size() : ids->size();
@@ -243,18 +255,8 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
     prompt_bytes = chosen->size();
   }
-  // Refused before time is spent on tokens.
-  const auto overloaded = [&](std::string message) {
-    return Refusal{
-        .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
-  };
-  if (const auto state = embedder.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
-    return done(overloaded(fmt::format("{} tokens wait already", state.waiting_tokens)));
-  }
-
-  if (!exchange->reserve(answer_bytes(call, embedder, count, prompt_bytes))) {
-    return done(overloaded("too many bytes of other requests and answers are held"));
-  }
+  if (auto refusal = reserve(*exchange, embedder, answer_bytes(call, embedder, count, prompt_bytes)))
+    return done(*std::move(refusal));
 
   embedding::TaskOptions options;
   options.texts.dimensions = call.dimensions;
@@ -265,6 +267,73 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.waiting_tokens_max = limits_.queue_tokens_max;
   if (call.of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
+  compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
+    if (texts != nullptr) {
+      const std::vector<std::string_view> views(texts->begin(), texts->end());
+      return embedding::EmbedTask::start(embedder, views, options, std::move(over));
+    }
+    const std::vector<embedding::Embedder::Ids> views(ids->begin(), ids->end());
+    return embedding::EmbedTask::start(embedder, views, options, std::move(over));
+  });
+}
+
+void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
+  const auto found = find_for(call.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
+  const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = count;
+    record.characters = characters_of(call.documents);
+    if (const auto* given = std::get_if<const ServedModel*>(&found)) record.model = (*given)->name;
+  });
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
+  const ServedModel* const model = std::get<const ServedModel*>(found);
+  if (model->cross_encoder == nullptr || model->cross_encoder->labels().size() != 1) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} gives no score for two texts: a cross-encoder does", model->name),
+                        .param = "model"});
+  }
+  if (count > limits_.texts_max) {
+    return done(
+        Refusal{.kind = RefusalKind::kTooManyTexts,
+                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
+                .param = "documents"});
+  }
+  const embedding::Embedder& network = model->cross_encoder->network();
+  std::uint64_t bytes = 0;
+  for (const std::string& document : call.documents)
+    bytes += document.size() + kScoreBytes;
+  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
+
+  embedding::TaskOptions options;
+  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = call.keep_end;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+  compute(exchange, *model, std::move(done), [&](embedding::EmbedTask::Done over) {
+    std::vector<embedding::TextPair> pairs;
+    pairs.reserve(call.documents.size());
+    for (const std::string& document : call.documents)
+      pairs.push_back({call.query, document});
+    return embedding::EmbedTask::start(network, pairs, options, std::move(over));
+  });
+}
+
+// Before time is spent on tokens.
+std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network,
+                                        std::uint64_t answer_bytes) const {
+  const auto overloaded = [&](std::string message) {
+    return Refusal{
+        .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
+  };
+  if (const auto state = network.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
+    return overloaded(fmt::format("{} tokens wait already", state.waiting_tokens));
+  }
+  if (!exchange.reserve(answer_bytes)) return overloaded("too many bytes of other requests and answers are held");
+  return std::nullopt;
+}
+
+void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
+                      const StartTask& start) {
   auto pending = std::make_shared<Pending>();
   pending->service = this;
   pending->exchange = exchange;
@@ -298,13 +367,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   };
   core::Result<embedding::EmbedTask> task = Status(StatusCode::kInternal, "not begun");
   try {
-    if (texts != nullptr) {
-      const std::vector<std::string_view> views(texts->begin(), texts->end());
-      task = embedding::EmbedTask::start(embedder, views, options, over);
-    } else {
-      const std::vector<embedding::Embedder::Ids> views(ids->begin(), ids->end());
-      task = embedding::EmbedTask::start(embedder, views, options, over);
-    }
+    task = start(over);
   } catch (const std::exception&) {
     task = Status::of_exception();
   }

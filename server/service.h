@@ -23,6 +23,7 @@
 #include "core/placed_model.h"
 #include "core/result.h"
 #include "core/tensor.h"
+#include "embedding/cross_encoder.h"
 #include "embedding/embed_task.h"
 #include "embedding/embedder.h"
 #include "server/exchange.h"
@@ -53,13 +54,19 @@ struct ServedModel {
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
   bool began_as_fallback = false;  // as it was loaded
-  // One of the two.
+  // One of the three.
   std::unique_ptr<embedding::Embedder> embedder{};
-  std::unique_ptr<embedding::Embedder> token_embedder{};  // beside it, where vectors of tokens are served
+  std::unique_ptr<embedding::CrossEncoder> cross_encoder{};
   std::shared_ptr<core::PlacedModel> tensors{};           // any other network: tensors in, tensors out
+  std::unique_ptr<embedding::Embedder> token_embedder{};  // beside an embedder, where vectors of tokens are served
+
+  // What takes texts: null where nothing does.
+  [[nodiscard]] const embedding::Embedder* of_texts() const {
+    return cross_encoder != nullptr ? &cross_encoder->network() : embedder.get();
+  }
 
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const {
-    return embedder != nullptr ? embedder->attestation() : tensors->attestation();
+    return tensors != nullptr ? tensors->attestation() : of_texts()->attestation();
   }
 };
 
@@ -82,6 +89,17 @@ struct VectorCall {
   std::optional<std::string> prompt_name{};
 };
 
+// A query and the documents whose scores for it are wanted.
+struct ScoreCall {
+  std::string model{};  // empty: the first one that gives scores
+  std::string query{};
+  std::vector<std::string> documents{};
+  std::size_t too_many = 0;        // as VectorCall's
+  std::optional<bool> truncate{};  // nothing: as the server does
+  bool keep_end = false;
+};
+
+// Of texts or of tokens; or of pairs, which have one number each, the network's own.
 struct Vectors {
   const ServedModel* model = nullptr;
   std::vector<float> rows{};  // of texts or of tokens, one after the other, `dimension` floats each
@@ -170,6 +188,9 @@ class Service {
   // through `post` or on this thread; not at all when the client has gone.
   void embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done);
 
+  // The same for scores.
+  void score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done);
+
   // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may
   // take its time, or on this one; not at all when the client has gone.
   void run(const ExchangePtr& exchange, TensorCall call,
@@ -188,6 +209,15 @@ class Service {
   enum class Phase { kLoading, kReady, kEnding };
   class Drop;
   struct Pending;
+  // As find(), but "" is the first model that does what is asked for, where one does.
+  [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name, bool (*does)(const ServedModel&)) const;
+  // A refusal where it has too much to do already.
+  [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
+                                               std::uint64_t answer_bytes) const;
+  // `start` starts the task, with what is to be called when it is over.
+  using StartTask = std::function<core::Result<embedding::EmbedTask>(embedding::EmbedTask::Done)>;
+  void compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
+               const StartTask& start);
   void finish(Pending& pending, embedding::TaskOutcome outcome) const;
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,
                                                              const TensorRuns::Ran& ran) const;

@@ -27,8 +27,8 @@ void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal
 }
 
 std::span<const Protocol* const> protocols() {
-  static const std::array all{&openai_protocol(), &tei_protocol(), &kserve_protocol(), &ollama_protocol(),
-                              &own_protocol()};
+  static const std::array all{&openai_protocol(), &tei_protocol(),    &kserve_protocol(),
+                              &ollama_protocol(), &rerank_protocol(), &own_protocol()};
   return all;
 }
 

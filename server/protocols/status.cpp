@@ -87,10 +87,13 @@ Json model_json(Service& service, const ServedModel& model) {
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
-  json["kind"] = model.embedder != nullptr ? "embedding" : "tensors";
+  json["kind"] = model.embedder != nullptr ? "embedding" : model.cross_encoder != nullptr ? "cross-encoder" : "tensors";
   if (model.embedder != nullptr) {
     json["dimension"] = model.embedder->dimension();
     json["max_tokens"] = model.embedder->max_tokens();
+  } else if (model.cross_encoder != nullptr) {
+    json["labels"] = model.cross_encoder->labels();
+    json["max_tokens"] = model.cross_encoder->network().max_tokens();
   } else {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());

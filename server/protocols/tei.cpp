@@ -65,10 +65,6 @@ void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
   refuse_unsupported(*exchange, "no model with a head that classifies is loaded");
 }
 
-void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  refuse_unsupported(*exchange, "no model with a head that ranks is loaded");
-}
-
 std::string_view word_of(graph::PoolingMode pooling) {
   switch (pooling) {
     case graph::PoolingMode::kCls:
@@ -203,7 +199,12 @@ std::span<const Route> routes() {
     };
     refused("/embed_sparse", embed_sparse, "Sparse vectors: refused, no model has such a head.");
     refused("/predict", predict, "Classes of texts: refused, no model has such a head.");
-    refused("/rerank", rerank, "Texts in the order of a query: refused, no model has such a head.");
+    made.push_back({.method = "POST",
+                    .path = "/rerank",
+                    .handle = rerank,
+                    .summary = "Texts in the order of a query, by a cross-encoder.",
+                    .body = rerank_body,
+                    .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
     made.push_back({.method = "GET",
                     .path = "/info",
                     .handle = info,

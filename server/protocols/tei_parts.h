@@ -38,6 +38,33 @@ template <class Body, std::size_t N>
 [[nodiscard]] app::Json id_schema();
 [[nodiscard]] app::Json prompt_name_schema();
 
+// Members of several bodies.
+template <class Body>
+constexpr Member<Body> kTruncate{
+    "truncate", false,
+    [] {
+      return typed_schema("boolean", "Longer texts are cut; else they are refused. Unless given: as the server does.");
+    },
+    [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
+
+template <class Body>
+constexpr Member<Body> kDirection{"truncation_direction", false,
+                                  [] {
+                                    app::Json schema = typed_schema("string", "Where a longer text is cut.");
+                                    schema["enum"] = app::Json::array({"left", "right", "Left", "Right"});
+                                    schema["default"] = "right";
+                                    return schema;
+                                  },
+                                  [](const JsonValue& value, Body& body) -> Problem {
+                                    std::string side;
+                                    static_cast<void>(read_text(value, side));
+                                    body.keep_end = side == "left" || side == "Left";
+                                    if (!body.keep_end && side != "right" && side != "Right") {
+                                      return "must be left or right";
+                                    }
+                                    return std::nullopt;
+                                  }};
+
 void embed(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json embed_body();
 [[nodiscard]] app::Json embed_answer();
@@ -47,6 +74,9 @@ void embed_all(const ExchangePtr& exchange, const PathValues& values, Service& s
 void similarity(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json similarity_body();
 [[nodiscard]] app::Json similarity_answer();
+void rerank(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json rerank_body();
+[[nodiscard]] app::Json rerank_answer();
 void tokenize(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json tokenize_body();
 [[nodiscard]] app::Json tokenize_answer();

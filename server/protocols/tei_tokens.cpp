@@ -100,7 +100,7 @@ const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std:
     record.model = model->name;
     record.texts = items;
   });
-  if (model->embedder == nullptr) {
+  if (model->of_texts() == nullptr) {
     refuse(*exchange, tei_protocol(),
            {.kind = RefusalKind::kUnsupported, .message = model->name + " has no tokenizer", .param = {}});
     return nullptr;
@@ -169,9 +169,9 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   if (count == 0) return refuse_empty(*exchange, "inputs");
   const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
-  const auto prompt = model->embedder->prompts().choose(prompt_choice(body.prompt_name));
+  const auto prompt = model->of_texts()->prompts().choose(prompt_choice(body.prompt_name));
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
-  const auto tokenizer = model->embedder->tokenizer();
+  const auto tokenizer = model->of_texts()->tokenizer();
   const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;
@@ -207,7 +207,7 @@ void decode(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   for (const auto& list : body.lists)
     tokens += list.size();
   if (tokens > service.limits().queue_tokens_max) return refuse_tokens(*exchange, service);
-  const auto tokenizer = model->embedder->tokenizer();
+  const auto tokenizer = model->of_texts()->tokenizer();
   HttpResponse response;
   for (const auto& list : body.lists) {
     const auto text = tokenizer->decode(list, body.skip_special_tokens);

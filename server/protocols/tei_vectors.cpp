@@ -73,32 +73,6 @@ Json inputs_schema() {
 }
 
 template <class Body>
-constexpr Member<Body> kTruncate{
-    "truncate", false,
-    [] {
-      return typed_schema("boolean", "Longer texts are cut; else they are refused. Unless given: as the server does.");
-    },
-    [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
-
-template <class Body>
-constexpr Member<Body> kDirection{"truncation_direction", false,
-                                  [] {
-                                    Json schema = typed_schema("string", "Where a longer text is cut.");
-                                    schema["enum"] = Json::array({"left", "right", "Left", "Right"});
-                                    schema["default"] = "right";
-                                    return schema;
-                                  },
-                                  [](const JsonValue& value, Body& body) -> Problem {
-                                    std::string side;
-                                    static_cast<void>(read_text(value, side));
-                                    body.keep_end = side == "left" || side == "Left";
-                                    if (!body.keep_end && side != "right" && side != "Right") {
-                                      return "must be left or right";
-                                    }
-                                    return std::nullopt;
-                                  }};
-
-template <class Body>
 constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
                                      return read_text(value, body.prompt_name.emplace());
                                    }};

@@ -295,7 +295,8 @@ TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
   ToyServer server;
   expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "sparse");
   expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation", "head that classifies");
-  expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation", "head that ranks");
+  expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation",
+                 "gives no score for two texts");
 }
 
 TEST_F(TeiTest, BadBodiesAreRefused) {

@@ -1,0 +1,195 @@
+// The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
+// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank).
+#include <fmt/format.h>
+
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "embedding/cross_encoder.h"
+#include "server/protocols/json_body.h"
+#include "server/protocols/relevance.h"
+#include "server/protocols/route.h"
+
+namespace latebind::server {
+namespace reranking {
+namespace {
+
+using app::Json;
+
+constexpr std::size_t kModelNameMax = 1024;
+
+struct RankingBody {
+  std::string model;
+  std::string query;
+  std::vector<std::string> documents;
+  TextLimit limit;
+  std::size_t top_n = std::numeric_limits<std::size_t>::max();
+  bool return_documents = false;
+};
+
+// A document: its text, or an object with it.
+Problem read_document(const JsonValue& value, std::string& text) {
+  JsonValue inner;
+  simdjson::dom::object fields;
+  if (value.get(fields) == simdjson::SUCCESS && fields.at_key("text").get(inner) == simdjson::SUCCESS)
+    return read_text(inner, text);
+  return read_text(value, text);
+}
+
+Json documents_schema() {
+  Json text = typed_schema("string", "");
+  Json object = typed_schema("object", "");
+  object["properties"]["text"] = text;
+  object["required"] = Json::array({"text"});
+  Json schema = typed_schema("array", "Texts, or objects with one.");
+  schema["items"]["anyOf"] = Json::array({std::move(text), std::move(object)});
+  schema["minItems"] = 1;
+  return schema;
+}
+
+Json top_schema() {
+  Json schema = typed_schema("integer", "How many of the best are wanted; all, unless given.");
+  schema["minimum"] = 1;
+  return schema;
+}
+
+constexpr std::array kRanking{
+    Member<RankingBody>{"model", false,
+                        [] { return typed_schema("string", "One that is served; else the first that gives scores."); },
+                        [](const JsonValue& value, RankingBody& body) -> Problem {
+                          if (auto problem = read_text(value, body.model)) return problem;
+                          if (body.model.size() > kModelNameMax) return "is too long";
+                          return std::nullopt;
+                        }},
+    Member<RankingBody>{"query", true, [] { return typed_schema("string", "What the documents are ranked for."); },
+                        [](const JsonValue& value, RankingBody& body) { return read_text(value, body.query); }},
+    Member<RankingBody>{"documents", true, documents_schema,
+                        [](const JsonValue& value, RankingBody& body) -> Problem {
+                          simdjson::dom::array items;
+                          if (value.get(items) != simdjson::SUCCESS) return "must be an array";
+                          if (!body.limit.has_room_for(items.size())) return std::nullopt;
+                          body.documents.reserve(items.size());
+                          for (const JsonValue item : items) {
+                            if (read_document(item, body.documents.emplace_back()))
+                              return "must have strings, or objects with a string 'text'";
+                          }
+                          return std::nullopt;
+                        }},
+    Member<RankingBody>{"top_n", false, top_schema,
+                        [](const JsonValue& value, RankingBody& body) {
+                          return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(), body.top_n);
+                        }},
+    Member<RankingBody>{
+        "return_documents", false, [] { return typed_schema("boolean", "Each document beside its score."); },
+        [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
+};
+
+HttpResponse answer_of(const Refusal& refusal) {
+  HttpResponse response;
+  response.status = refusal.kind == RefusalKind::kTooManyTexts ? 400 : status_of(refusal.kind);
+  Json body;
+  body["message"] = refusal.message;  // Cohere's
+  body["detail"] = refusal.message;   // Jina's
+  response.body = app::to_line(body);
+  return response;
+}
+
+Json refusal_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["message"] = typed_schema("string", "For people.");
+  schema["properties"]["detail"] = typed_schema("string", "The same.");
+  schema["required"] = Json::array({"message", "detail"});
+  return schema;
+}
+
+std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<const std::string> documents) {
+  const std::vector<float> scores = relevance_of(numbers);
+  std::string text = R"({"object":"list","model":)";
+  append_string(text, numbers.model->name);
+  text += R"(,"results":[)";
+  bool is_first = true;
+  for (const std::size_t index : embedding::rank_by_score(scores, top_n)) {
+    fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"relevance_score":{})", is_first ? "" : ",", index,
+                   scores[index]);
+    is_first = false;
+    if (!documents.empty()) {
+      text += R"(,"document":{"text":)";
+      append_string(text, documents[index]);
+      text += '}';
+    }
+    text += '}';
+  }
+  fmt::format_to(std::back_inserter(text), R"(],"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", numbers.tokens);
+  return text;
+}
+
+void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  RankingBody body;
+  body.limit.most = service.limits().texts_max;
+  if (const auto refusal = read_body(exchange->request().body, kRanking, body))
+    return refuse(*exchange, rerank_protocol(), *refusal);
+  if (body.limit.count_of(body.documents.size()) == 0) {
+    return refuse(*exchange, rerank_protocol(),
+                  {.kind = RefusalKind::kBadRequest, .message = "'documents' must not be empty", .param = "documents"});
+  }
+  ScoreCall call;
+  call.model = std::move(body.model);
+  call.query = std::move(body.query);
+  call.too_many = body.limit.too_many;
+  std::vector<std::string> shown;
+  if (body.return_documents) shown = body.documents;
+  call.documents = std::move(body.documents);
+  service.score(exchange, std::move(call),
+                [exchange, top_n = body.top_n, shown = std::move(shown)](const Outcome<Vectors>& outcome) {
+                  if (const auto* refusal = std::get_if<Refusal>(&outcome))
+                    return refuse(*exchange, rerank_protocol(), *refusal);
+                  answer_text(*exchange, ranking_text(std::get<Vectors>(outcome), top_n, shown));
+                });
+}
+
+Json ranking_schema() {
+  Json item = typed_schema("object", "");
+  item["properties"]["index"] = typed_schema("integer", "The document's position in the request.");
+  item["properties"]["relevance_score"] = typed_schema("number", "0 to 1.");
+  item["properties"]["document"] = typed_schema("object", "With its text.");
+  item["required"] = Json::array({"index", "relevance_score"});
+  Json schema = typed_schema("object", "");
+  schema["properties"]["object"] = typed_schema("string", "");
+  schema["properties"]["model"] = typed_schema("string", "");
+  schema["properties"]["results"] = typed_schema("array", "Best first.");
+  schema["properties"]["results"]["items"] = std::move(item);
+  schema["properties"]["usage"] = typed_schema("object", "");
+  schema["required"] = Json::array({"model", "results", "usage"});
+  return schema;
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>([] {
+    std::vector<Route> made;
+    for (const std::string_view path : {"/v1/rerank", "/v2/rerank"}) {
+      made.push_back({.method = "POST",
+                      .path = path,
+                      .handle = rerank,
+                      .summary = "Documents in the order of a query.",
+                      .body = [] { return schema_of(kRanking); },
+                      .answers = {{.status = 200, .description = "The scores.", .schema = ranking_schema}}});
+    }
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+}  // namespace reranking
+
+const Protocol& rerank_protocol() {
+  static constexpr Protocol kProtocol{.name = "rerank",
+                                      .about = "The rerank request of Jina and Cohere.",
+                                      .routes = reranking::routes,
+                                      .refuse = reranking::answer_of,
+                                      .refusal_schema = reranking::refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,108 @@
+// text-embeddings-inference: texts in the order of a query.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "embedding/cross_encoder.h"
+#include "server/protocols/relevance.h"
+#include "server/protocols/tei_parts.h"
+
+namespace latebind::server::tei {
+namespace {
+
+using app::Json;
+
+struct RerankBody {
+  std::string query;
+  std::vector<std::string> texts;
+  TextLimit limit;
+  std::optional<bool> truncate;
+  bool keep_end = false;
+  bool raw_scores = false;
+  bool return_text = false;
+};
+
+constexpr Member<RerankBody> flag_member(std::string_view name, Json (*schema)(),
+                                         Problem (*read)(const JsonValue&, RerankBody&)) {
+  return {name, false, schema, read};
+}
+
+constexpr std::array kRerank{
+    Member<RerankBody>{"query", true, [] { return typed_schema("string", "What the texts are ranked for."); },
+                       [](const JsonValue& value, RerankBody& body) { return read_text(value, body.query); }},
+    Member<RerankBody>{"texts", true, [] { return some_schema(typed_schema("string", "")); },
+                       [](const JsonValue& value, RerankBody& body) -> Problem {
+                         simdjson::dom::array items;
+                         if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
+                         if (!body.limit.has_room_for(items.size())) return std::nullopt;
+                         body.texts.reserve(items.size());
+                         for (const JsonValue item : items) {
+                           if (read_text(item, body.texts.emplace_back())) return "must be an array of strings";
+                         }
+                         return std::nullopt;
+                       }},
+    kTruncate<RerankBody>,
+    kDirection<RerankBody>,
+    flag_member(
+        "raw_scores", [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
+        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }),
+    flag_member(
+        "return_text", [] { return typed_schema("boolean", "Each text beside its score."); },
+        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }),
+};
+
+std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::string> texts) {
+  const std::vector<float> scores = raw ? numbers.rows : relevance_of(numbers);
+  std::string text = "[";
+  for (const std::size_t index : embedding::rank_by_score(scores, scores.size())) {
+    if (text.size() > 1) text += ',';
+    fmt::format_to(std::back_inserter(text), R"({{"index":{})", index);
+    if (!texts.empty()) {
+      text += R"(,"text":)";
+      append_string(text, texts[index]);
+    }
+    fmt::format_to(std::back_inserter(text), R"(,"score":{}}})", scores[index]);
+  }
+  text += ']';
+  return text;
+}
+
+}  // namespace
+
+void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  RerankBody body;
+  body.limit.most = service.limits().texts_max;
+  if (!read_body(exchange, kRerank, body)) return;
+  if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
+  ScoreCall call;
+  call.query = std::move(body.query);
+  call.too_many = body.limit.too_many;
+  call.truncate = body.truncate;
+  call.keep_end = body.keep_end;
+  std::vector<std::string> shown;
+  if (body.return_text) shown = body.texts;
+  call.documents = std::move(body.texts);
+  service.score(exchange, std::move(call),
+                [exchange, raw = body.raw_scores, shown = std::move(shown)](const Outcome<Vectors>& outcome) {
+                  if (const auto* refusal = std::get_if<Refusal>(&outcome))
+                    return refuse(*exchange, tei_protocol(), *refusal);
+                  answer_text(*exchange, ranks_text(std::get<Vectors>(outcome), raw, shown));
+                });
+}
+
+Json rerank_body() {
+  return schema_of(kRerank);
+}
+
+Json rerank_answer() {
+  Json item = typed_schema("object", "");
+  item["properties"]["index"] = typed_schema("integer", "The text's position in the request.");
+  item["properties"]["score"] = typed_schema("number", "");
+  item["properties"]["text"] = typed_schema("string", "");
+  item["required"] = Json::array({"index", "score"});
+  return list_schema(std::move(item), "Best first.");
+}
+
+}  // namespace latebind::server::tei

@@ -1,0 +1,120 @@
+"""latebind serve with a cross-encoder beside an embedder: reranking, and what other paths say to such a model."""
+
+import json
+import math
+import random
+
+import pytest
+from daemon import SOURCE, TINY, Daemon
+
+FOLDER = SOURCE / "tests" / "data" / "cross_encoders"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+PAIRS = [(i, query, text) for i, (query, text) in enumerate(EXPECTED["pairs"]) if query and text]
+QUERY = PAIRS[0][1]
+DOCUMENTS = [(i, text) for i, query, text in PAIRS if query == QUERY]
+TEXTS = [text for _, text in DOCUMENTS]
+NAME = "ranker"
+
+
+def logits():
+    return [EXPECTED["logits"]["electra"][i][0] for i, _ in DOCUMENTS]
+
+
+def relevances():
+    return [1 / (1 + math.exp(-x)) for x in logits()]
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    models = (f"{NAME}={FOLDER / 'electra'}", f"labels={FOLDER / 'roberta'}", f"tiny={TINY}")
+    with Daemon("--device", "native:CPU", models=models) as running:
+        yield running
+
+
+def post(daemon, path, **body):
+    return daemon.ask("POST", path, body)
+
+
+def best_first(scores):
+    return sorted(range(len(scores)), key=lambda i: -scores[i])
+
+
+def test_as_text_embeddings_inference(daemon):
+    assert len(TEXTS) > 3
+    found = post(daemon, "/rerank", query=QUERY, texts=TEXTS).json()
+    assert [one["index"] for one in found] == best_first(relevances())
+    assert all(set(one) == {"index", "score"} for one in found)
+    for one in found:
+        assert one["score"] == pytest.approx(relevances()[one["index"]], abs=1e-5)
+    found = post(daemon, "/rerank", query=QUERY, texts=TEXTS, raw_scores=True, return_text=True).json()
+    for one in found:
+        assert one["score"] == pytest.approx(logits()[one["index"]], abs=1e-5)
+        assert one["text"] == TEXTS[one["index"]]
+
+
+@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank"])
+def test_as_jina_and_cohere(daemon, path):
+    documents = [text if i % 2 else {"text": text} for i, text in enumerate(TEXTS)]
+    found = post(daemon, path, model=NAME, query=QUERY, documents=documents).json()
+    assert found["model"] == NAME and found["usage"]["total_tokens"] > len(TEXTS)
+    assert [one["index"] for one in found["results"]] == best_first(relevances())
+    for one in found["results"]:
+        assert one["relevance_score"] == pytest.approx(relevances()[one["index"]], abs=1e-5)
+        assert "document" not in one
+    best = post(daemon, path, query=QUERY, documents=TEXTS, top_n=2, return_documents=True).json()["results"]
+    assert [one["document"]["text"] for one in best] == [TEXTS[i] for i in best_first(relevances())[:2]]
+
+
+def test_many_documents_are_one_request(daemon):
+    texts = random.Random(3).choices(TEXTS, k=1000)
+    by_text = dict(zip(TEXTS, relevances()))
+    found = post(daemon, "/rerank", query=QUERY, texts=texts).json()
+    assert sorted(one["index"] for one in found) == list(range(1000))
+    for one in found:
+        assert one["score"] == pytest.approx(by_text[texts[one["index"]]], abs=1e-5)
+    status = daemon.status()
+    (model,) = (model for model in status["models"] if model["name"] == NAME)
+    assert model["kind"] == "cross-encoder" and model["labels"] == ["LABEL_0"]
+    assert max(batch["texts"] for batch in model["batches"]) > 1
+
+
+def test_the_first_model_that_can_answers(daemon):
+    assert len(post(daemon, "/embed", inputs="a text").json()[0]) == 32
+    assert post(daemon, "/rerank", query="a", texts=["b"]).status == 200
+
+
+def message(answer):
+    body = answer.json()
+    return body.get("message") or body.get("error", {})
+
+
+def test_bad_requests(daemon):
+    for path, member in (("/rerank", "texts"), ("/v1/rerank", "documents")):
+        assert post(daemon, path, query="a", **{member: []}).status == 400
+        assert post(daemon, path, query="a").status in (400, 422)
+        assert post(daemon, path, query="a", **{member: [1]}).status in (400, 422)
+        assert post(daemon, path, query="a", **{member: "b"}).status in (400, 422)
+        assert post(daemon, path, **{member: ["b"]}).status in (400, 422)
+        assert post(daemon, path, query="a", **{member: ["b"] * 2049}).status in (400, 422)
+    answer = post(daemon, "/v1/rerank", model="labels", query="a", documents=["b"])
+    assert answer.status == 400 and "gives no score for two texts" in message(answer)
+    answer = post(daemon, "/v1/rerank", model="tiny", query="a", documents=["b"])
+    assert answer.status == 400 and "a cross-encoder does" in message(answer)
+    assert post(daemon, "/v1/rerank", model="none", query="a", documents=["b"]).status == 404
+    assert post(daemon, "/v1/rerank", query="a", documents=["b"], top_n=0).status == 400
+    assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
+
+
+def test_other_protocols_refuse_it_by_name(daemon):
+    answer = daemon.embed("a text", model=NAME)
+    assert answer.status == 400 and "makes no vectors of texts" in answer.json()["error"]["message"]
+    assert post(daemon, "/api/embed", model=NAME, input="a").status == 400
+    assert daemon.get(f"/v2/models/{NAME}").status == 400
+    infer = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}
+    answer = post(daemon, f"/v2/models/{NAME}/infer", **infer)
+    assert answer.status == 400 and "is a cross-encoder" in json.dumps(answer.json())
+    assert NAME in [model["id"] for model in daemon.get("/v1/models").json()["data"]]
+    assert daemon.get("/info").status == 400  # the first model makes no vectors
+    assert post(daemon, "/tokenize", inputs="a text").status == 200
+    for path in ("/", "/metrics", "/api/tags", "/v2/repository/index", "/latebind/status"):
+        assert daemon.get(path).status in (200, 404, 405), path
