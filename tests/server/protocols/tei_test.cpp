@@ -208,19 +208,22 @@ TEST_F(TeiTest, SimilarityRefusesWhatMakesNoSense) {
 
 TEST_F(TeiTest, TokenizesWithAndWithoutSpecialTokens) {
   ToyServer server;
-  const auto token = [](int id, const char* text, bool special) {
-    return json{{"id", id}, {"text", text}, {"special", special}, {"start", nullptr}, {"stop", nullptr}};
+  const auto token = [](int id, const char* text, int start, int stop) {
+    return json{{"id", id}, {"text", text}, {"special", false}, {"start", start}, {"stop", stop}};
   };
-  const json inner = json::array({token(9, "the", false), token(11, "cat", false), token(41, "##s", false)});
+  const auto added = [](int id, const char* text) {
+    return json{{"id", id}, {"text", text}, {"special", true}, {"start", nullptr}, {"stop", nullptr}};
+  };
+  const json inner = json::array({token(9, "The", 0, 3), token(11, "cat", 4, 7), token(41, "s", 7, 8)});
   json whole = inner;
-  whole.insert(whole.begin(), token(2, "[CLS]", true));
-  whole.push_back(token(3, "[SEP]", true));
+  whole.insert(whole.begin(), added(2, "[CLS]"));
+  whole.push_back(added(3, "[SEP]"));
   EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", "The cats"}})), json::array({whole}));
   EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", {"The cats", ""}}, {"add_special_tokens", false}})),
             json::array({inner, json::array()}));
   // One in the text is not one of those that are added.
   const json literal = json_of(server.post_json("/tokenize", {{"inputs", "[SEP]"}}));
-  EXPECT_EQ(literal[0][1], token(3, "[SEP]", false));
+  EXPECT_EQ(literal[0][1], token(3, "[SEP]", 0, 5));
   // Nothing is cut.
   EXPECT_EQ(json_of(server.post_json("/tokenize", {{"inputs", kLong}}))[0].size(), 27U);
 }
