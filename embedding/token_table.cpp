@@ -58,7 +58,7 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);
   }
-  const core::Status status = check(begin, is_cut, limits);
+  core::Status status = check(begin, is_cut, limits);
   if (status.ok()) {
     close(begin, is_cut);
   } else {

@@ -1,7 +1,9 @@
 """--onnx-file: one of the ready ONNX files of a folder instead of its weights."""
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import numpy
@@ -35,6 +37,9 @@ def model(tmp_path, ready):
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"not looked at")
     shutil.copy(ready, folder / "onnx" / "model_other.onnx")
+    # The cache keeps nothing of a model that may still be written to.
+    for file in folder.rglob("*"):
+        os.utime(file, (time.time() - 3600,) * 2)
     return folder
 
 

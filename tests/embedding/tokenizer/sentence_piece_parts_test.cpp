@@ -93,8 +93,8 @@ TEST(ReplaceTest, ReplacesTextsAndRunsOfSpaces) {
   EXPECT_EQ(decoded(replace("String", "▁", " "), {"▁a", "b▁▁", ""}), (Texts{" a", "b  ", ""}));
   EXPECT_EQ(normalized(replace("Regex", "\\s+", " "), "\n a\t\u3000b"), " a b");
   EXPECT_EQ(decoded(replace("Regex", "[aé]b?", "x"), {"ab", "éa", "b"}), (Texts{"x", "xx", "b"}));
-  expect_part_refused(kNormalizers, replace("Regex", "a$", " "), StatusCode::kUnsupported,
-                      "part.pattern.Regex 'a$' has something that is not supported: the anchor '$'");
+  expect_part_refused(kNormalizers, replace("Regex", "\\Ga", " "), StatusCode::kUnsupported,
+                      "part.pattern.Regex '\\Ga' has something that is not supported: '\\G' (at byte 2)");
   expect_part_refused(kNormalizers, replace("String", "", "x"), StatusCode::kUnsupported,
                       "part.pattern.String is empty");
   expect_part_refused(kDecoders, replace("Other", "a", "x"), StatusCode::kUnsupported,
