@@ -41,4 +41,8 @@ namespace latebind::app {
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
+// The network of a model of either kind, to be made ready and not to be asked.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder,
+                                                                              const Runtime& runtime);
+
 }  // namespace latebind::app

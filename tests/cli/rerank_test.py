@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 
 import pytest
 from support import SOURCE, TINY, bad, good
@@ -63,6 +64,16 @@ def test_a_table_for_people(tmp_path):
     printed = good("rerank", "--model", FOLDER / "bert", "--query", "q", tmp_path / "lines.txt").stdout
     assert [line.split()[0] for line in printed.splitlines()] == ["1", "2"]
     assert {line.split()[3] for line in printed.splitlines()} == {"1", "3"}
+
+
+def test_warm_makes_one_ready(model, tmp_path):
+    time.sleep(3)  # nothing is kept of a model that may still be written to
+    cache = ["--device", "openvino:CPU", "--cache-folder", tmp_path / "cache"]
+    assert "ready" in good("warm", "--model", model, *cache).stdout
+    assert "model" in good("cache", "list", "--cache-folder", tmp_path / "cache").stdout
+    i, query, text = PAIRS[0]
+    (found,) = rerank(model, query, [text], "--raw-scores", *cache)
+    assert found["score"] == pytest.approx(EXPECTED["logits"]["saved"][i][0], abs=1e-5)
 
 
 def test_nothing_to_rank():
