@@ -10,7 +10,6 @@
 #include "core/bundle/package.h"
 #include "core/platform/files/folders.h"
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::app {
 
@@ -78,10 +77,10 @@ Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
                                        options_of(runtime, std::move(on_batch)));
 }
 
-Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime) {
-  LB_ASSIGN_OR_RETURN(const auto model, embedding::ModelFolder::open(folder, {.onnx_file = runtime.onnx_file}));
-  embedding::EmbedderOptions options = options_of(runtime, {});
-  options.kind = model.kind;
+Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
+                                                          std::function<void(const embedding::BatchRecord&)> on_batch) {
+  embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
+  options.kind.reset();
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 

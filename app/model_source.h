@@ -41,8 +41,9 @@ namespace latebind::app {
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
-// The network of a model of either kind, to be made ready and not to be asked.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder,
-                                                                              const Runtime& runtime);
+// The network of a model of either kind: embedding::CrossEncoder::of() makes one of what is such a network.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
+    const std::filesystem::path& folder, const Runtime& runtime,
+    std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
 }  // namespace latebind::app

@@ -18,9 +18,15 @@ Result<std::unique_ptr<CrossEncoder>> CrossEncoder::open(const core::Engine& eng
                                                          const core::Placement& placement, EmbedderOptions options) {
   options.kind = ModelKind::kCrossEncoder;
   LB_ASSIGN_OR_RETURN(auto network, Embedder::open(engine, model_folder, placement, options));
-  CrossEncoderConfig config = network->parts_->scores;
-  return std::unique_ptr<CrossEncoder>(new CrossEncoder(std::move(network), std::move(config)));
+  return of(std::move(network));
 }
+
+std::unique_ptr<CrossEncoder> CrossEncoder::of(std::unique_ptr<Embedder> network) {
+  return std::unique_ptr<CrossEncoder>(new CrossEncoder(std::move(network)));
+}
+
+CrossEncoder::CrossEncoder(std::unique_ptr<Embedder> network)
+    : network_(std::move(network)), config_(network_->parts_->scores) {}
 
 Result<EmbedStats> CrossEncoder::score(std::span<const TextPair> pairs, std::span<float> out,
                                        const EmbedOptions& options, bool raw) const {
@@ -35,7 +41,11 @@ Result<EmbedStats> CrossEncoder::score(std::span<const TextPair> pairs, std::spa
 void CrossEncoder::apply_function(std::span<float> numbers) const {
   if (config_.function == ScoreFunction::kIdentity) return;
   for (float& number : numbers)
-    number = 1.0F / (1.0F + std::exp(-number));
+    number = sigmoid(number);
+}
+
+float sigmoid(float number) {
+  return 1.0F / (1.0F + std::exp(-number));
 }
 
 std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most) {

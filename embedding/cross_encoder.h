@@ -27,6 +27,9 @@ class CrossEncoder {
                                                           const std::filesystem::path& model_folder,
                                                           const core::Placement& placement, EmbedderOptions options);
 
+  // Of a network that was opened already, which must be one of these.
+  static std::unique_ptr<CrossEncoder> of(std::unique_ptr<Embedder> network);
+
   // Names of the numbers that a pair has: one, of most models that rank.
   [[nodiscard]] const std::vector<std::string>& labels() const { return config_.labels; }
   // What makes scores of the network's numbers.
@@ -45,12 +48,14 @@ class CrossEncoder {
   [[nodiscard]] const Embedder& network() const { return *network_; }
 
  private:
-  CrossEncoder(std::unique_ptr<Embedder> network, CrossEncoderConfig config)
-      : network_(std::move(network)), config_(std::move(config)) {}
+  explicit CrossEncoder(std::unique_ptr<Embedder> network);
 
   const std::unique_ptr<Embedder> network_;
   const CrossEncoderConfig config_;
 };
+
+// 1 / (1 + exp(-number)).
+[[nodiscard]] float sigmoid(float number);
 
 // The positions of documents by their scores, highest first; of equal scores the earlier one. `most`: of how many.
 [[nodiscard]] std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most);

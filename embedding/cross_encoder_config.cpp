@@ -5,7 +5,6 @@
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
-#include "embedding/modules.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -21,7 +20,6 @@ using std::filesystem::path;
 namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
-constexpr const char* kSentenceTransformersFile = "config_sentence_transformers.json";
 
 // The class of the network that config.json is of: the first of "architectures"; empty where there is none.
 std::string_view network_class(const json& config) {
@@ -59,15 +57,13 @@ struct NamedFunction {
   path file{};
   const char* key = "";
 };
-Result<NamedFunction> find_function(const ModelFiles& files, const json& config, const path& config_file) {
-  const path newest = files.place() / kSentenceTransformersFile;
-  LB_ASSIGN_OR_RETURN(const auto own, read_object(files, newest));
+Result<NamedFunction> find_function(const ConfigFile& own, const json& config, const path& config_file) {
   const auto named_in = [](const json& object, const path& file, const char* key) -> Result<NamedFunction> {
     LB_ASSIGN_OR_RETURN(std::string name, read_text(object, key, "", platform::path_to_utf8(file)));
     return NamedFunction{.name = std::move(name), .file = file, .key = key};
   };
   constexpr const char* kKey = "activation_fn";
-  if (own && own->contains(kKey) && !own->at(kKey).is_null()) return named_in(*own, newest, kKey);
+  if (own.read && own.read->contains(kKey) && !own.read->at(kKey).is_null()) return named_in(*own.read, own.file, kKey);
   const auto older = config.find("sentence_transformers");
   if (older != config.end() && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
   constexpr const char* kOldest = "sbert_ce_default_activation_function";
@@ -77,23 +73,22 @@ Result<NamedFunction> find_function(const ModelFiles& files, const json& config,
 
 }  // namespace
 
-Result<ModelKind> read_model_kind(const ModelFiles& files, bool listed, const std::optional<json>& config) {
+Result<ModelKind> read_model_kind(const ConfigFile& own, bool listed, const std::optional<json>& config) {
   if (!listed) {
     const bool classifies = config && network_class(*config).ends_with("ForSequenceClassification");
     return classifies ? ModelKind::kCrossEncoder : ModelKind::kEmbedder;
   }
-  const path file = files.place() / kSentenceTransformersFile;
-  LB_ASSIGN_OR_RETURN(const auto own, read_object(files, file));
-  if (!own) return ModelKind::kEmbedder;
-  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*own, "model_type", "", platform::path_to_utf8(file)));
+  if (!own.read) return ModelKind::kEmbedder;
+  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*own.read, "model_type", "", platform::path_to_utf8(own.file)));
   if (type == "CrossEncoder") return ModelKind::kCrossEncoder;
   if (type.empty() || type == "SentenceTransformer") return ModelKind::kEmbedder;
-  return unsupported_file(file, fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
-                                            "vector for a text, and CrossEncoder",
-                                            printable(type)));
+  return unsupported_file(own.file,
+                          fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
+                                      "vector for a text, and CrossEncoder",
+                                      printable(type)));
 }
 
-Result<CrossEncoderConfig> read_cross_encoder(const ModelFiles& files, const json& config, const path& config_file,
+Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const json& config, const path& config_file,
                                               std::optional<std::size_t> labels) {
   CrossEncoderConfig read;
   if (labels) {
@@ -102,7 +97,7 @@ Result<CrossEncoderConfig> read_cross_encoder(const ModelFiles& files, const jso
   } else {
     LB_ASSIGN_OR_RETURN(read.labels, read_labels(config, config_file));
   }
-  LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(files, config, config_file));
+  LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(own, config, config_file));
   if (named.name == "torch.nn.modules.linear.Identity") {
     read.function = ScoreFunction::kIdentity;
   } else if (named.name == "torch.nn.modules.activation.Sigmoid") {

@@ -14,7 +14,6 @@
 
 #include "core/json.h"
 #include "core/result.h"
-#include "embedding/model_files.h"
 
 namespace latebind::embedding {
 
@@ -32,13 +31,19 @@ struct CrossEncoderConfig {
   std::vector<std::string> labels{};
 };
 
-// By config_sentence_transformers.json where there is a modules.json (`listed`), else by the class that config.json
-// names. kUnsupported for models of other kinds, by their names.
-[[nodiscard]] core::Result<ModelKind> read_model_kind(const ModelFiles& files, bool listed,
+// A file as it was read, or nothing where there is none, and its place for messages.
+struct ConfigFile {
+  std::filesystem::path file{};
+  std::optional<nlohmann::json> read = std::nullopt;
+};
+
+// By config_sentence_transformers.json (`own`) where there is a modules.json (`listed`), else by the class that
+// config.json names. kUnsupported for models of other kinds, by their names.
+[[nodiscard]] core::Result<ModelKind> read_model_kind(const ConfigFile& own, bool listed,
                                                       const std::optional<nlohmann::json>& config);
 // `config_file` stands for config.json in messages. `labels`: how many there are, where it is not config.json that says
 // so. kInvalidModel or kUnsupported, naming the file and the key.
-[[nodiscard]] core::Result<CrossEncoderConfig> read_cross_encoder(const ModelFiles& files, const nlohmann::json& config,
+[[nodiscard]] core::Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const nlohmann::json& config,
                                                                   const std::filesystem::path& config_file,
                                                                   std::optional<std::size_t> labels);
 

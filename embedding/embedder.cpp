@@ -58,8 +58,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
                   "embedder's own (embedding.shapes, embedding.static_lengths)");
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
-  if (folder.kind != options.kind) return wrong_kind(folder.name(), folder.kind);
-  if (options.token_vectors && folder.kind != ModelKind::kEmbedder) return wrong_kind(folder.name(), folder.kind);
+  if (options.kind && folder.kind != *options.kind) return wrong_kind(folder.name(), folder.kind);
   TokenLimits limits{.token_types = folder.token_types};
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.
@@ -78,11 +77,15 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   if (!forward.ok()) return forward.status().with_context(folder.name());
   auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits),
                                        options.batch_tokens, options.on_batch, folder.prompts);
+  parts->kind = folder.kind;
   parts->scores = folder.scores;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
 
+ModelKind Embedder::kind() const {
+  return parts_->kind;
+}
 std::size_t Embedder::dimension() const {
   return parts_->pipeline.dimension();
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,8 @@ struct EmbedderOptions {
   std::string onnx_file{};
   // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
   bool token_vectors = false;
-  // What the model must be. kCrossEncoder: for CrossEncoder alone.
-  ModelKind kind = ModelKind::kEmbedder;
+  // What the model must be; nothing: either, for CrossEncoder and those who ask kind() afterwards.
+  std::optional<ModelKind> kind = ModelKind::kEmbedder;
   // Hears of every batch that was computed: embedding/scheduler.h.
   std::function<void(const BatchRecord&)> on_batch{};
 };
@@ -83,7 +84,8 @@ class Embedder {
                                                       const core::Placement& placement, const EmbedderOptions& options);
   ~Embedder();
 
-  // Length of a vector.
+  [[nodiscard]] ModelKind kind() const;
+  // Length of a vector, or how many numbers a pair has.
   [[nodiscard]] std::size_t dimension() const;
   // Texts are cut to this many tokens.
   [[nodiscard]] std::size_t max_tokens() const;

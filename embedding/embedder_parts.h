@@ -16,6 +16,7 @@ struct Embedder::Parts {
 
   Pipeline pipeline;
   std::vector<std::size_t> matryoshka_dimensions{};
+  ModelKind kind = ModelKind::kEmbedder;
   CrossEncoderConfig scores{};
 };
 

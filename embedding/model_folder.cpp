@@ -122,12 +122,12 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // What may be asked for besides the model's own vectors.
-Status read_extras(ModelFolder& model) {
-  for (const char* name : {"config.json", "config_sentence_transformers.json"}) {
-    LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, model.files.place() / name));
-    if (!config) continue;
-    if (auto prompts = prompts_of(*config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
-    if (auto dimensions = matryoshka_of(*config); !dimensions.empty()) {
+Status read_extras(const ConfigFile& own, ModelFolder& model) {
+  LB_ASSIGN_OR_RETURN(const auto first, read_object(model.files, model.files.place() / "config.json"));
+  for (const auto* config : {&first, &own.read}) {
+    if (!*config) continue;
+    if (auto prompts = prompts_of(**config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
+    if (auto dimensions = matryoshka_of(**config); !dimensions.empty()) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
   }
@@ -162,10 +162,9 @@ Result<std::string> read_default_prompt(const json& config, const path& file) {
 }
 
 // What happens to texts and vectors unless a call says otherwise.
-Status read_defaults(const Modules& modules, ModelFolder& model) {
-  const path file = model.files.place() / "config_sentence_transformers.json";
+Status read_defaults(const Modules& modules, const ConfigFile& own, ModelFolder& model) {
+  const auto& [file, config] = own;
   if (!modules.include_prompt) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, file));
   if (!config) return {};
   LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
   if (const auto usable = model.prompts.choose({}); !usable.ok()) {
@@ -214,7 +213,7 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   }
   LB_ASSIGN_OR_RETURN(model.network, std::move(network));
   model.hidden_size = model.network->hidden_size();
-  if (model.kind == ModelKind::kCrossEncoder && modules.only_network) {
+  if (model.kind == ModelKind::kCrossEncoder && modules.only_network()) {
     if (architecture->read_classifier == nullptr) {
       return unsupported_file(
           config_file,
@@ -235,24 +234,23 @@ Status take_network(const json& config, const path& config_file, const Modules& 
 }
 
 // Which of the two kinds of model this is, and what its numbers mean where they are scores.
-Status take_kind(const Modules& modules, const std::optional<json>& config, const path& config_file,
-                 const std::optional<json>& tokenizer_config, ModelFolder& model) {
+Status take_kind(const Modules& modules, const ConfigFile& own, const std::optional<json>& config,
+                 const path& config_file, const std::optional<json>& tokenizer_config, ModelFolder& model) {
   const path list = model.files.place() / "modules.json";
-  LB_ASSIGN_OR_RETURN(model.kind, read_model_kind(model.files, modules.listed, config));
+  LB_ASSIGN_OR_RETURN(model.kind, read_model_kind(own, modules.listed, config));
   if (model.kind == ModelKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
-    if (!modules.only_network || !modules.listed) return {};
+    if (!modules.only_network() || !modules.listed) return {};
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
   }
-  if (!config || (!modules.only_network && !modules.scores && modules.listed)) {
+  if (!config || (!modules.only_network() && !modules.scores && modules.listed)) {
     return unsupported_file(list, "a CrossEncoder of modules that give no scores");
   }
   std::optional<std::size_t> labels;
   if (modules.scores) labels = std::get<DenseModule>(modules.behind.back()).out;
-  LB_ASSIGN_OR_RETURN(model.scores, read_cross_encoder(model.files, *config, config_file, labels));
+  LB_ASSIGN_OR_RETURN(model.scores, read_cross_encoder(own, *config, config_file, labels));
   if (!model.prompts.by_default.empty()) {
-    return unsupported_file(model.files.place() / "config_sentence_transformers.json",
-                            "'default_prompt_name' of a CrossEncoder is not supported");
+    return unsupported_file(own.file, "'default_prompt_name' of a CrossEncoder is not supported");
   }
   model.token_types = tells_token_types(*config, tokenizer_config, tokenizer_of_network(*config));
   return {};
@@ -363,10 +361,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                     "weights",
                     printable(options.onnx_file)));
   }
-  LB_RETURN_IF_ERROR(read_extras(model));
-  LB_RETURN_IF_ERROR(read_defaults(modules, model));
+  ConfigFile own{.file = place / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_RETURN_IF_ERROR(read_extras(own, model));
+  LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
 
-  LB_RETURN_IF_ERROR(take_kind(modules, config, config_file, tokenizer_config, model));
+  LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {

@@ -232,10 +232,7 @@ Result<Modules> read_modules(const ModelFiles& files) {
   Modules modules{.transformer = files.place()};
   const path file = files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
-  if (!document) {
-    modules.only_network = true;
-    return modules;
-  }
+  if (!document) return modules;
   modules.listed = true;
   if (!document->is_array()) return invalid_file(file, "an array of modules was expected");
   if (document->empty() || document->size() > kModulesMax) {
@@ -243,7 +240,6 @@ Result<Modules> read_modules(const ModelFiles& files) {
   }
   for (std::size_t i = 0; i < document->size(); ++i)
     LB_RETURN_IF_ERROR(read_module(files, (*document)[i], i, modules));
-  modules.only_network = !modules.pooling_file && !modules.is_static;
   return modules;
 }
 

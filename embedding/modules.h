@@ -27,8 +27,6 @@ struct Modules {
   bool is_static = false;
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
-  // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
-  bool only_network = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   // False: the pooling leaves out the tokens of a prompt.
   bool include_prompt = true;
@@ -46,6 +44,9 @@ struct Modules {
   bool listed = false;
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's
   std::vector<WeightsFile> weights{};          // of the modules behind pooling
+
+  // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
+  [[nodiscard]] bool only_network() const { return !pooling_file && !is_static; }
 };
 
 // kNotFound, kInvalidModel or kUnsupported, naming the file and what it has.

@@ -10,7 +10,6 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::server {
 
@@ -91,12 +90,12 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {
     const auto count = [&metrics, name = model->name](const BatchRecord& batch) { metrics.observe(name, batch); };
-    LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = runtime.onnx_file}));
-    if (folder.kind == embedding::ModelKind::kCrossEncoder) {
-      LB_ASSIGN_OR_RETURN(model->cross_encoder, app::open_cross_encoder(place, runtime, count));
+    LB_ASSIGN_OR_RETURN(auto network, app::open_network(place, runtime, count));
+    if (network->kind() == embedding::ModelKind::kCrossEncoder) {
+      model->cross_encoder = embedding::CrossEncoder::of(std::move(network));
       LB_RETURN_IF_ERROR(warm(*model->cross_encoder));
     } else {
-      LB_ASSIGN_OR_RETURN(model->embedder, app::open_embedder(place, runtime, count));
+      model->embedder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->embedder));
     }
     if (token_vectors && model->embedder != nullptr) {

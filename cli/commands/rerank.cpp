@@ -114,15 +114,8 @@ Exit rerank(const RerankArguments& options) {
   const embedding::Embedder& network = (*encoder)->network();
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
-  const auto report = rank(options, *reader, **encoder);
-  note_takeover(*attested, *network.attestation());
-  if (!report.ok()) return fail(report.status());
-  const auto attested_now = network.attestation();
-  note_fallback_texts(report->stats, *attested_now);
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (!options.quiet) note(summary(report->stats, time.count(), network));
-  const auto printed = print(options.json ? for_programs(*report, *attested_now) : for_people(*report));
-  return printed.ok() ? Exit::kGood : fail(printed);
+  return tell_matches(rank(options, *reader, **encoder), network, *attested, start,
+                      {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace

@@ -87,15 +87,8 @@ Exit search(const SearchArguments& options) {
 
   const auto attested = (*embedder)->attestation();
   const auto start = std::chrono::steady_clock::now();
-  const auto found = find(options, *reader, **embedder);
-  note_takeover(*attested, *(*embedder)->attestation());
-  if (!found.ok()) return fail(found.status());
-  const auto attested_now = (*embedder)->attestation();
-  note_fallback_texts(found->stats, *attested_now);
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (!options.quiet) note(summary(found->stats, time.count(), **embedder));
-  const auto printed = print(options.json ? for_programs(*found, *attested_now) : for_people(*found));
-  return printed.ok() ? Exit::kGood : fail(printed);
+  return tell_matches(find(options, *reader, **embedder), **embedder, *attested, start,
+                      {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // The lines of a file that a command found for a query, as it prints them.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "cli/data/nearest.h"
+#include "cli/terminal/messages.h"
 #include "core/attestation.h"
+#include "core/result.h"
 #include "embedding/embed_stats.h"
+#include "embedding/embedder.h"
 
 namespace latebind::cli {
 
@@ -16,9 +20,15 @@ struct MatchReport {
   embedding::EmbedStats stats{};
 };
 
-// A line for each: rank, score, line number, text.
-[[nodiscard]] std::string for_people(const MatchReport& report);
-// {query, device, precision, fallback, reason, results: [{rank, score, line, text}]}; `attestation` as of now.
-[[nodiscard]] std::string for_programs(const MatchReport& report, const core::Attestation& attestation);
+// How a report is told.
+struct MatchTelling {
+  bool json = false;
+  bool quiet = false;
+};
+// Prints what was found, and tells of fallbacks and the summary: the end of a command. `before`: what the network
+// attested when the work began, at `start`.
+[[nodiscard]] Exit tell_matches(const core::Result<MatchReport>& report, const embedding::Embedder& network,
+                                const core::Attestation& before, std::chrono::steady_clock::time_point start,
+                                const MatchTelling& telling);
 
 }  // namespace latebind::cli

@@ -151,6 +151,18 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
 
 namespace {
 
+// What `work` returns; instead of what it throws, why texts of so many bytes have no ids.
+template <class Work>
+Status within_limits(std::size_t bytes, const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", bytes)};
+  } catch (const PatternLimitError& error) {
+    return {StatusCode::kUnsupported, error.what()};
+  }
+}
+
 // How many tokens of two texts stay, where there is room for so many. Source: truncate_encodings() of tokenizers.
 Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::size_t second, std::size_t room,
                                                         PairTruncation truncation) {
@@ -176,7 +188,7 @@ Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::
   return cuts_first ? std::pair{room - second, second} : std::pair{first, room - first};
 }
 
-// Removes tokens [begin, end) but for so many.
+// Of those from `begin` on, the first or the last ones stay, so many.
 void keep_tokens(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t count, bool keep_end) {
   const std::size_t cut = ids.size() - begin - count;
   if (!keep_end) return ids.resize(begin + count);
@@ -220,15 +232,7 @@ Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_v
     pair.type_one_from = (around.type_one_from ? between_begin + *around.type_one_from : ids.size()) - begin;
     return {};
   };
-  Status status;
-  try {
-    status = encode();
-  } catch (const std::bad_alloc&) {
-    status = {StatusCode::kOutOfMemory,
-              fmt::format("not enough memory to tokenize {} bytes", first.size() + second.size())};
-  } catch (const PatternLimitError& error) {
-    status = {StatusCode::kUnsupported, error.what()};
-  }
+  const Status status = within_limits(first.size() + second.size(), encode);
   if (status.ok()) return pair;
   ids.resize(begin);
   return status;
@@ -246,49 +250,42 @@ Status Tokenizer::check(std::string_view text, std::size_t max_tokens, std::size
 }
 
 Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vector<std::int32_t>& ids) const {
-  LB_RETURN_IF_ERROR(check(text, max_tokens, parts_->parts.post_processor.added_tokens()));
+  const PostProcessor& around = parts_->parts.post_processor;
+  LB_RETURN_IF_ERROR(check(text, max_tokens, around.added_tokens()));
   const std::size_t begin = ids.size();
-  try {
-    parts_->parts.post_processor.begin(ids);
-    const std::size_t room = max_tokens - parts_->parts.post_processor.added_tokens();
+  const Status status = within_limits(text.size(), [&]() -> Status {
+    around.begin(ids);
+    const std::size_t room = max_tokens - around.added_tokens();
     const std::size_t ids_end = room > ids.max_size() - ids.size() ? ids.max_size() : ids.size() + room;
     parts_->encode(text, ids_end, ids);
-    parts_->parts.post_processor.end(ids);
-  } catch (const std::bad_alloc&) {
-    ids.resize(begin);
-    return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
-  } catch (const PatternLimitError& error) {
-    ids.resize(begin);
-    return {StatusCode::kUnsupported, error.what()};
-  }
-  return {};
+    around.end(ids);
+    return {};
+  });
+  if (!status.ok()) ids.resize(begin);
+  return status;
 }
 
 Result<std::size_t> Tokenizer::encode_end(std::string_view text, std::size_t max_tokens,
                                           std::vector<std::int32_t>& ids) const {
-  LB_RETURN_IF_ERROR(check(text, max_tokens, parts_->parts.post_processor.added_tokens()));
   const PostProcessor& around = parts_->parts.post_processor;
+  LB_RETURN_IF_ERROR(check(text, max_tokens, around.added_tokens()));
   const std::size_t begin = ids.size();
   std::size_t cut = 0;
-  try {
+  Status status = within_limits(text.size(), [&]() -> Status {
     around.begin(ids);
     const std::size_t first = ids.size();
     parts_->encode(text, ids.max_size(), ids);
     const std::size_t room = max_tokens - around.added_tokens();
     if (ids.size() - first > room) {
       cut = ids.size() - first - room;
-      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
-      ids.erase(from, from + static_cast<std::ptrdiff_t>(cut));
+      keep_tokens(ids, first, room, /*keep_end=*/true);
     }
     around.end(ids);
-  } catch (const std::bad_alloc&) {
-    ids.resize(begin);
-    return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size()));
-  } catch (const PatternLimitError& error) {
-    ids.resize(begin);
-    return Status(StatusCode::kUnsupported, error.what());
-  }
-  return cut;
+    return {};
+  });
+  if (status.ok()) return cut;
+  ids.resize(begin);
+  return status;
 }
 
 Status Tokenizer::gives_offsets() const {
@@ -304,7 +301,7 @@ Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tok
   const PostProcessor& around = parts_->parts.post_processor;
   const std::size_t ids_begin = ids.size();
   const std::size_t offsets_begin = offsets.size();
-  try {
+  const Status status = within_limits(text.size(), [&]() -> Status {
     const std::size_t room = max_tokens - around.added_tokens();
     auto tokens = parts_->aligned->encode(text, cut == Cut::kEnd ? room : std::numeric_limits<std::size_t>::max());
     if (tokens.size() > room) {
@@ -322,15 +319,11 @@ Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tok
     around.end(ids);
     offsets.resize(offsets.size() + around.behind.size());
     return {};
-  } catch (const std::bad_alloc&) {
-    ids.resize(ids_begin);
-    offsets.resize(offsets_begin);
-    return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", text.size())};
-  } catch (const PatternLimitError& error) {
-    ids.resize(ids_begin);
-    offsets.resize(offsets_begin);
-    return {StatusCode::kUnsupported, error.what()};
-  }
+  });
+  if (status.ok()) return status;
+  ids.resize(ids_begin);
+  offsets.resize(offsets_begin);
+  return status;
 }
 
 std::size_t Tokenizer::tokens_before() const {

@@ -65,6 +65,19 @@ Problem read_text(const JsonValue& value, std::string& text) {
   return std::nullopt;
 }
 
+Problem read_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
+  constexpr const char* kKind = "must be an array of strings";
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return kKind;
+  const std::size_t count = texts.size() + items.size();
+  if (!limit.has_room_for(count)) return std::nullopt;
+  texts.reserve(count);
+  for (const JsonValue item : items) {
+    if (read_text(item, texts.emplace_back())) return kKind;
+  }
+  return std::nullopt;
+}
+
 Problem read_bool(const JsonValue& value, bool& truth) {
   if (value.get(truth) != simdjson::SUCCESS) return "must be true or false";
   return std::nullopt;

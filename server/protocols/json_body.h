@@ -116,6 +116,9 @@ struct TextLimit {
 [[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);
 [[nodiscard]] Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, std::size_t& size);
 
+// Appends the texts of an array; where `limit` has no room for so many, they are counted alone.
+[[nodiscard]] Problem read_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts);
+
 // A schema with a type, and a sentence about it.
 [[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);
 

@@ -1,9 +1,9 @@
 // What the protocols for reranking make of a cross-encoder's numbers. Pure functions, for any thread.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
+#include "embedding/cross_encoder.h"
 #include "server/service.h"
 
 namespace latebind::server {
@@ -13,7 +13,7 @@ namespace latebind::server {
   std::vector<float> scores;
   scores.reserve(numbers.rows.size());
   for (const float number : numbers.rows)
-    scores.push_back(1.0F / (1.0F + std::exp(-number)));
+    scores.push_back(embedding::sigmoid(number));
   return scores;
 }
 

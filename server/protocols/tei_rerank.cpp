@@ -24,33 +24,19 @@ struct RerankBody {
   bool return_text = false;
 };
 
-constexpr Member<RerankBody> flag_member(std::string_view name, Json (*schema)(),
-                                         Problem (*read)(const JsonValue&, RerankBody&)) {
-  return {name, false, schema, read};
-}
-
 constexpr std::array kRerank{
     Member<RerankBody>{"query", true, [] { return typed_schema("string", "What the texts are ranked for."); },
                        [](const JsonValue& value, RerankBody& body) { return read_text(value, body.query); }},
-    Member<RerankBody>{"texts", true, [] { return some_schema(typed_schema("string", "")); },
-                       [](const JsonValue& value, RerankBody& body) -> Problem {
-                         simdjson::dom::array items;
-                         if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
-                         if (!body.limit.has_room_for(items.size())) return std::nullopt;
-                         body.texts.reserve(items.size());
-                         for (const JsonValue item : items) {
-                           if (read_text(item, body.texts.emplace_back())) return "must be an array of strings";
-                         }
-                         return std::nullopt;
-                       }},
+    Member<RerankBody>{
+        "texts", true, [] { return some_schema(typed_schema("string", "")); },
+        [](const JsonValue& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
     kTruncate<RerankBody>,
     kDirection<RerankBody>,
-    flag_member(
-        "raw_scores", [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
-        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }),
-    flag_member(
-        "return_text", [] { return typed_schema("boolean", "Each text beside its score."); },
-        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }),
+    Member<RerankBody>{"raw_scores", false,
+                       [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
+                       [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
+    Member<RerankBody>{"return_text", false, [] { return typed_schema("boolean", "Each text beside its score."); },
+                       [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }},
 };
 
 std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::string> texts) {

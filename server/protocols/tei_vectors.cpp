@@ -113,17 +113,9 @@ constexpr std::array kSentences{
     Member<SimilarityBody>{
         "source_sentence", true, [] { return typed_schema("string", ""); },
         [](const JsonValue& value, SimilarityBody& body) { return read_text(value, body.texts.emplace_back()); }},
-    Member<SimilarityBody>{"sentences", true, [] { return some_schema(typed_schema("string", "")); },
-                           [](const JsonValue& value, SimilarityBody& body) -> Problem {
-                             simdjson::dom::array items;
-                             if (value.get(items) != simdjson::SUCCESS) return "must be an array of strings";
-                             if (!body.limit.has_room_for(items.size() + 1)) return std::nullopt;
-                             body.texts.reserve(items.size() + 1);
-                             for (const JsonValue item : items) {
-                               if (read_text(item, body.texts.emplace_back())) return "must be an array of strings";
-                             }
-                             return std::nullopt;
-                           }},
+    Member<SimilarityBody>{
+        "sentences", true, [] { return some_schema(typed_schema("string", "")); },
+        [](const JsonValue& value, SimilarityBody& body) { return read_texts(value, body.limit, body.texts); }},
 };
 
 constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>};
