@@ -115,7 +115,8 @@ std::string models_reference() {
       "first.\n"
       "A token's type is told to a network where transformers 5 does: by `model_input_names`, else by the class of "
       "the\n"
-      "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts.\n\n"
+      "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts; and a\n"
+      "network of the list without a known head, with a ready ONNX file too.\n\n"
       "## Parts of tokenizers\n\n"
       "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
       "| part | types |\n|---|---|\n";
