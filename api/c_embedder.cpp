@@ -47,14 +47,53 @@ core::Status check_texts(const void* texts, std::size_t count, std::string_view 
   return misuse(fmt::format("{}: {} texts; {} are the most of one call", what, count, kTextsMax));
 }
 
+core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index, std::string_view what,
+                       std::string_view& view) {
+  if (text.data == nullptr && text.size > 0) return misuse(fmt::format("{}: {} {} is NULL", what, noun, index));
+  if (text.size > 0) view = {text.data, text.size};
+  return {};
+}
+
 core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count, std::string_view what) {
   LB_RETURN_IF_ERROR(check_texts(texts, count, what));
   std::vector<std::string_view> views(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (texts[i].data == nullptr && texts[i].size > 0) return misuse(fmt::format("{}: text {} is NULL", what, i));
-    if (texts[i].size > 0) views[i] = {texts[i].data, texts[i].size};
+    LB_RETURN_IF_ERROR(read_text(texts[i], "text", i, what, views[i]));
   }
   return views;
+}
+
+core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime, const char* model_folder,
+                                                                const lb_options* options, const lb_call_options* call,
+                                                                embedding::ModelKind kind) {
+  LB_RETURN_IF_ERROR(check_made_here(runtime.shared->made, "runtime"));
+  LB_ASSIGN_OR_RETURN(const Call of_call, read_call(call));
+  LB_ASSIGN_OR_RETURN(auto request, load_request(runtime, options, of_call));
+  const embedding::EmbedderOptions typed{.load = std::move(request.load),
+                                         .batch_tokens = request.batch_tokens,
+                                         .max_tokens = request.max_tokens,
+                                         .onnx_file = std::move(request.onnx_file),
+                                         .kind = kind};
+  LB_ASSIGN_OR_RETURN(
+      auto network, embedding::Embedder::open(runtime.shared->engine, latebind::platform::path_from_utf8(model_folder),
+                                              request.placement, typed));
+  if (of_call.answered_by != nullptr) {
+    LB_RETURN_IF_ERROR(give_attestation(network->attestation(), of_call.answered_by));
+  }
+  return network;
+}
+
+core::Status compute_texts(const TextCall& asked, std::size_t count, const lb_call_options* call, lb_embed_stats* stats,
+                           const Compute& compute) {
+  LB_ASSIGN_OR_RETURN(const Call of_call, read_call(call));
+  std::shared_ptr<const core::Attestation> answered_by;
+  embedding::EmbedOptions typed{.texts = asked.texts, .alone = asked.alone, .limits = of_call.limits};
+  if (asked.token_counts != nullptr) typed.token_counts = {asked.token_counts, count};
+  if (of_call.answered_by != nullptr) typed.answered_by = &answered_by;
+  LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made, compute(typed));
+  if (stats != nullptr) LB_RETURN_IF_ERROR(write_stats(made, stats));
+  if (of_call.answered_by == nullptr) return {};
+  return give_attestation(std::move(answered_by), of_call.answered_by);
 }
 
 core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out) {
@@ -83,16 +122,9 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
   LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
   LB_RETURN_IF_ERROR(core::check_not_ending());
   LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
-  LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
-  std::shared_ptr<const core::Attestation> answered_by;
-  embedding::EmbedOptions typed{.texts = asked.texts, .alone = asked.alone, .limits = of_call.limits};
-  if (asked.token_counts != nullptr) typed.token_counts = {asked.token_counts, texts.size()};
-  if (of_call.answered_by != nullptr) typed.answered_by = &answered_by;
-  LB_ASSIGN_OR_RETURN(const embedding::EmbedStats made,
-                      std::invoke(compute, *embedder->embedder, texts, std::span(vectors, capacity), typed));
-  if (stats != nullptr) LB_RETURN_IF_ERROR(api::write_stats(made, stats));
-  if (of_call.answered_by == nullptr) return {};
-  return api::give_attestation(std::move(answered_by), of_call.answered_by);
+  return api::compute_texts(asked, texts.size(), call, stats, [&](const embedding::EmbedOptions& of_call) {
+    return std::invoke(compute, *embedder->embedder, texts, std::span(vectors, capacity), of_call);
+  });
 }
 
 }  // namespace
@@ -104,21 +136,10 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
       return api::misuse("lb_embedder_open: NULL was given");
     }
     *embedder = nullptr;
-    LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
-    LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
-    LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, of_call));
-    const embedding::EmbedderOptions typed{.load = std::move(request.load),
-                                           .batch_tokens = request.batch_tokens,
-                                           .max_tokens = request.max_tokens,
-                                           .onnx_file = std::move(request.onnx_file)};
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
-    LB_ASSIGN_OR_RETURN(made->embedder, embedding::Embedder::open(runtime->shared->engine,
-                                                                  latebind::platform::path_from_utf8(model_folder),
-                                                                  request.placement, typed));
-    if (of_call.answered_by != nullptr) {
-      LB_RETURN_IF_ERROR(api::give_attestation(made->embedder->attestation(), of_call.answered_by));
-    }
+    LB_ASSIGN_OR_RETURN(made->embedder,
+                        api::open_network(*runtime, model_folder, options, call, embedding::ModelKind::kEmbedder));
     *embedder = made.release();
     return {};
   });

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "app/backends.h"
@@ -13,6 +16,7 @@
 #include "core/executable.h"
 #include "core/platform/process_generation.h"
 #include "core/registry.h"
+#include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
 #include "include/latebind/latebind.h"
 
@@ -61,6 +65,12 @@ struct lb_embedder {
   latebind::platform::MadeIn made{};
 };
 
+struct lb_cross_encoder {
+  std::shared_ptr<const lb_runtime::Shared> runtime;
+  std::unique_ptr<const latebind::embedding::CrossEncoder> model;
+  latebind::platform::MadeIn made{};
+};
+
 namespace latebind::api {
 
 // These options, which may be null, over those of the runtime. kInvalidArgument for what belongs only to the runtime.
@@ -99,6 +109,25 @@ inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
 // function's name.
 [[nodiscard]] core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count,
                                                                      std::string_view what);
+
+// kInvalidArgument, naming the function, where this text of "text" or "pair" `index` is NULL; `view` receives what it
+// is.
+[[nodiscard]] core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index,
+                                     std::string_view what, std::string_view& view);
+
+// What opens embedders and cross-encoders: the model, which must be of this kind, within the limits of the call, to
+// which it gives its attestation.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
+                                                                              const char* model_folder,
+                                                                              const lb_options* options,
+                                                                              const lb_call_options* call,
+                                                                              embedding::ModelKind kind);
+
+// One call on an embedder or a cross-encoder for `count` texts: compute(EmbedOptions) with the limits of `call`, then
+// `stats`, which may be null, and the call's attestation.
+using Compute = std::function<core::Result<embedding::EmbedStats>(const embedding::EmbedOptions&)>;
+[[nodiscard]] core::Status compute_texts(const TextCall& asked, std::size_t count, const lb_call_options* call,
+                                         lb_embed_stats* stats, const Compute& compute);
 
 [[nodiscard]] core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out);
 

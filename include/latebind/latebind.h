@@ -531,6 +531,54 @@ LB_API lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token
 /* Who would answer now. */
 LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
 
+/* -- Scores -------------------------------------------------------------------------------------------------------- */
+
+/* A cross-encoder: a model that gives scores for two texts together, such as a query and a document. */
+typedef struct lb_cross_encoder lb_cross_encoder;
+
+/* As lb_embedder_open, of a folder that sentence-transformers' CrossEncoder loads. LB_INVALID_ARGUMENT for a model that
+ * gives vectors, as from lb_embedder_open for one of these. */
+LB_API lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
+                                     const lb_call_options* call, lb_cross_encoder** cross_encoder);
+LB_API void lb_cross_encoder_destroy(lb_cross_encoder* cross_encoder);
+
+/* Scores of a pair: one, of most models that rank. */
+LB_API size_t lb_cross_encoder_label_count(const lb_cross_encoder* cross_encoder);
+/* What a score is for, as the model names it ("LABEL_0", "entailment"); lives as long as the cross-encoder.
+ * LB_INVALID_ARGUMENT where there is none. */
+LB_API lb_code lb_cross_encoder_label(const lb_cross_encoder* cross_encoder, size_t index, lb_text* label);
+/* Two texts together are cut to this many tokens, the longer one first. */
+LB_API size_t lb_cross_encoder_max_tokens(const lb_cross_encoder* cross_encoder);
+
+/* Two texts that are scored together. Frozen. */
+typedef struct lb_text_pair {
+  lb_text first; /* such as the query */
+  lb_text second;
+} lb_text_pair;
+
+/* Options of one call. NULL stands for a zeroed one. */
+typedef struct lb_score_options {
+  size_t struct_size;
+  size_t max_tokens;      /* of one pair, special tokens included; at most lb_cross_encoder_max_tokens(), which is also
+                             the meaning of 0 */
+  int32_t refuse_longer;  /* 1: a longer pair is LB_TEXT_TOO_LONG, instead of being cut */
+  int32_t raw;            /* 1: the network's numbers as they are, also where the model makes a sigmoid's of them */
+  int32_t alone;          /* as in lb_embed_options */
+  int32_t reserved_;      /* 0, or it is refused with LB_INVALID_ARGUMENT */
+  uint32_t* token_counts; /* when not NULL: receives the tokens of each pair, as computed */
+} lb_score_options;
+
+/* Writes `count` rows of lb_cross_encoder_label_count() scores to `scores`, in the order of the pairs; `capacity` is
+ * the number of floats that it holds. All pairs of a call are batched together: a thousand documents for one query are
+ * one call. The errors of lb_embedder_embed; on error `scores` is unspecified. `options`, `call` and `stats` may be
+ * NULL. */
+LB_API lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, const lb_text_pair* pairs, size_t count,
+                                      const lb_score_options* options, const lb_call_options* call, float* scores,
+                                      size_t capacity, lb_embed_stats* stats);
+
+/* Who would answer now. */
+LB_API lb_code lb_cross_encoder_attestation(const lb_cross_encoder* cross_encoder, lb_attestation** attestation);
+
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 
 /* Vectors for an endless sequence of texts in bounded memory: texts are pushed, finished windows of them are pulled, in

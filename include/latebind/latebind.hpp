@@ -670,6 +670,67 @@ class Embedder {
   detail::Handle<lb_embedder, lb_embedder_destroy> handle_;
 };
 
+// Two texts that are scored together.
+struct TextPair {
+  std::string_view first;  // such as the query
+  std::string_view second;
+};
+
+struct ScoreOptions {
+  std::size_t max_tokens = 0;  // of one pair; 0: what the model takes
+  bool refuse_longer = false;
+  bool raw = false;  // the network's numbers as they are
+  bool alone = false;
+};
+
+// Scores for two texts together, such as a query and a document.
+class CrossEncoder {
+ public:
+  // Names of the scores of a pair: one, of most models that rank.
+  [[nodiscard]] std::vector<std::string> labels() const {
+    std::vector<std::string> labels(lb_cross_encoder_label_count(handle_.get()));
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      lb_text label{};
+      if (lb_cross_encoder_label(handle_.get(), i, &label) == LB_OK) labels[i].assign(label.data, label.size);
+    }
+    return labels;
+  }
+  [[nodiscard]] std::size_t max_tokens() const { return lb_cross_encoder_max_tokens(handle_.get()); }
+
+  // Rows of as many scores as there are labels, in the order of the pairs.
+  [[nodiscard]] Result<std::vector<float>> score(std::span<const TextPair> pairs, const ScoreOptions& options = {},
+                                                 const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
+    std::vector<lb_text_pair> c_pairs;
+    c_pairs.reserve(pairs.size());
+    for (const TextPair& pair : pairs) {
+      c_pairs.push_back({{pair.first.data(), pair.first.size()}, {pair.second.data(), pair.second.size()}});
+    }
+    auto o = detail::sized<lb_score_options>();
+    o.max_tokens = options.max_tokens;
+    o.refuse_longer = options.refuse_longer ? 1 : 0;
+    o.raw = options.raw ? 1 : 0;
+    o.alone = options.alone ? 1 : 0;
+    if (detail::is_late(call)) return Status::late();
+    const lb_call_options c = detail::c_call(call);
+    std::vector<float> scores(pairs.size() * lb_cross_encoder_label_count(handle_.get()));
+    const lb_code code = lb_cross_encoder_score(handle_.get(), c_pairs.data(), c_pairs.size(), &o, &c, scores.data(),
+                                                scores.size(), stats);
+    if (code != LB_OK) return Status::of(code);
+    return scores;
+  }
+
+  [[nodiscard]] Result<Attestation> attestation() const {
+    lb_attestation* raw = nullptr;
+    const lb_code code = lb_cross_encoder_attestation(handle_.get(), &raw);
+    return detail::read_attestation(code, raw);
+  }
+
+ private:
+  friend class Runtime;
+  explicit CrossEncoder(lb_cross_encoder* raw) : handle_(raw) {}
+  detail::Handle<lb_cross_encoder, lb_cross_encoder_destroy> handle_;
+};
+
 struct JobProgress {
   bool is_over = false;
   std::uint64_t done = 0;   // bytes while "loading", otherwise steps
@@ -767,25 +828,19 @@ class Runtime {
   // An ONNX model, an OpenVINO IR or a bundle.
   [[nodiscard]] Result<Model> load(const std::string& file, const Options& options = {},
                                    const CallOptions& call = {}) const {
-    if (!options.status().ok()) return options.status();
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    lb_model* raw = nullptr;
-    const lb_code code = lb_model_load_file(handle_.get(), file.c_str(), options.get(), &c, &raw);
-    if (code != LB_OK) return Status::of(code);
-    return Model(raw);
+    return open<Model>(lb_model_load_file, file, options, call);
   }
 
   // A sentence-transformers model folder.
   [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder, const Options& options = {},
                                                const CallOptions& call = {}) const {
-    if (!options.status().ok()) return options.status();
-    if (detail::is_late(call)) return Status::late();
-    const lb_call_options c = detail::c_call(call);
-    lb_embedder* raw = nullptr;
-    const lb_code code = lb_embedder_open(handle_.get(), model_folder.c_str(), options.get(), &c, &raw);
-    if (code != LB_OK) return Status::of(code);
-    return Embedder(raw);
+    return open<Embedder>(lb_embedder_open, model_folder, options, call);
+  }
+
+  // One of a model that gives scores for two texts together.
+  [[nodiscard]] Result<CrossEncoder> open_cross_encoder(const std::string& model_folder, const Options& options = {},
+                                                        const CallOptions& call = {}) const {
+    return open<CrossEncoder>(lb_cross_encoder_open, model_folder, options, call);
   }
 
   // Starts a job, with its arguments as JSON.
@@ -801,6 +856,20 @@ class Runtime {
   [[nodiscard]] lb_runtime* get() const { return handle_.get(); }
 
  private:
+  // `how`: lb_…_open or lb_…_load_file.
+  template <class Object, class Raw>
+  Result<Object> open(lb_code (*how)(const lb_runtime*, const char*, const lb_options*, const lb_call_options*, Raw**),
+                      const std::string& file, const Options& options, const CallOptions& call) const {
+    if (!options.status().ok()) return options.status();
+    if (detail::is_late(call)) return Status::late();
+    const lb_call_options c = detail::c_call(call);
+    Raw* raw = nullptr;
+    if (const lb_code code = how(handle_.get(), file.c_str(), options.get(), &c, &raw); code != LB_OK) {
+      return Status::of(code);
+    }
+    return Object(raw);
+  }
+
   explicit Runtime(lb_runtime* raw) : handle_(raw) {}
   detail::Handle<lb_runtime, lb_runtime_destroy> handle_;
 };

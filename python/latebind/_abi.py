@@ -387,6 +387,34 @@ class lb_embed_stats(Structure):
     ]
 
 
+class lb_text_pair(Structure):
+    first: lb_text
+    second: lb_text
+    _fields_ = [
+        ("first", lb_text),
+        ("second", lb_text),
+    ]
+
+
+class lb_score_options(Structure):
+    struct_size: int
+    max_tokens: int
+    refuse_longer: int
+    raw: int
+    alone: int
+    reserved_: int
+    token_counts: int | None
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("max_tokens", c_size_t),
+        ("refuse_longer", c_int32),
+        ("raw", c_int32),
+        ("alone", c_int32),
+        ("reserved_", c_int32),
+        ("token_counts", c_void_p),
+    ]
+
+
 class lb_stream_options(Structure):
     struct_size: int
     window_texts: int
@@ -541,6 +569,25 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         ),
     ),
     "lb_embedder_attestation": (c_int32, (c_void_p, c_void_p)),
+    "lb_cross_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
+    "lb_cross_encoder_destroy": (None, (c_void_p,)),
+    "lb_cross_encoder_label_count": (c_size_t, (c_void_p,)),
+    "lb_cross_encoder_label": (c_int32, (c_void_p, c_size_t, c_void_p)),
+    "lb_cross_encoder_max_tokens": (c_size_t, (c_void_p,)),
+    "lb_cross_encoder_score": (
+        c_int32,
+        (
+            c_void_p,
+            c_void_p,
+            c_size_t,
+            POINTER(lb_score_options),
+            POINTER(lb_call_options),
+            c_void_p,
+            c_size_t,
+            POINTER(lb_embed_stats),
+        ),
+    ),
+    "lb_cross_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
     "lb_stream_open": (c_int32, (c_void_p, POINTER(lb_embed_options), POINTER(lb_stream_options), c_void_p)),
     "lb_stream_destroy": (None, (c_void_p,)),
     "lb_stream_push": (c_int32, (c_void_p, c_void_p, c_size_t, c_void_p)),
@@ -627,6 +674,13 @@ class Functions:
     lb_embedder_embed: Callable[..., int]
     lb_embedder_embed_ids: Callable[..., int]
     lb_embedder_attestation: Callable[..., int]
+    lb_cross_encoder_open: Callable[..., int]
+    lb_cross_encoder_destroy: Callable[..., None]
+    lb_cross_encoder_label_count: Callable[..., int]
+    lb_cross_encoder_label: Callable[..., int]
+    lb_cross_encoder_max_tokens: Callable[..., int]
+    lb_cross_encoder_score: Callable[..., int]
+    lb_cross_encoder_attestation: Callable[..., int]
     lb_stream_open: Callable[..., int]
     lb_stream_destroy: Callable[..., None]
     lb_stream_push: Callable[..., int]

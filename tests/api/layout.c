@@ -186,6 +186,19 @@ SIZE(lb_token_offsets, 16);
 FIELD(lb_token_offsets, begin, 0);
 FIELD(lb_token_offsets, end, 8);
 
+SIZE(lb_text_pair, 32);
+FIELD(lb_text_pair, first, 0);
+FIELD(lb_text_pair, second, 16);
+
+SIZE(lb_score_options, 40);
+FIELD(lb_score_options, struct_size, 0);
+FIELD(lb_score_options, max_tokens, 8);
+FIELD(lb_score_options, refuse_longer, 16);
+FIELD(lb_score_options, raw, 20);
+FIELD(lb_score_options, alone, 24);
+FIELD(lb_score_options, reserved_, 28);
+FIELD(lb_score_options, token_counts, 32);
+
 SIZE(lb_embed_options, 64);
 FIELD(lb_embed_options, struct_size, 0);
 FIELD(lb_embed_options, dimensions, 8);
