@@ -54,7 +54,7 @@ lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folde
     auto made = std::make_unique<lb_cross_encoder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(auto network,
-                        api::open_network(*runtime, model_folder, options, call, embedding::ModelKind::kCrossEncoder));
+                        api::open_network(*runtime, model_folder, options, call, embedding::EncoderKind::kCrossEncoder));
     made->model = embedding::CrossEncoder::of(std::move(network));
     *cross_encoder = made.release();
     return {};

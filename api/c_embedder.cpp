@@ -65,7 +65,7 @@ core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std
 
 core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime, const char* model_folder,
                                                                 const lb_options* options, const lb_call_options* call,
-                                                                embedding::ModelKind kind) {
+                                                                embedding::EncoderKind kind) {
   LB_RETURN_IF_ERROR(check_made_here(runtime.shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(const Call of_call, read_call(call));
   LB_ASSIGN_OR_RETURN(auto request, load_request(runtime, options, of_call));
@@ -139,7 +139,7 @@ lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, co
     auto made = std::make_unique<lb_embedder>();
     made->runtime = runtime->shared;
     LB_ASSIGN_OR_RETURN(made->embedder,
-                        api::open_network(*runtime, model_folder, options, call, embedding::ModelKind::kEmbedder));
+                        api::open_network(*runtime, model_folder, options, call, embedding::EncoderKind::kEmbedder));
     *embedder = made.release();
     return {};
   });

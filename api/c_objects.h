@@ -121,7 +121,7 @@ inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
                                                                               const char* model_folder,
                                                                               const lb_options* options,
                                                                               const lb_call_options* call,
-                                                                              embedding::ModelKind kind);
+                                                                              embedding::EncoderKind kind);
 
 // One call on an embedder or a cross-encoder for `count` texts: compute(EmbedOptions) with the limits of `call`, then
 // `stats`, which may be null, and the call's attestation.

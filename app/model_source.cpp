@@ -73,14 +73,16 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
 Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch) {
-  return embedding::CrossEncoder::open(runtime.engine(), folder, runtime.placement,
-                                       options_of(runtime, std::move(on_batch)));
+  LB_ASSIGN_OR_RETURN(auto network,
+                      open_network(folder, runtime, embedding::EncoderKind::kCrossEncoder, std::move(on_batch)));
+  return embedding::CrossEncoder::of(std::move(network));
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
+                                                          std::optional<embedding::EncoderKind> kind,
                                                           std::function<void(const embedding::BatchRecord&)> on_batch) {
   embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
-  options.kind.reset();
+  options.kind = kind;
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 

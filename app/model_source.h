@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/client.h"
@@ -41,9 +42,9 @@ namespace latebind::app {
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
-// The network of a model of either kind: embedding::CrossEncoder::of() makes one of what is such a network.
+// The network of a model of this kind, or of any: embedding::CrossEncoder::of() makes one of what is such a network.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
-    const std::filesystem::path& folder, const Runtime& runtime,
+    const std::filesystem::path& folder, const Runtime& runtime, std::optional<embedding::EncoderKind> kind,
     std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
 }  // namespace latebind::app

@@ -131,6 +131,10 @@ Result<std::optional<std::size_t>> read_size(const json& object, const char* key
   return std::optional<std::size_t>(value->get<std::size_t>());
 }
 
+bool is_text(const json& value, std::string_view text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
 Result<bool> read_bool(const json& object, const char* key, bool otherwise, std::string_view name) {
   const json* value = find(object, key);
   if (value == nullptr) return otherwise;

@@ -63,11 +63,40 @@ Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stor
 // A cross-encoder's: its output has a number for each label.
 Result<GraphModel> scores_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
                                          const graph::OnnxSignature& signature) {
-  LB_ASSIGN_OR_RETURN(const std::size_t output, choose_scores_output(signature, stored.name));
+  LB_ASSIGN_OR_RETURN(const std::size_t output, choose_logits_output(signature, stored.name, 2, "[batch, labels]"));
   LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
   return GraphModel{.model = std::move(model),
                     .pooled = true,
                     .dimension = folder.scores.labels.size(),
+                    .inputs = signature.inputs.size(),
+                    .output = output};
+}
+
+// A sparse encoder's: its output has a number for each token and entry of the vocabulary or, as export_onnx.h writes it,
+// the largest one of each text.
+Result<GraphModel> terms_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
+                                        const graph::OnnxSignature& signature) {
+  const bool pooled = signature.outputs.size() == 1 && signature.outputs.front().name == kTermLogits;
+  LB_ASSIGN_OR_RETURN(const std::size_t output,
+                      pooled ? Result<std::size_t>(0)
+                             : choose_logits_output(signature, stored.name, 3, "[batch, tokens, vocabulary]"));
+  const auto& tensor = signature.outputs[output];
+  const std::int64_t declared = tensor.has_shape ? tensor.shape.back() : core::kDynamic;
+  const std::size_t known = folder.network ? folder.network->vocabulary_size() : 0;
+  if (declared <= 0 && known == 0) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: its output '{}' does not say how many entries the "
+                                                         "vocabulary has",
+                                                         stored.name, core::printable(tensor.name)));
+  }
+  if (declared > 0 && known > 0 && static_cast<std::size_t>(declared) != known) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: its output '{}' has {} numbers for a token; the vocabulary has {} entries",
+                              stored.name, core::printable(tensor.name), declared, known));
+  }
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
+  return GraphModel{.model = std::move(model),
+                    .pooled = pooled,
+                    .dimension = declared > 0 ? static_cast<std::size_t>(declared) : known,
                     .inputs = signature.inputs.size(),
                     .output = output};
 }
@@ -82,7 +111,8 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
                               name));
   }
   LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
-  if (folder.kind == ModelKind::kCrossEncoder) return scores_from_onnx_file(folder, stored, signature);
+  if (folder.kind == EncoderKind::kCrossEncoder) return scores_from_onnx_file(folder, stored, signature);
+  if (folder.kind == EncoderKind::kSparseEncoder) return terms_from_onnx_file(folder, stored, signature);
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
   if (options.hidden_states && output.pooled) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
@@ -159,6 +189,7 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
   return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,
                                               .token_types = folder.token_types,
                                               .classifier = folder.classifier,
+                                              .vocabulary = folder.vocabulary,
                                               .pooling = folder.pooling,
                                               .modules = folder.behind_pooling,
                                               .normalize = folder.normalize});

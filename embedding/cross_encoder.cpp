@@ -16,7 +16,7 @@ using core::StatusCode;
 Result<std::unique_ptr<CrossEncoder>> CrossEncoder::open(const core::Engine& engine,
                                                          const std::filesystem::path& model_folder,
                                                          const core::Placement& placement, EmbedderOptions options) {
-  options.kind = ModelKind::kCrossEncoder;
+  options.kind = EncoderKind::kCrossEncoder;
   LB_ASSIGN_OR_RETURN(auto network, Embedder::open(engine, model_folder, placement, options));
   return of(std::move(network));
 }

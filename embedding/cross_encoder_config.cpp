@@ -12,21 +12,12 @@ namespace latebind::embedding {
 using core::printable;
 using core::read_text;
 using core::Result;
-using core::Status;
-using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
 
 namespace {
 
 constexpr std::size_t kLabelsMax = 4096;
-
-// The class of the network that config.json is of: the first of "architectures"; empty where there is none.
-std::string_view network_class(const json& config) {
-  const auto found = config.find("architectures");
-  if (found == config.end() || !found->is_array() || found->empty() || !found->front().is_string()) return {};
-  return found->front().get_ref<const std::string&>();
-}
 
 // Names by number in "id2label", or "num_labels" without names; transformers takes two where there is neither.
 Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
@@ -73,21 +64,6 @@ Result<NamedFunction> find_function(const ConfigFile& own, const json& config, c
 
 }  // namespace
 
-Result<ModelKind> read_model_kind(const ConfigFile& own, bool listed, const std::optional<json>& config) {
-  if (!listed) {
-    const bool classifies = config && network_class(*config).ends_with("ForSequenceClassification");
-    return classifies ? ModelKind::kCrossEncoder : ModelKind::kEmbedder;
-  }
-  if (!own.read) return ModelKind::kEmbedder;
-  LB_ASSIGN_OR_RETURN(const std::string type, read_text(*own.read, "model_type", "", platform::path_to_utf8(own.file)));
-  if (type == "CrossEncoder") return ModelKind::kCrossEncoder;
-  if (type.empty() || type == "SentenceTransformer") return ModelKind::kEmbedder;
-  return unsupported_file(own.file,
-                          fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
-                                      "vector for a text, and CrossEncoder",
-                                      printable(type)));
-}
-
 Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const json& config, const path& config_file,
                                               std::optional<std::size_t> labels) {
   CrossEncoderConfig read;
@@ -109,19 +85,6 @@ Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const json&
                                                     named.key, printable(named.name)));
   }
   return read;
-}
-
-Status wrong_kind(std::string_view model, ModelKind kind) {
-  if (kind == ModelKind::kCrossEncoder) {
-    return {StatusCode::kInvalidArgument,
-            fmt::format("{} is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind "
-                        "rerank` has them",
-                        model)};
-  }
-  return {StatusCode::kInvalidArgument,
-          fmt::format("{} gives vectors for texts, and no scores for two together: `latebind embed` has them, and "
-                      "`latebind search` compares them",
-                      model)};
 }
 
 }  // namespace latebind::embedding

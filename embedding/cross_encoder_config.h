@@ -9,15 +9,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
+#include "embedding/encoder_kind.h"
 
 namespace latebind::embedding {
-
-enum class ModelKind : std::uint8_t { kEmbedder, kCrossEncoder };
 
 // What is done to a network's numbers (logits) to make scores of them.
 enum class ScoreFunction : std::uint8_t {
@@ -31,23 +29,10 @@ struct CrossEncoderConfig {
   std::vector<std::string> labels{};
 };
 
-// A file as it was read, or nothing where there is none, and its place for messages.
-struct ConfigFile {
-  std::filesystem::path file{};
-  std::optional<nlohmann::json> read = std::nullopt;
-};
-
-// By config_sentence_transformers.json (`own`) where there is a modules.json (`listed`), else by the class that
-// config.json names. kUnsupported for models of other kinds, by their names.
-[[nodiscard]] core::Result<ModelKind> read_model_kind(const ConfigFile& own, bool listed,
-                                                      const std::optional<nlohmann::json>& config);
 // `config_file` stands for config.json in messages. `labels`: how many there are, where it is not config.json that says
 // so. kInvalidModel or kUnsupported, naming the file and the key.
 [[nodiscard]] core::Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const nlohmann::json& config,
                                                                   const std::filesystem::path& config_file,
                                                                   std::optional<std::size_t> labels);
-
-// The refusal of a model of another kind than what is wanted, with the command for it.
-[[nodiscard]] core::Status wrong_kind(std::string_view model, ModelKind kind);
 
 }  // namespace latebind::embedding

@@ -54,6 +54,7 @@ struct EmbedStream::Parts {
       : pipeline(p),
         limits(std::move(token_limits)),
         shape(vector_shape),
+        is_sparse(p.forward().gives_sparse()),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}
@@ -65,12 +66,14 @@ struct EmbedStream::Parts {
     TokenTable tokens;
     std::vector<float> computed;
     std::vector<float> vectors;          // where they are not as computed
+    std::vector<SparseVector> sparse;
     Scheduler::Submission submission{};  // last: it uses the above
   };
 
   Pipeline& pipeline;
   const TokenLimits limits;
   const VectorShape shape;
+  const bool is_sparse;
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
@@ -142,10 +145,10 @@ struct EmbedStream::Parts {
     Window& window = *filling;
     const std::size_t texts = window.tokens.size();
     window.first = pushed - texts;
-    window.computed.resize(texts * pipeline.dimension());
+    if (!is_sparse) window.computed.resize(texts * pipeline.dimension());
     Scheduler::Texts handed{.tokens = std::move(window.tokens),
                             .first_position = window.first,
-                            .out = window.computed.data(),
+                            .out = is_sparse ? nullptr : window.computed.data(),
                             .more_follows = more_follows,
                             .alone = alone};
     LB_ASSIGN_OR_RETURN(window.submission, pipeline.scheduler().submit(owner, std::move(handed)));
@@ -204,7 +207,9 @@ struct EmbedStream::Parts {
       if (!first->submission.is_over()) return status;
       LB_RETURN_IF_ERROR(keep(first->submission.wait()));  // it may have ended just after the call's time
     }
-    if (!shape.is_as_computed()) {
+    if (is_sparse) {
+      first->sparse = first->submission.take_sparse();
+    } else if (!shape.is_as_computed()) {
       first->vectors.resize(first->submission.token_counts().size() * shape.dimensions());
       shape.write(first->computed, first->vectors);
     }
@@ -220,6 +225,7 @@ struct EmbedStream::Parts {
     return VectorWindow{.first = pulled->first,
                         .token_counts = pulled->submission.token_counts(),
                         .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
+                        .sparse = pulled->sparse,
                         .answered_by = pulled->submission.answered_by()};
   }
 };
@@ -239,7 +245,9 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
   LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
+  const Forward& forward = pipeline.forward();
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, forward.gives_sparse() ? VectorShape::of_sparse(forward, options.texts)
+                                                                      : VectorShape::of(forward, options.texts));
   return std::unique_ptr<EmbedStream>(
       new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), shape, options)));
 }

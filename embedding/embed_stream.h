@@ -14,6 +14,7 @@
 
 #include "core/result.h"
 #include "embedding/embedder.h"
+#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -34,6 +35,7 @@ struct VectorWindow {
   std::uint64_t first = 0;                        // the position of its first text in the stream
   std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
   std::span<const float> vectors{};               // rows of the stream's dimensions()
+  std::span<const SparseVector> sparse{};         // instead, of a model that gives those
   // Which device computed them: a fallback, where one did. Null where there was nothing to compute.
   std::shared_ptr<const core::Attestation> answered_by{};
 };
@@ -48,7 +50,7 @@ class EmbedStream {
   // Waits for what is being computed and drops it.
   ~EmbedStream();
 
-  // Floats of a vector.
+  // Floats of a vector; 0 of sparse ones.
   [[nodiscard]] std::size_t dimensions() const;
 
   // Takes a text, or is kBusy while as many windows as there may be wait to be pulled, or kInvalidArgument when the

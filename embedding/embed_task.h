@@ -15,6 +15,7 @@
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/scheduler.h"
+#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -34,6 +35,7 @@ struct TaskOutcome {
   // gives their vectors, which neither fewer dimensions nor another length are to be had of.
   std::vector<float> vectors{};
   std::size_t dimension = 0;
+  std::vector<SparseVector> sparse{};  // instead, of a model that gives those
   std::vector<std::uint32_t> token_counts{};
   EmbedStats stats{};  // seconds: from the submission to the end
   // Which device computed them; one that is a fallback, where several did.

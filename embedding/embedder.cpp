@@ -25,6 +25,10 @@ using core::StatusCode;
 // bounded and the next window is tokenised while the last one is being computed.
 constexpr std::size_t kWindowTexts = 16384;
 
+// Every token of a sparse encoder's batch has a number for each entry of the vocabulary, of which the device keeps one
+// for each text in the end: so many of them take 64 MiB, and more make it no faster.
+constexpr std::size_t kTermLogitsMost = std::size_t{1} << 24;
+
 // A fallback stays the answer of a call, whichever device computed the rest.
 void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
@@ -70,20 +74,25 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   rule.pooled = placed.pooled;
   rule.dimension = placed.dimension;
   rule.output = placed.output;
+  std::size_t batch_tokens = options.batch_tokens;
+  if (folder.kind == EncoderKind::kSparseEncoder) {
+    rule.sparse = folder.sparse;
+    batch_tokens = std::min(batch_tokens, std::max<std::size_t>(1, kTermLogitsMost / placed.dimension));
+  }
   if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
     limits.vocabulary_size = folder.network->vocabulary_size();
   }
   auto forward = Forward::bind(std::move(placed.model), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
   auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits),
-                                       options.batch_tokens, options.on_batch, folder.prompts);
+                                       batch_tokens, options.on_batch, folder.prompts);
   parts->kind = folder.kind;
   parts->scores = folder.scores;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
 
-ModelKind Embedder::kind() const {
+EncoderKind Embedder::kind() const {
   return parts_->kind;
 }
 std::size_t Embedder::dimension() const {
@@ -132,26 +141,46 @@ std::shared_ptr<const Tokenizer> Embedder::tokenizer() const {
   return parts_->pipeline.tokenizer();
 }
 
-// tokenize(first, count, limits, table) appends so many texts to the table.
-template <class Tokenize>
-core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+namespace {
+
+// Where windows of vectors go.
+struct DenseRows {
+  std::span<float> out;
+  VectorShape shape;
+  // Straight to their place.
+  bool direct = false;
+
+  [[nodiscard]] float* place(std::size_t first) const {
+    return direct ? out.data() + first * shape.dimensions() : nullptr;
+  }
+  void take(Scheduler::Submission& done, std::size_t first) const {
+    if (!direct) shape.write(done.vectors(), out.subspan(first * shape.dimensions()));
+  }
+};
+
+struct SparseRows {
+  std::span<SparseVector> out;
+
+  [[nodiscard]] static float* place(std::size_t /*first*/) { return nullptr; }
+  void take(Scheduler::Submission& done, std::size_t first) const {
+    std::ranges::move(done.take_sparse(), out.subspan(first).begin());
+  }
+};
+
+}  // namespace
+
+// tokenize(first, count, limits, table) appends so many texts to the table; `rows` take the windows.
+template <class Tokenize, class Rows>
+core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, const Rows& rows, const EmbedOptions& options,
                                                  const Tokenize& tokenize) const {
   const auto begin = std::chrono::steady_clock::now();
   Pipeline& pipeline = parts_->pipeline;
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(pipeline.forward(), options.texts));
-  if (out.size() / shape.dimensions() < count) {
-    return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts need {} rows of {} floats; there is room for {}",
-                                                           count, count, shape.dimensions(), out.size()));
-  }
   if (!options.token_counts.empty() && options.token_counts.size() < count) {
     return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} token counts; there is room for {}", count,
                                                            count, options.token_counts.size()));
   }
   if (options.answered_by != nullptr) *options.answered_by = attestation();
-  // Straight to their place where nobody leaves before they are there, and they stay as they are.
-  const bool direct = !options.limits.is_bounded() && shape.is_as_computed();
-
   EmbedStats stats;
   Scheduler::Owner owner;
   struct Window {
@@ -162,9 +191,9 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
   const auto finish_first = [&]() -> Status {
     Window window = std::move(windows.front());
     windows.pop_front();
-    const Scheduler::Submission& done = window.submission;
-    LB_RETURN_IF_ERROR(window.submission.wait(options.limits));
-    if (!direct) shape.write(done.vectors(), out.subspan(window.first * shape.dimensions()));
+    Scheduler::Submission& done = window.submission;
+    LB_RETURN_IF_ERROR(done.wait(options.limits));
+    rows.take(done, window.first);
     const auto counts = done.token_counts();
     if (!options.token_counts.empty()) std::ranges::copy(counts, options.token_counts.subspan(window.first).begin());
     if (options.answered_by != nullptr) take_answer(done.answered_by(), *options.answered_by);
@@ -176,7 +205,7 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
       const std::size_t texts = std::min(kWindowTexts, count - first);
       Scheduler::Texts window{.tokens = {},
                               .first_position = first,
-                              .out = direct ? out.data() + first * shape.dimensions() : nullptr,
+                              .out = rows.place(first),
                               .more_follows = first + texts < count,
                               .alone = options.alone,
                               .caller_helps = true,
@@ -197,9 +226,36 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, std::span<fl
   return stats;
 }
 
+template <class Tokenize>
+core::Result<EmbedStats> Embedder::embed_rows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+                                              const Tokenize& tokenize) const {
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(parts_->pipeline.forward(), options.texts));
+  if (out.size() / shape.dimensions() < count) {
+    return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts need {} rows of {} floats; there is room for {}",
+                                                           count, count, shape.dimensions(), out.size()));
+  }
+  // Where nobody leaves before they are there, and they stay as they are.
+  const bool direct = !options.limits.is_bounded() && shape.is_as_computed();
+  return embed_windows(count, DenseRows{.out = out, .shape = shape, .direct = direct}, options, tokenize);
+}
+
 core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out,
                                          const EmbedOptions& options) const {
-  return embed_windows(texts.size(), out, options,
+  return embed_rows(texts.size(), out, options,
+                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                         return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
+                                                          table);
+                       });
+}
+
+core::Result<EmbedStats> Embedder::embed_sparse(std::span<const std::string_view> texts, std::span<SparseVector> out,
+                                                const EmbedOptions& options) const {
+  LB_RETURN_IF_ERROR(VectorShape::of_sparse(parts_->pipeline.forward(), options.texts).status());
+  if (out.size() < texts.size()) {
+    return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} sparse vectors; there is room for {}",
+                                                           texts.size(), texts.size(), out.size()));
+  }
+  return embed_windows(texts.size(), SparseRows{out}, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
                                                           table);
@@ -208,7 +264,7 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
 
 core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options) const {
-  return embed_windows(pairs.size(), out, options,
+  return embed_rows(pairs.size(), out, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.tokenize(pairs.subspan(first, count), limits, first, options.limits,
                                                           table);
@@ -218,7 +274,7 @@ core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
   LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
-  return embed_windows(texts.size(), out, options,
+  return embed_rows(texts.size(), out, options,
                        [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                          return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);
                        });

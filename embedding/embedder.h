@@ -17,14 +17,15 @@
 #include "core/engine.h"
 #include "core/graph/operators.h"
 #include "core/result.h"
-#include "embedding/cross_encoder_config.h"
 #include "embedding/embed_stats.h"
+#include "embedding/encoder_kind.h"
 #include "embedding/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 
 struct BatchRecord;
+struct SparseVector;
 struct QueueState;
 struct TextPair;
 
@@ -40,7 +41,7 @@ struct EmbedderOptions {
   // The model's vectors of tokens, neither pooled nor normalised, instead of those of texts: for EmbedTask alone.
   bool token_vectors = false;
   // What the model must be; nothing: either, for CrossEncoder and those who ask kind() afterwards.
-  std::optional<ModelKind> kind = ModelKind::kEmbedder;
+  std::optional<EncoderKind> kind = EncoderKind::kEmbedder;
   // Hears of every batch that was computed: embedding/scheduler.h.
   std::function<void(const BatchRecord&)> on_batch{};
 };
@@ -84,8 +85,8 @@ class Embedder {
                                                       const core::Placement& placement, const EmbedderOptions& options);
   ~Embedder();
 
-  [[nodiscard]] ModelKind kind() const;
-  // Length of a vector, or how many numbers a pair has.
+  [[nodiscard]] EncoderKind kind() const;
+  // Length of a vector, how many numbers a pair has, or how many entries the vocabulary.
   [[nodiscard]] std::size_t dimension() const;
   // Texts are cut to this many tokens.
   [[nodiscard]] std::size_t max_tokens() const;
@@ -123,6 +124,11 @@ class Embedder {
   [[nodiscard]] core::Result<EmbedStats> embed_ids(std::span<const Ids> texts, std::span<float> out,
                                                    const EmbedOptions& options = {}) const;
 
+  // The same with a sparse vector for each text, of a model that gives those: out.size() is at least that of the texts.
+  [[nodiscard]] core::Result<EmbedStats> embed_sparse(std::span<const std::string_view> texts,
+                                                      std::span<SparseVector> out,
+                                                      const EmbedOptions& options = {}) const;
+
   // The same for pairs of texts, with a number for each label instead of a vector: for CrossEncoder, which makes scores
   // of them.
   [[nodiscard]] core::Result<EmbedStats> embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
@@ -137,7 +143,10 @@ class Embedder {
   friend class CrossEncoder;
   struct Parts;
   template <class Tokenize>
-  core::Result<EmbedStats> embed_windows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+  core::Result<EmbedStats> embed_rows(std::size_t count, std::span<float> out, const EmbedOptions& options,
+                                      const Tokenize& tokenize) const;
+  template <class Tokenize, class Rows>
+  core::Result<EmbedStats> embed_windows(std::size_t count, const Rows& rows, const EmbedOptions& options,
                                          const Tokenize& tokenize) const;
   explicit Embedder(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

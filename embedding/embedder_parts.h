@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "embedding/cross_encoder_config.h"
 #include "embedding/embedder.h"
 #include "embedding/pipeline.h"
 
@@ -16,7 +17,7 @@ struct Embedder::Parts {
 
   Pipeline pipeline;
   std::vector<std::size_t> matryoshka_dimensions{};
-  ModelKind kind = ModelKind::kEmbedder;
+  EncoderKind kind = EncoderKind::kEmbedder;
   CrossEncoderConfig scores{};
 };
 

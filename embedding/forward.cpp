@@ -133,18 +133,18 @@ Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& s
 
   scratch.outputs.resize(model_->outputs().size());
   // A single text's vector goes directly to its place.
-  const bool direct = rule_.pooled && rows.size() == 1 && scratch.outputs.size() == 1;
+  const bool direct = rule_.pooled && !rule_.sparse && rows.size() == 1 && scratch.outputs.size() == 1;
   if (direct) {
     core::OutputTensor bound = core::OutputTensor::bound(rows[0].vector, rule_.dimension * sizeof(float));
     LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, limits, answered_by));
-    return deliver(bound.view(), rows, width, /*is_in_place=*/true);
+    return deliver(bound.view(), rows, width, /*is_in_place=*/true, scratch);
   }
   LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, limits, answered_by));
-  return deliver(scratch.outputs[rule_.output].view(), rows, width, /*is_in_place=*/false);
+  return deliver(scratch.outputs[rule_.output].view(), rows, width, /*is_in_place=*/false, scratch);
 }
 
 Status Forward::deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
-                        bool is_in_place) const {
+                        bool is_in_place, Scratch& scratch) const {
   const std::size_t dimension = rule_.dimension;
   const auto row_count = static_cast<std::int64_t>(rows.size());
   const auto length = static_cast<std::int64_t>(dimension);
@@ -162,6 +162,10 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
     return {};
   }
   const auto* from = static_cast<const float*>(output.data);
+  if (rule_.sparse) {
+    deliver_sparse(from, rows, width, scratch.pooled);
+    return {};
+  }
   for (const TextRow& row : rows) {
     const std::span<float> to(row.vector, dimension);
     if (rule_.pooled) {
@@ -178,6 +182,21 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
     }
   }
   return {};
+}
+
+void Forward::deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,
+                             std::vector<float>& pooled) const {
+  const std::size_t dimension = rule_.dimension;
+  for (const TextRow& row : rows) {
+    std::span<const float> logits(from, dimension);
+    if (!rule_.pooled) {
+      pooled.resize(dimension);
+      pool(rule_.pooling, {from, row.ids.size() * dimension}, pooled);
+      logits = pooled;
+    }
+    read_sparse(logits, *rule_.sparse, *row.sparse);
+    from += rule_.pooled ? dimension : width * dimension;
+  }
 }
 
 }  // namespace latebind::embedding

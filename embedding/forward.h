@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/engine.h"
 #include "core/result.h"
 #include "embedding/model_folder.h"
+#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -25,16 +27,20 @@ struct OutputRule {
   bool keep_tokens = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
+  // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum.
+  std::optional<SparseRule> sparse = std::nullopt;
   // Length of a vector; 0: what the model's output declares.
   std::size_t dimension = 0;
   // The position of that output among the model's.
   std::size_t output = 0;
 };
 
-// One text of a batch, or two as one: at least one token, and where its vector goes, or one for each token.
+// One text of a batch, or two as one: at least one token, and where its vector goes, or one for each token, or its
+// sparse one.
 struct TextRow {
   std::span<const std::int32_t> ids;
   float* vector = nullptr;
+  SparseVector* sparse = nullptr;
   // Tokens from this one on have type 1; as many as there are, where none has.
   std::size_t type_one_from = ids.size();
 };
@@ -47,6 +53,7 @@ class Forward {
     std::vector<std::vector<std::int64_t>> inputs;
     std::vector<core::TensorView> views;
     std::vector<core::OutputTensor> outputs;
+    std::vector<float> pooled;  // what a sparse vector is made of
   };
 
   // Rejects models that do not take token ids, naming the problem.
@@ -58,6 +65,8 @@ class Forward {
   [[nodiscard]] bool normalizes() const { return rule_.normalize && !rule_.keep_tokens; }
   // A text has a vector for each token, one after the other, instead of one.
   [[nodiscard]] bool keeps_tokens() const { return rule_.keep_tokens; }
+  // A text has a sparse vector instead.
+  [[nodiscard]] bool gives_sparse() const { return rule_.sparse.has_value(); }
   [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
 
   [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
@@ -79,7 +88,10 @@ class Forward {
   void fill(Feed feed, std::span<const TextRow> rows, std::size_t width, Id* to) const;
   // `is_in_place`: the vendor has written there already.
   core::Status deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
-                       bool is_in_place) const;
+                       bool is_in_place, Scratch& scratch) const;
+  // The output, which has been checked.
+  void deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,
+                      std::vector<float>& pooled) const;
 
   std::shared_ptr<core::PlacedModel> model_;
   OutputRule rule_;

@@ -213,7 +213,7 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   }
   LB_ASSIGN_OR_RETURN(model.network, std::move(network));
   model.hidden_size = model.network->hidden_size();
-  if (model.kind == ModelKind::kCrossEncoder && modules.only_network()) {
+  if (model.kind == EncoderKind::kCrossEncoder && modules.only_network()) {
     if (architecture->read_classifier == nullptr) {
       return unsupported_file(
           config_file,
@@ -221,6 +221,14 @@ Status take_network(const json& config, const path& config_file, const Modules& 
     }
     LB_ASSIGN_OR_RETURN(model.classifier, architecture->read_classifier(config, config_file));
     model.classifier->labels = model.scores.labels.size();
+  }
+  if (model.kind == EncoderKind::kSparseEncoder) {
+    if (architecture->read_vocabulary == nullptr) {
+      return unsupported_file(
+          config_file,
+          fmt::format("networks for masked language modelling of 'model_type' '{}' are not supported", type));
+    }
+    LB_ASSIGN_OR_RETURN(model.vocabulary, architecture->read_vocabulary(config, config_file));
   }
   if (is_onnx_asked_for) return {};
   LB_ASSIGN_OR_RETURN(const auto weights,
@@ -233,12 +241,52 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   return {};
 }
 
-// Which of the two kinds of model this is, and what its numbers mean where they are scores.
+// What the network of the modules is for, in sentence-transformers' words, must be what its kind needs.
+Status check_task(const Modules& modules, const ModelFolder& model) {
+  constexpr std::string_view kTerms = "fill-mask";
+  constexpr std::string_view kTokens = "feature-extraction";
+  const path file = modules.transformer / "sentence_bert_config.json";
+  std::string task(modules.scores_terms ? kTerms : std::string_view());
+  if (modules.listed) {
+    LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, file));
+    if (config) {
+      LB_ASSIGN_OR_RETURN(task, read_text(*config, "transformer_task", task, platform::path_to_utf8(file)));
+    }
+  }
+  const bool fits = model.kind == EncoderKind::kSparseEncoder    ? task == kTerms
+                    : model.kind == EncoderKind::kCrossEncoder && modules.only_network()
+                        ? task.empty() || task == "sequence-classification"
+                        : task.empty() || task == kTokens;
+  if (fits) return {};
+  return unsupported_file(file, fmt::format("'transformer_task' is '{}', which does not give what the modules need",
+                                            task.empty() ? kTokens : printable(task)));
+}
+
+// A sparse encoder: modules that give what it needs, and how many weights a text has.
+Status take_sparse(const Modules& modules, const ConfigFile& own, const path& list, ModelFolder& model) {
+  if (!modules.sparse) {
+    return unsupported_file(list, "a SparseEncoder without SpladePooling is not supported");
+  }
+  if (own.read && model.kind != EncoderKind::kSparseEncoder) {
+    return unsupported_file(own.file, "'model_type' is not SparseEncoder, but modules.json lists a SpladePooling");
+  }
+  model.kind = EncoderKind::kSparseEncoder;
+  model.sparse = *modules.sparse;
+  if (!own.read) return {};
+  constexpr std::size_t kMostMax = std::size_t{1} << 31;
+  LB_ASSIGN_OR_RETURN(const auto most,
+                      read_size(*own.read, "max_active_dims", 1, kMostMax, platform::path_to_utf8(own.file)));
+  model.sparse.most = most.value_or(0);
+  return {};
+}
+
+// Which kind of model this is, and what its numbers mean where they are no vector.
 Status take_kind(const Modules& modules, const ConfigFile& own, const std::optional<json>& config,
                  const path& config_file, const std::optional<json>& tokenizer_config, ModelFolder& model) {
   const path list = model.files.place() / "modules.json";
-  LB_ASSIGN_OR_RETURN(model.kind, read_model_kind(own, modules.listed, config));
-  if (model.kind == ModelKind::kEmbedder) {
+  LB_ASSIGN_OR_RETURN(model.kind, read_encoder_kind(own, modules.listed, config));
+  if (modules.sparse || model.kind == EncoderKind::kSparseEncoder) return take_sparse(modules, own, list, model);
+  if (model.kind == EncoderKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
     if (!modules.only_network() || !modules.listed) return {};
     return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
@@ -367,6 +415,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
+  LB_RETURN_IF_ERROR(check_task(modules, model));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {

@@ -21,6 +21,7 @@
 #include "embedding/model_files.h"
 #include "embedding/modules.h"
 #include "embedding/prompts.h"
+#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -51,10 +52,13 @@ struct ModelFolder {
   PoolingMode pooling = PoolingMode::kMean;
   std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
-  ModelKind kind = ModelKind::kEmbedder;
+  EncoderKind kind = EncoderKind::kEmbedder;
   // Of a cross-encoder: what its numbers mean, and the network's own way to them, where modules have none.
   CrossEncoderConfig scores{};
   std::optional<ClassifierHead> classifier = std::nullopt;
+  // Of a sparse encoder: what its numbers become, and the network's way to them, where it is known.
+  SparseRule sparse{};
+  std::optional<VocabularyHead> vocabulary = std::nullopt;
   // The types of a pair's tokens are told to the network, if it has several.
   bool token_types = false;
   // What is or may be put before a text; and the lengths of vector that the model was trained for besides the whole

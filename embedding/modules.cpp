@@ -116,6 +116,22 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
   return {};
 }
 
+// Of a sparse encoder. The numbers of its vectors are as many as the vocabulary has, whatever the file says.
+Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file) {
+  LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "pooling_strategy", "max", name));
+  if (strategy != "max") {
+    return unsupported_file(file, fmt::format("'pooling_strategy' is '{}'; only max is supported", printable(strategy)));
+  }
+  LB_ASSIGN_OR_RETURN(const std::string function, read_text(config, "activation_function", "relu", name));
+  if (function != "relu" && function != "log1p_relu") {
+    return unsupported_file(file, fmt::format("'activation_function' is '{}'; supported are relu and log1p_relu",
+                                              printable(function)));
+  }
+  return SparseRule{.log_twice = function == "log1p_relu"};
+}
+
 struct NamedActivation {
   std::string_view name;
   std::optional<ActivationFunction> function;
@@ -195,15 +211,24 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
   const std::string kind =
       type.starts_with("sentence_transformers.") ? type.substr(type.rfind('.') + 1) : std::string();
-  const bool is_open = (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores;
-  if ((kind == "Transformer" || kind == "StaticEmbedding") && number == 0) {
+  const bool is_open =
+      (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.sparse;
+  // The last is the name that older files have for a Transformer with the task fill-mask.
+  if ((kind == "Transformer" || kind == "StaticEmbedding" || kind == "MLMTransformer") && number == 0) {
     modules.transformer = place;
     modules.is_static = kind == "StaticEmbedding";
+    modules.scores_terms = kind == "MLMTransformer";
     return {};
   }
   if (kind == "Pooling" && number == 1 && !modules.is_static) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
+  }
+  if (kind == "SpladePooling" && number == 1 && !modules.is_static) {
+    modules.pooling_file = place / "config.json";
+    modules.pooling = PoolingMode::kMax;
+    LB_ASSIGN_OR_RETURN(modules.sparse, read_sparse_pooling(files, *modules.pooling_file));
+    return {};
   }
   if (kind == "Normalize" && is_open) {
     modules.normalize = true;
@@ -216,7 +241,7 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
     return read_behind(files, kind, place, modules);
   return unsupported_file(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
                                             "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
-                                            "and, perhaps, Normalize, in this order",
+                                            "and, perhaps, Normalize, in this order, or Transformer and SpladePooling",
                                             printable(type), number + 1));
 }
 

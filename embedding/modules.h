@@ -12,6 +12,7 @@
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/model_files.h"
+#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -40,6 +41,10 @@ struct Modules {
   bool normalize = false;
   // The last of `behind` gives scores instead of a vector.
   bool scores = false;
+  // MLMTransformer instead of Transformer, which needs no task then.
+  bool scores_terms = false;
+  // SpladePooling instead of Pooling: the network gives a number for each entry of the vocabulary.
+  std::optional<SparseRule> sparse = std::nullopt;
   // False without modules.json: then its companions are not read either.
   bool listed = false;
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's

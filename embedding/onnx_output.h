@@ -1,4 +1,5 @@
-// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or a cross-encoder's numbers.
+// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or the numbers of cross-encoders
+// and sparse encoders.
 // Pure functions, for any thread.
 #pragma once
 
@@ -21,8 +22,9 @@ struct OnnxEmbeddingOutput {
 [[nodiscard]] core::Result<OnnxEmbeddingOutput> choose_embedding_output(const graph::OnnxSignature& signature,
                                                                         std::string_view name);
 
-// The position of `logits`, else of the only output, [batch, labels]. kUnsupported when there is none.
-[[nodiscard]] core::Result<std::size_t> choose_scores_output(const graph::OnnxSignature& signature,
-                                                             std::string_view name);
+// The position of `logits`, else of the only output, of this shape: "[batch, labels]". kUnsupported when there is none.
+[[nodiscard]] core::Result<std::size_t> choose_logits_output(const graph::OnnxSignature& signature,
+                                                             std::string_view name, std::size_t rank,
+                                                             std::string_view shape);
 
 }  // namespace latebind::embedding

@@ -55,6 +55,7 @@ struct Scheduler::Work {
   std::vector<float> memory;
   float* out = nullptr;
   bool keeps_tokens = false;  // a vector for each token
+  std::vector<SparseVector> sparse;  // instead, where the forward gives those
   std::uint64_t first_position = 0;
   bool alone = false;
   bool more_follows = false;
@@ -83,7 +84,8 @@ struct Scheduler::Work {
   [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
   // Where the text's vectors are.
-  [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) const {
+  [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) {
+    if (!sparse.empty()) return sparse[row].values;
     if (!keeps_tokens) return {out + row * dimension, dimension};
     return {out + tokens.tokens_before(row) * dimension, tokens.lengths()[row] * dimension};
   }
@@ -195,6 +197,10 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   }
   const std::size_t dimension = forward_.dimension();
   work->keeps_tokens = forward_.keeps_tokens();
+  if (forward_.gives_sparse()) {
+    work->sparse.resize(lengths.size());
+    return work;
+  }
   work->out = texts.out;
   if (work->out == nullptr) {
     work->memory.resize((work->keeps_tokens ? work->tokens.token_count() : lengths.size()) * dimension);
@@ -570,8 +576,10 @@ Status Scheduler::execute(Run& run) {
   for (const Piece& piece : run.pieces) {
     for (const std::uint32_t row : piece.rows) {
       const TokenTable& tokens = piece.work->tokens;
+      Work& work = *piece.work;
       rows.push_back({.ids = tokens.ids(row),
-                      .vector = piece.work->vectors_of(row, dimension).data(),
+                      .vector = work.vectors_of(row, dimension).data(),
+                      .sparse = work.sparse.empty() ? nullptr : &work.sparse[row],
                       .type_one_from = tokens.type_one_from(row)});
     }
   }
@@ -761,6 +769,10 @@ TokenTable Scheduler::Submission::take_tokens() {
 
 std::vector<float> Scheduler::Submission::take_vectors() {
   return std::move(work_->memory);
+}
+
+std::vector<SparseVector> Scheduler::Submission::take_sparse() {
+  return std::move(work_->sparse);
 }
 
 }  // namespace latebind::embedding

@@ -79,7 +79,7 @@ class Scheduler {
     TokenTable tokens;
     // Of the first text, for errors.
     std::uint64_t first_position = 0;
-    // Where the vectors go, a row for each text in their order, or for each of their tokens where the forward keeps
+    // Null where the forward gives sparse vectors. Where the vectors go, a row for each text in their order, or for each of their tokens where the forward keeps
     // those. Null: into the submission's own memory.
     float* out = nullptr;
     // More follows at once (a stream's next window): the last batches need not get smaller.
@@ -132,6 +132,8 @@ class Scheduler {
     [[nodiscard]] TokenTable take_tokens();
     // What vectors() refers to, once it is over.
     [[nodiscard]] std::vector<float> take_vectors();
+    // Instead of vectors, once it is over, where the forward gives those.
+    [[nodiscard]] std::vector<SparseVector> take_sparse();
 
    private:
     friend class Scheduler;

@@ -20,6 +20,9 @@ core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOpti
   if (forward.keeps_tokens()) {
     return core::Status(core::StatusCode::kUnsupported, "the embedder gives the vectors of tokens, not of texts");
   }
+  if (forward.gives_sparse()) {
+    return core::Status(core::StatusCode::kUnsupported, "the model gives sparse vectors");
+  }
   VectorShape shape;
   shape.computed_ = forward.dimension();
   shape.dimensions_ = options.dimensions > 0 ? options.dimensions : shape.computed_;
@@ -31,6 +34,15 @@ core::Result<VectorShape> VectorShape::of(const Forward& forward, const TextOpti
   const bool is_cut = shape.dimensions_ < shape.computed_;
   shape.normalize_ = forward.normalizes() ? is_cut : options.normalize;
   return shape;
+}
+
+core::Result<VectorShape> VectorShape::of_sparse(const Forward& forward, const TextOptions& options) {
+  if (!forward.gives_sparse()) {
+    return core::Status(core::StatusCode::kUnsupported, "the model gives no sparse vectors");
+  }
+  if (options.dimensions == 0 && !options.normalize) return VectorShape();
+  return core::Status(core::StatusCode::kInvalidArgument,
+                      "sparse vectors have neither fewer dimensions nor another length");
 }
 
 void VectorShape::write(std::span<const float> computed, std::span<float> out) const {

@@ -19,6 +19,10 @@ class VectorShape {
   // Of a model that does: always as computed. kInvalidArgument for other dimensions than the model's.
   static core::Result<VectorShape> of_tokens(const Forward& forward, const TextOptions& options);
 
+  // Of a model that gives sparse vectors: as computed, with no floats to count. kInvalidArgument for what they do not
+  // have, kUnsupported for other models.
+  static core::Result<VectorShape> of_sparse(const Forward& forward, const TextOptions& options);
+
   // Floats of a vector.
   [[nodiscard]] std::size_t dimensions() const { return dimensions_; }
   // Whether vectors stay as the model returns them.

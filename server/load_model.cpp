@@ -90,8 +90,8 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     LB_RETURN_IF_ERROR(model->tensors->prepare());
   } else {
     const auto count = [&metrics, name = model->name](const BatchRecord& batch) { metrics.observe(name, batch); };
-    LB_ASSIGN_OR_RETURN(auto network, app::open_network(place, runtime, count));
-    if (network->kind() == embedding::ModelKind::kCrossEncoder) {
+    LB_ASSIGN_OR_RETURN(auto network, app::open_network(place, runtime, /*kind=*/std::nullopt, count));
+    if (network->kind() == embedding::EncoderKind::kCrossEncoder) {
       model->cross_encoder = embedding::CrossEncoder::of(std::move(network));
       LB_RETURN_IF_ERROR(warm(*model->cross_encoder));
     } else {

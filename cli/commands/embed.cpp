@@ -42,7 +42,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     return Text(record.text);
   };
   const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
-    LB_RETURN_IF_ERROR(writer.write(window.vectors));
+    LB_RETURN_IF_ERROR(writer.write(window));
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < window.token_counts.size(); ++i) {
       bytes += pending.front();
@@ -81,7 +81,8 @@ Exit embed(const EmbedArguments& options) {
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
-  const auto embedder = open_embedder(opening, *runtime);
+  const auto embedder = options.format == VectorFormat::kSparse ? open_sparse_encoder(opening, *runtime)
+                                                                : open_embedder(opening, *runtime);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());
@@ -111,7 +112,8 @@ void add_embed(CLI::App& program, Action& chosen) {
            "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
            "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
            "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
-           "row after row (default jsonl).");
+           "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
+           "(SPLADE): the weights of the vocabulary's entries that have one (default jsonl).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
                         "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
                         "to directly (default: stdout)."),

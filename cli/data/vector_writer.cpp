@@ -1,6 +1,7 @@
 #include "cli/data/vector_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -24,21 +25,26 @@ std::string_view bytes_of(std::span<const float> rows) {
   return {reinterpret_cast<const char*>(rows.data()), rows.size_bytes()};
 }
 
+// The shortest that reads back as the same f32.
+void append_number(std::string& line, float number) {
+  char digits[32];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+  line.append(digits, end);
+  // Readers take "-0" for an integer, which has no negative zero.
+  if (number == 0 && std::signbit(number)) line += ".0";
+}
+
 class JsonlWriter final : public VectorWriter {
  public:
   JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
 
-  Status write(std::span<const float> rows) override {
-    for (; !rows.empty(); rows = rows.subspan(dimension_)) {
+  Status write(const embedding::VectorWindow& window) override {
+    for (auto rows = window.vectors; !rows.empty(); rows = rows.subspan(dimension_)) {
       line_.clear();
       fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"embedding\":[", index_);
       for (std::size_t i = 0; i < dimension_; ++i) {
-        char digits[32];
-        const auto end = std::to_chars(std::begin(digits), std::end(digits), rows[i]).ptr;
         if (i > 0) line_ += ',';
-        line_.append(digits, end);
-        // Readers take "-0" for an integer, which has no negative zero.
-        if (rows[i] == 0 && std::signbit(rows[i])) line_ += ".0";
+        append_number(line_, rows[i]);
       }
       line_ += "]}\n";
       LB_RETURN_IF_ERROR(sink_->write(line_));
@@ -55,6 +61,33 @@ class JsonlWriter final : public VectorWriter {
   std::string line_;
 };
 
+class SparseWriter final : public VectorWriter {
+ public:
+  explicit SparseWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
+
+  Status write(const embedding::VectorWindow& window) override {
+    for (const embedding::SparseVector& vector : window.sparse) {
+      line_.clear();
+      fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"indices\":[{}],\"values\":[", index_,
+                     fmt::join(vector.indices, ","));
+      for (std::size_t i = 0; i < vector.values.size(); ++i) {
+        if (i > 0) line_ += ',';
+        append_number(line_, vector.values[i]);
+      }
+      line_ += "]}\n";
+      LB_RETURN_IF_ERROR(sink_->write(line_));
+      ++index_;
+    }
+    return {};
+  }
+  Status finish() override { return sink_->finish(); }
+
+ private:
+  std::unique_ptr<ByteSink> sink_;
+  std::uint64_t index_ = 0;
+  std::string line_;
+};
+
 class NpyWriter final : public VectorWriter {
  public:
   NpyWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
@@ -63,9 +96,9 @@ class NpyWriter final : public VectorWriter {
     LB_ASSIGN_OR_RETURN(const std::string bytes, header());
     return sink_->write(bytes);
   }
-  Status write(std::span<const float> rows) override {
-    count_ += rows.size() / dimension_;
-    return sink_->write(bytes_of(rows));
+  Status write(const embedding::VectorWindow& window) override {
+    count_ += window.vectors.size() / dimension_;
+    return sink_->write(bytes_of(window.vectors));
   }
   Status finish() override {
     LB_ASSIGN_OR_RETURN(const std::string bytes, header());
@@ -87,7 +120,7 @@ class NpyWriter final : public VectorWriter {
 class RawWriter final : public VectorWriter {
  public:
   explicit RawWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
-  Status write(std::span<const float> rows) override { return sink_->write(bytes_of(rows)); }
+  Status write(const embedding::VectorWindow& window) override { return sink_->write(bytes_of(window.vectors)); }
   Status finish() override { return sink_->finish(); }
 
  private:
@@ -103,6 +136,8 @@ Result<std::unique_ptr<VectorWriter>> VectorWriter::make(VectorFormat format, st
       return std::unique_ptr<VectorWriter>(std::make_unique<JsonlWriter>(std::move(sink), dimension));
     case VectorFormat::kF32:
       return std::unique_ptr<VectorWriter>(std::make_unique<RawWriter>(std::move(sink)));
+    case VectorFormat::kSparse:
+      return std::unique_ptr<VectorWriter>(std::make_unique<SparseWriter>(std::move(sink)));
     case VectorFormat::kNpy:
       break;
   }

@@ -1,9 +1,10 @@
-// VectorWriter: rows of f32 to an output, as JSON lines, as one .npy array or as raw numbers.
+// VectorWriter: vectors to an output, as JSON lines, as one .npy array or as raw numbers; sparse ones as JSON lines.
 //
 //   jsonl  {"index":0,"embedding":[0.1,…]} a line, each number the shortest that reads back as the same f32
 //   npy    one array of shape (texts, dimension), '<f4'. Its header holds the count, so that on a pipe it is spooled in
 //          a temporary file first
 //   f32    the numbers alone, little-endian, row after row
+//   sparse {"index":0,"indices":[5,…],"values":[0.1,…]} a line, the indices rising
 // Memory stays bounded however many rows there are. One thread at a time; see ByteSink for errors.
 #pragma once
 
@@ -11,16 +12,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "cli/terminal/byte_sink.h"
 #include "core/config.h"
 #include "core/result.h"
+#include "embedding/embed_stream.h"
 
 namespace latebind::cli {
 
-enum class VectorFormat : std::int32_t { kJsonl = 0, kNpy = 1, kF32 = 2 };
+enum class VectorFormat : std::int32_t { kJsonl = 0, kNpy = 1, kF32 = 2, kSparse = 3 };
 
 class VectorWriter {
  public:
@@ -29,8 +30,8 @@ class VectorWriter {
   static core::Result<std::unique_ptr<VectorWriter>> make(VectorFormat format, std::unique_ptr<ByteSink> sink,
                                                           std::size_t dimension);
 
-  // Whole rows of finite numbers, as an embedder returns them.
-  [[nodiscard]] virtual core::Status write(std::span<const float> rows) = 0;
+  // Vectors of finite numbers, as an embedder returns them: sparse ones where those are written.
+  [[nodiscard]] virtual core::Status write(const embedding::VectorWindow& window) = 0;
   // Completes the output. Last call.
   [[nodiscard]] virtual core::Status finish() = 0;
 };
@@ -42,5 +43,6 @@ struct latebind::core::Words<latebind::cli::VectorFormat> {
   static constexpr std::string_view kWhat = "output format";
   static constexpr std::array kWords{Word<cli::VectorFormat>{"jsonl", cli::VectorFormat::kJsonl},
                                      Word<cli::VectorFormat>{"npy", cli::VectorFormat::kNpy},
-                                     Word<cli::VectorFormat>{"f32", cli::VectorFormat::kF32}};
+                                     Word<cli::VectorFormat>{"f32", cli::VectorFormat::kF32},
+                                     Word<cli::VectorFormat>{"sparse", cli::VectorFormat::kSparse}};
 };

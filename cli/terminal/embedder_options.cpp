@@ -66,6 +66,14 @@ Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const Embedd
   return encoder;
 }
 
+Result<std::unique_ptr<embedding::Embedder>> open_sparse_encoder(const EmbedderOptions& options,
+                                                                 const app::Runtime& runtime) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
+  LB_ASSIGN_OR_RETURN(auto encoder, app::open_network(folder, runtime, embedding::EncoderKind::kSparseEncoder));
+  note_fallback(*encoder->attestation());
+  return encoder;
+}
+
 embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {
   embedding::EmbedStreamOptions options{.texts = {.prompt = prompt.choice()}};
   if (progress.is_shown()) options.window_texts = 1024;

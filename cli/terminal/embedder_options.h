@@ -54,6 +54,10 @@ enum class Telling { kFallback, kNothing };
 [[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
                                                                                         const app::Runtime& runtime);
 
+// The same for a sparse encoder.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_sparse_encoder(const EmbedderOptions& options,
+                                                                                     const app::Runtime& runtime);
+
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.
 [[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt);

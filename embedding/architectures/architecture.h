@@ -18,6 +18,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "embedding/architectures/classifier_head.h"
+#include "embedding/architectures/vocabulary_head.h"
 #include "embedding/model_weights.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
@@ -42,12 +43,14 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// The output of a network: each token's vector, the text's, or a number for each label.
+// The output of a network: each token's vector, the text's, or a number for each label or entry of the vocabulary.
 struct NetworkEnd {
   bool hidden_states = false;
   // The types of tokens are an input, of networks that have several: a text of two parts. Else all have the first one.
   bool token_types = false;
-  std::optional<ClassifierHead> classifier = std::nullopt;  // instead of what follows
+  // Either instead of what follows.
+  std::optional<ClassifierHead> classifier = std::nullopt;
+  std::optional<VocabularyHead> vocabulary = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
@@ -69,8 +72,9 @@ class Network {
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
   // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
-  // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels] or `last_hidden_state` [batch,
-  // tokens, hidden]. kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
+  // tokens, hidden] or `term_logits` [batch, vocabulary]: the largest number that a token has for each entry of the
+  // vocabulary. kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };
@@ -86,8 +90,9 @@ struct Architecture {
   TokenizerOfNetwork tokenizer{};
   // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
-  // Null where its networks for sequence classification are not known.
+  // Null where its networks for sequence classification, or for masked language modelling, are not known.
   ReadClassifierHead* read_classifier = nullptr;
+  ReadVocabularyHead* read_vocabulary = nullptr;
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();

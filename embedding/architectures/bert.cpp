@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/json_text.h"
 #include "embedding/architectures/jina_bert.h"
 #include "embedding/refusals.h"
 
@@ -70,7 +71,7 @@ std::shared_ptr<const Network> make_bert_network(const BertConfig& config) {
 
 Result<std::shared_ptr<const Network>> read_bert(const json& config, const path& file) {
   const auto positions = config.find("position_embedding_type");
-  if (positions != config.end() && *positions == "alibi") return read_jina_bert(config, file);
+  if (positions != config.end() && core::is_text(*positions, "alibi")) return read_jina_bert(config, file);
   LB_ASSIGN_OR_RETURN(const BertConfig bert, read_bert_config(config, file));
   return make_bert_network(bert);
 }

@@ -14,21 +14,13 @@
 #include "core/graph/operators.h"
 #include "core/json.h"
 #include "core/result.h"
+#include "embedding/architectures/head_layer.h"
 
 namespace latebind::embedding {
 
 struct ClassifierHead {
-  // As wide as the encoder.
-  struct Layer {
-    std::string name;         // of its tensors, without ".weight" and ".bias"
-    bool in_encoder = false;  // they are below the encoder's prefix
-    bool has_bias = true;
-    graph::ActivationFunction activation = graph::ActivationFunction::kTanh;
-    std::string norm{};  // behind the activation, of the encoder's kind; empty: none
-  };
-
   graph::PoolingMode pooling = graph::PoolingMode::kCls;
-  std::vector<Layer> layers{};  // those in the encoder first
+  std::vector<HeadLayer> layers{};  // as wide as the encoder, those in it first
   // The last one gives the numbers.
   std::string last = "classifier";
   bool last_bias = true;

@@ -291,14 +291,36 @@ Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& mod
 Result<Value> EncoderBuilder::classify(Value x, Value mask, const ClassifierHead& head) {
   const std::size_t hidden = sizes_.hidden;
   x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = head.pooling});
-  for (const ClassifierHead::Layer& layer : head.layers) {
-    if (!layer.in_encoder) prefix_.clear();
-    LB_ASSIGN_OR_RETURN(x, linear(x, layer.name, hidden, hidden, layer.has_bias));
-    x = graph_.add(graph::Activation{.x = x, .function = layer.activation});
-    LB_ASSIGN_OR_RETURN(x, norm_if_named(x, hidden, {}, layer.norm));
+  for (const HeadLayer& layer : head.layers) {
+    LB_ASSIGN_OR_RETURN(x, head_layer(x, layer, hidden));
   }
   prefix_.clear();
   return linear(x, head.last, hidden, head.labels, head.last_bias);
+}
+
+Result<Value> EncoderBuilder::head_layer(Value x, const HeadLayer& layer, std::size_t width) {
+  if (!layer.in_encoder) prefix_.clear();
+  LB_ASSIGN_OR_RETURN(x, linear(x, layer.name, sizes_.hidden, width, layer.has_bias));
+  x = graph_.add(graph::Activation{.x = x, .function = layer.activation});
+  return norm_if_named(x, width, {}, layer.norm);
+}
+
+Result<Value> EncoderBuilder::score_terms(Value x, Value mask, const VocabularyHead& head) {
+  const std::string words = prefix_ + words_;
+  const std::size_t width = head.width > 0 ? head.width : sizes_.hidden;
+  const std::size_t vocabulary = sizes_.vocabulary;
+  LB_ASSIGN_OR_RETURN(x, head_layer(x, head.layer, width));
+  const std::string own = head.decoder + ".weight";
+  const bool is_words = head.may_be_words && !weights_.contains(own);
+  LB_ASSIGN_OR_RETURN(auto matrix, weight(is_words ? words : own, {vocabulary, width}));
+  graph::Linear terms{.x = x, .weight = std::move(matrix)};
+  if (head.has_bias) {
+    const std::string bias = head.decoder + ".bias";
+    const bool has_other = !head.other_bias.empty() && !weights_.contains(bias);
+    LB_ASSIGN_OR_RETURN(terms.bias, weight(has_other ? head.other_bias : bias, {vocabulary}));
+  }
+  // The largest number before log(1 + max(x, 0)) is the largest one behind it.
+  return graph_.add(graph::Pool{.x = graph_.add(std::move(terms)), .mask = mask, .mode = graph::PoolingMode::kMax});
 }
 
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {
@@ -306,6 +328,10 @@ Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEn
   if (end.classifier) {
     LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
     return std::move(graph_).finish(x, "logits");
+  }
+  if (end.vocabulary) {
+    LB_ASSIGN_OR_RETURN(x, score_terms(x, mask, *end.vocabulary));
+    return std::move(graph_).finish(x, std::string(kTermLogits));
   }
   x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
   prefix_.clear();

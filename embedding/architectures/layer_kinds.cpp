@@ -31,12 +31,12 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
   if (!types->is_array() || types->size() != layers)
     return invalid_file(file, fmt::format("'layer_types' is no list of {} layers", layers));
   for (const json& type : *types) {
-    if (type != "full_attention" && type != "sliding_attention") {
+    if (!core::is_text(type, "full_attention") && !core::is_text(type, "sliding_attention")) {
       return unsupported_file(file, fmt::format("'layer_types' has {}; supported are full_attention and "
                                                 "sliding_attention",
                                                 core::printable_json(type)));
     }
-    is_local.push_back(type == "sliding_attention");
+    is_local.push_back(core::is_text(type, "sliding_attention"));
   }
   return {};
 }

@@ -50,7 +50,7 @@ Status refuse_windows(const json& config, const path& file) {
   const auto types = config.find("layer_types");
   if (types == config.end() || !types->is_array()) return {};
   for (const json& type : *types) {
-    if (type != "full_attention") {
+    if (!core::is_text(type, "full_attention")) {
       return unsupported_file(
           file, fmt::format("'layer_types' has {}; only full_attention is supported", core::printable_json(type)));
     }

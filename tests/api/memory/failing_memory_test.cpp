@@ -330,6 +330,29 @@ TEST_P(FailingMemoryTest, EveryCallAnswersAndNothingEnds) {
   RecordProperty("allocations", static_cast<int>(next));
 }
 
+// Every one of them, for no thread takes part in it.
+class FailingMemoryOfFilesTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FailingMemoryOfFilesTest, AModelFolderIsReadOrTheCallAnswers) {
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/" + GetParam();
+  std::uint64_t n = 0;
+  for (bool was_refused = true; was_refused;) {
+    lb_tokenizer* tokenizer = nullptr;
+    refuse_allocation(++n, Refusal::kFromThenOn);
+    const lb_code code = lb_tokenizer_open(folder.c_str(), &tokenizer);
+    was_refused = stop_refusing();
+    ASSERT_EQ(code == LB_OK, tokenizer != nullptr) << n;
+    ASSERT_TRUE(code == LB_OK || code == LB_OUT_OF_MEMORY) << n << ": " << lb_code_name(code);
+    lb_tokenizer_destroy(tokenizer);
+  }
+  EXPECT_GT(n, 100U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, FailingMemoryOfFilesTest,
+                         ::testing::Values("tiny-bert/f32", "cross_encoders/saved", "networks/gemma3_text",
+                                           "networks/modernbert", "networks/qwen3", "sparse_encoders/albert",
+                                           "sparse_encoders/roberta"));
+
 constexpr const char* kRunFails = "on GPU fail run 1 -1 the driver died\n";
 constexpr const char* kLoadFails = "on GPU fail ov_core_compile_model * -1 the compiler crashed\n";
 

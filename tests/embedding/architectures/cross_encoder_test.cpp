@@ -58,7 +58,7 @@ class CrossEncoderFolderTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
   const auto folder = ModelFolder::open(encoders_folder() / GetParam());
   ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-  EXPECT_EQ(folder->kind, ModelKind::kCrossEncoder);
+  EXPECT_EQ(folder->kind, EncoderKind::kCrossEncoder);
   const auto tokenizer = folder->open_tokenizer();
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   const json& expected = recorded_pairs()["logits"][GetParam()];

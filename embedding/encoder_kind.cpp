@@ -1,0 +1,67 @@
+#include "embedding/encoder_kind.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+namespace {
+
+// The class of the network that config.json is of: the first of "architectures"; empty where there is none.
+std::string_view network_class(const json& config) {
+  const auto found = config.find("architectures");
+  if (found == config.end() || !found->is_array() || found->empty() || !found->front().is_string()) return {};
+  return found->front().get_ref<const std::string&>();
+}
+
+}  // namespace
+
+Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const std::optional<json>& config) {
+  if (!listed) {
+    const bool classifies = config && network_class(*config).ends_with("ForSequenceClassification");
+    return classifies ? EncoderKind::kCrossEncoder : EncoderKind::kEmbedder;
+  }
+  if (!own.read) return EncoderKind::kEmbedder;
+  LB_ASSIGN_OR_RETURN(const std::string type,
+                      core::read_text(*own.read, "model_type", "", platform::path_to_utf8(own.file)));
+  if (type == "CrossEncoder") return EncoderKind::kCrossEncoder;
+  if (type == "SparseEncoder") return EncoderKind::kSparseEncoder;
+  if (type.empty() || type == "SentenceTransformer") return EncoderKind::kEmbedder;
+  return unsupported_file(own.file,
+                          fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
+                                      "vector for a text, CrossEncoder and SparseEncoder",
+                                      core::printable(type)));
+}
+
+Status wrong_kind(std::string_view model, EncoderKind kind) {
+  std::string_view what;
+  switch (kind) {
+    case EncoderKind::kCrossEncoder:
+      what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them";
+      break;
+    case EncoderKind::kSparseEncoder:
+      what =
+          "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
+          "sparse` has them";
+      break;
+    case EncoderKind::kEmbedder:
+      what =
+          "gives vectors for texts, which are neither scores for two together nor sparse: `latebind embed` has them, "
+          "and `latebind search` compares them";
+      break;
+  }
+  return {StatusCode::kInvalidArgument, fmt::format("{} {}", model, what)};
+}
+
+}  // namespace latebind::embedding

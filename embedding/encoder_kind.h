@@ -1,0 +1,36 @@
+// What a model gives for texts, by its files.
+//
+// Source: the classes of sentence-transformers. Pure functions of the files, for any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "core/json.h"
+#include "core/result.h"
+
+namespace latebind::embedding {
+
+enum class EncoderKind : std::uint8_t {
+  kEmbedder,       // a vector for each text
+  kCrossEncoder,   // scores for two texts together
+  kSparseEncoder,  // weights for the entries of the vocabulary
+};
+
+// A file as it was read, or nothing where there is none, and its place for messages.
+struct ConfigFile {
+  std::filesystem::path file{};
+  std::optional<nlohmann::json> read = std::nullopt;
+};
+
+// By config_sentence_transformers.json (`own`) where there is a modules.json (`listed`), else by the class that
+// config.json names. kUnsupported for models of other kinds, by their names.
+[[nodiscard]] core::Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed,
+                                                          const std::optional<nlohmann::json>& config);
+
+// The refusal of a model of another kind than what is wanted, with the command for it.
+[[nodiscard]] core::Status wrong_kind(std::string_view model, EncoderKind kind);
+
+}  // namespace latebind::embedding

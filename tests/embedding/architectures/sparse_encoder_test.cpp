@@ -1,0 +1,76 @@
+// Every recorded sparse encoder, from its folder to its weights, against what sentence-transformers gives
+// (tests/data/sparse_encoders/make.py), on the tests' evaluator.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "embedding/build_model.h"
+#include "embedding/model_folder.h"
+#include "embedding/token_table.h"
+#include "embedding/tokenizer/tokenizer.h"
+#include "tests/embedding/architectures/batch_of_texts.h"
+#include "tests/embedding/support.h"
+
+namespace latebind::embedding {
+namespace {
+
+using nlohmann::json;
+
+std::filesystem::path sparse_folder() {
+  return testing::data_folder() / "sparse_encoders";
+}
+
+const json& recorded_sparse() {
+  static const json document = json::parse(testing::read_file(sparse_folder() / "expected.json"));
+  return document;
+}
+
+class SparseEncoderFolderTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
+  const auto folder = ModelFolder::open(sparse_folder() / GetParam());
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  EXPECT_EQ(folder->kind, EncoderKind::kSparseEncoder);
+  const auto tokenizer = folder->open_tokenizer();
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  TokenTable table;
+  json ids = json::array();
+  for (const json& text : recorded_sparse()["texts"]) {
+    const auto status = table.add(*tokenizer, {.max_tokens = folder->max_tokens}, text.get<std::string>());
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    ids.push_back(table.ids(table.size() - 1));
+  }
+  const auto graph = make_graph(*folder, {});
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(graph->output_name(), "term_logits");
+  const auto logits = testing::vectors_of(*graph, testing::batch_of(ids));
+  const json& expected = recorded_sparse()["vectors"][GetParam()];
+  const std::size_t vocabulary = folder->network->vocabulary_size();
+  ASSERT_EQ(logits.values.size(), expected.size() * vocabulary);
+  ASSERT_FALSE(expected.empty());
+  for (std::size_t text = 0; text < expected.size(); ++text) {
+    std::vector<float> numbers;
+    for (std::size_t i = 0; i < vocabulary; ++i)
+      numbers.push_back(static_cast<float>(logits.values[text * vocabulary + i]));
+    SparseVector weights;
+    read_sparse(numbers, folder->sparse, weights);
+    EXPECT_EQ(json(weights.indices), expected[text]["indices"]) << text;
+    ASSERT_EQ(weights.values.size(), expected[text]["values"].size()) << text;
+    for (std::size_t i = 0; i < weights.values.size(); ++i)
+      EXPECT_NEAR(weights.values[i], expected[text]["values"][i].get<float>(), 1e-5F) << text << " " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
+                         ::testing::Values("albert", "bert", "distilbert", "electra", "modernbert", "mpnet", "roberta",
+                                           "untied"),
+                         [](const auto& given) { return given.param; });
+
+TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
+  EXPECT_EQ(recorded_sparse()["vectors"].size(), 8U);
+}
+
+}  // namespace
+}  // namespace latebind::embedding
