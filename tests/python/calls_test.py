@@ -15,7 +15,7 @@ import weakref
 import latebind
 import numpy
 import pytest
-from latebind import _embedder
+from latebind import _embedder, _text_model
 from latebind._call import Work
 from latebind._library import library
 from latebind._out import Rows
@@ -285,7 +285,7 @@ def test_a_call_keeps_the_memory_that_it_writes_to(tiny, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_embedder, "Rows", Watched)
-    monkeypatch.setattr(_embedder, "interruptible", left)
+    monkeypatch.setattr(_text_model, "interruptible", left)
     for texts in ("a", ["a", "b"]):
         try:
             tiny.encode(texts)
@@ -330,7 +330,7 @@ def test_what_is_closed_after_an_interrupt_is_destroyed(monkeypatch):
 
     monkeypatch.setattr(library(), "lb_embedder_destroy", count)
     embedder = latebind.Embedder(TINY)
-    monkeypatch.setattr(_embedder, "interruptible", interrupt)
+    monkeypatch.setattr(_text_model, "interruptible", interrupt)
     for use in (lambda: embedder.encode("a"), lambda: embedder.encode(["a"])):
         with pytest.raises(KeyboardInterrupt):
             use()

@@ -1,5 +1,6 @@
 """What the tests of the Python package share: where things are, and how to run a Python of their own."""
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,9 @@ PROGRAM = BINARY / "bin" / "latebind"
 MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
 TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"
 GOLDEN = SOURCE / "tests" / "data" / "golden"
+# Models that score pairs, and what sentence-transformers makes of them: "pairs", and "scores" and "logits" by model.
+CROSS_ENCODERS = SOURCE / "tests" / "data" / "cross_encoders"
+RECORDED = json.loads((CROSS_ENCODERS / "expected.json").read_text(encoding="utf-8"))
 
 # Where no vendor's library is.
 NOWHERE = {
@@ -47,9 +51,19 @@ def good(code, *arguments, **options):
     return done.stdout
 
 
+def with_models_here(code):
+    """A program of a document; what it loads from the hub is a folder that is here."""
+    for name, folder in (
+        ("sentence-transformers/all-MiniLM-L6-v2", MODEL),
+        ("cross-encoder/ms-marco-MiniLM-L6-v2", CROSS_ENCODERS / "bert"),
+    ):
+        code = code.replace(f'"{name}"', repr(str(folder)))
+    return code
+
+
 def snippets(document, language="python"):
-    """The programs of a document in a language; what they load from the hub is a folder that is here."""
-    text = (SOURCE / document).read_text(encoding="utf-8").replace("sentence-transformers/all-MiniLM-L6-v2", str(MODEL))
+    """The programs of a document in a language."""
+    text = with_models_here((SOURCE / document).read_text(encoding="utf-8"))
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
@@ -58,3 +72,10 @@ def cosines(a, b):
 
     a, b = a.astype(numpy.float64), b.astype(numpy.float64)
     return (a * b).sum(1) / numpy.linalg.norm(a, axis=1) / numpy.linalg.norm(b, axis=1)
+
+
+def recorded_query(model):
+    """A query of the recorded pairs, its documents, and their scores by a model with one label."""
+    query = RECORDED["pairs"][0][0]
+    rows = [row for row, pair in enumerate(RECORDED["pairs"]) if pair[0] == query]
+    return query, [RECORDED["pairs"][row][1] for row in rows], [RECORDED["scores"][model][row][0] for row in rows]
