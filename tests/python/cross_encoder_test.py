@@ -4,7 +4,6 @@ import asyncio
 import concurrent.futures
 import copy
 import gc
-import multiprocessing
 import pickle
 import threading
 import time
@@ -15,7 +14,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from support import CROSS_ENCODERS, RECORDED, TINY, good, recorded_query
+from support import CROSS_ENCODERS, RECORDED, TINY, close_while_used, good, recorded_query, use_after_fork
 
 PAIRS = [tuple(pair) for pair in RECORDED["pairs"]]
 QUERY, DOCUMENTS, SCORES = recorded_query("bert")
@@ -413,28 +412,12 @@ def test_closed_it_says_so_everywhere():
 
 
 def test_closing_while_others_score_is_safe():
+    def use(opened):
+        assert len(opened.predict(PAIRS)) == len(PAIRS)
+        assert len(opened.rank(QUERY, DOCUMENTS)) == len(DOCUMENTS)
+
     for _ in range(5):
-        opened = latebind.CrossEncoder(CROSS_ENCODERS / "bert", device="native")
-        started = threading.Barrier(5)
-        outcomes = []
-
-        def work(opened=opened, started=started, outcomes=outcomes):
-            started.wait()
-            try:
-                while True:
-                    assert len(opened.predict(PAIRS)) == len(PAIRS)
-                    assert len(opened.rank(QUERY, DOCUMENTS)) == len(DOCUMENTS)
-            except latebind.ClosedError as error:
-                outcomes.append(error)
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        started.wait()
-        opened.close()
-        for thread in threads:
-            thread.join()
-        assert len(outcomes) == 4
+        close_while_used(latebind.CrossEncoder(CROSS_ENCODERS / "bert", device="native"), use)
 
 
 def test_what_has_begun_runs_to_its_end_when_it_is_closed():
@@ -450,28 +433,8 @@ def test_what_has_begun_runs_to_its_end_when_it_is_closed():
 
 def test_after_fork_the_parent_s_is_refused_and_the_parent_goes_on(model):
     model.predict(PAIRS)
-    reader, writer = multiprocessing.Pipe(duplex=False)
-
-    def in_child():
-        found = []
-        for use in (lambda: model.predict(PAIRS), lambda: model.rank("a", ["b"]), lambda: model.attestation):
-            try:
-                use()
-                found.append("worked")
-            except latebind.ForkedError as error:
-                found.append(str(error))
-        model.close()  # does nothing
-        repr(model)
-        writer.send(found)
-
-    process = multiprocessing.get_context("fork").Process(target=in_child)
-    process.start()
-    assert reader.poll(60)
-    found = reader.recv()
-    process.join(60)
-    assert process.exitcode == 0
-    assert len(found) == 3
-    assert all(text.startswith("this CrossEncoder was opened by process ") for text in found)
+    uses = (lambda: model.predict(PAIRS), lambda: model.rank("a", ["b"]), lambda: model.attestation)
+    assert all(text.startswith("this CrossEncoder was opened by process ") for text in use_after_fork(model, uses))
     assert model.predict(PAIRS).shape == (len(PAIRS),)
 
 

@@ -1,10 +1,12 @@
 """What the tests of the Python package share: where things are, and how to run a Python of their own."""
 
 import json
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
@@ -65,6 +67,59 @@ def snippets(document, language="python"):
     """The programs of a document in a language."""
     text = with_models_here((SOURCE / document).read_text(encoding="utf-8"))
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def close_while_used(opened, use):
+    """Closes something while four threads use it over and over, which then see that it was closed, and nothing else."""
+    import latebind
+
+    started = threading.Barrier(5)
+    outcomes = []
+
+    def work():
+        started.wait()
+        try:
+            while True:
+                use(opened)
+        except latebind.ClosedError as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    opened.close()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 4
+
+
+def use_after_fork(opened, uses):
+    """What uses of something say in a process that fork() makes, where it was opened before: nothing but errors."""
+    import latebind
+
+    reader, writer = multiprocessing.Pipe(duplex=False)
+
+    def in_child():
+        found = []
+        for use in uses:
+            try:
+                use()
+                found.append("worked")
+            except latebind.ForkedError as error:
+                found.append(str(error))
+        opened.close()  # does nothing
+        repr(opened)
+        writer.send(found)
+
+    process = multiprocessing.get_context("fork").Process(target=in_child)
+    process.start()
+    assert reader.poll(60)
+    found = reader.recv()
+    process.join(60)
+    assert process.exitcode == 0
+    assert len(found) == len(uses)
+    return found
 
 
 def cosines(a, b):

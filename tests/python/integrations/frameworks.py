@@ -26,6 +26,7 @@ __all__ = [
     "DOCUMENTS",
     "GOLDEN",
     "MODEL",
+    "NO_RERANKERS",
     "QUESTION",
     "RECORDED",
     "RERANKER",
@@ -41,6 +42,13 @@ __all__ = [
 
 # One label, and three.
 RERANKER, CLASSIFIER = CROSS_ENCODERS / "bert", CROSS_ENCODERS / "roberta"
+# What no reranker opens: model, arguments, and what the error says.
+NO_RERANKERS = [
+    (None, {}, "model is NoneType"),
+    (TINY, {}, "latebind embed"),
+    (CLASSIFIER, {}, r"3 labels \(contradiction"),
+    (RERANKER, {"max_tokns": 1}, r"did you mean max_tokens\?"),
+]
 
 TEXTS = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
 

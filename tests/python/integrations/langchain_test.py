@@ -8,9 +8,9 @@ import numpy
 import pytest
 from frameworks import (
     ANSWER,
-    CLASSIFIER,
     DOCUMENTS,
     MODEL,
+    NO_RERANKERS,
     QUESTION,
     RECORDED,
     RERANKER,
@@ -189,15 +189,7 @@ def test_what_scores_is_opened_with_its_settings_and_survives_pickling(kind):
 
 
 @pytest.mark.parametrize("kind", [LatebindReranker, LatebindCrossEncoder])
-@pytest.mark.parametrize(
-    ("model", "arguments", "text"),
-    [
-        (None, {}, "model is NoneType"),
-        (TINY, {}, "latebind embed"),
-        (CLASSIFIER, {}, r"3 labels \(contradiction"),
-        (RERANKER, {"max_tokns": 1}, r"did you mean max_tokens\?"),
-    ],
-)
+@pytest.mark.parametrize(("model", "arguments", "text"), NO_RERANKERS)
 def test_wrong_arguments_of_what_scores_are_the_caller_s_errors(kind, model, arguments, text):
     with pytest.raises(latebind.CallerError, match=text):
         kind(model, **arguments)

@@ -7,7 +7,7 @@ import pickle
 import latebind
 import numpy
 import pytest
-from frameworks import ANSWER, CLASSIFIER, DOCUMENTS, MODEL, QUESTION, RERANKER, TEXTS, TINY, cosines, recorded_query
+from frameworks import ANSWER, DOCUMENTS, MODEL, NO_RERANKERS, QUESTION, RERANKER, TEXTS, TINY, cosines, recorded_query
 from latebind.integrations.llama_index import LatebindEmbedding, LatebindRerank
 from llama_index.core import StorageContext, VectorStoreIndex, load_index_from_storage
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -251,10 +251,7 @@ def test_what_is_kept_of_a_reranker_makes_the_same_again(again):
 @pytest.mark.parametrize(
     ("model", "arguments", "text"),
     [
-        (None, {}, "model is NoneType"),
-        (TINY, {}, "latebind embed"),
-        (CLASSIFIER, {}, r"3 labels \(contradiction"),
-        (RERANKER, {"max_tokns": 1}, r"did you mean max_tokens\?"),
+        *NO_RERANKERS,
         (RERANKER, {"top_n": 0}, "top_n is 0"),
         (RERANKER, {"top_n": None}, "top_n: "),
         (RERANKER, {"keep_retrieval_score": 1}, "keep_retrieval_score is int"),
