@@ -212,15 +212,25 @@ Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_v
     const std::size_t room = limits.max_tokens - added;
     ids.insert(ids.end(), around.before.begin(), around.before.end());
     const std::size_t first_begin = ids.size();
-    // One more than there is room for shows that a text is too long; how much longer makes no difference.
-    const auto append = [&](std::string_view text, std::vector<std::int32_t>& to) {
-      const std::size_t left = to.max_size() - to.size();
-      parts_->encode(text, limits.keep_end || room >= left ? to.max_size() : to.size() + room + 1, to);
-    };
-    append(first, ids);
-    const std::size_t first_count = ids.size() - first_begin;
     std::vector<std::int32_t> second_ids;
-    append(second, second_ids);
+    const auto append = [&](std::string_view text, bool whole, std::vector<std::int32_t>& to) {
+      const std::size_t left = to.max_size() - to.size();
+      parts_->encode(text, whole || room >= left ? to.max_size() : to.size() + room + 1, to);
+    };
+    const auto append_both = [&](bool whole) {
+      append(first, whole, ids);
+      append(second, whole, second_ids);
+      return ids.size() - first_begin;
+    };
+    // One more than there is room for shows that a text is too long. How much longer makes no difference, unless both
+    // are: the longer one then gets the token that is left of two halves.
+    std::size_t first_count = append_both(limits.keep_end);
+    const bool has_odd_token = limits.truncation == PairTruncation::kLongestFirst && room % 2 == 1;
+    if (has_odd_token && first_count > room && second_ids.size() > room && !limits.keep_end) {
+      ids.resize(first_begin);
+      second_ids.clear();
+      first_count = append_both(true);
+    }
     LB_ASSIGN_OR_RETURN(const auto kept, kept_tokens(first_count, second_ids.size(), room, limits.truncation));
     pair.is_cut = kept.first < first_count || kept.second < second_ids.size();
     keep_tokens(ids, first_begin, kept.first, limits.keep_end);

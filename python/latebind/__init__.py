@@ -28,7 +28,8 @@ from .errors import (
 
 if TYPE_CHECKING:
     from ._attestation import Attestation, PlacementStep
-    from ._embedder import Embedder, EmbedStats
+    from ._cross_encoder import CrossEncoder
+    from ._embedder import Embedder
     from ._jobs import Progress
     from ._model import Model, TensorInfo
     from ._reports import (
@@ -57,12 +58,14 @@ if TYPE_CHECKING:
         verify,
         warm,
     )
+    from ._text_model import EmbedStats
 
 __version__ = "0.1.0"
 
 _MODULES = {
     "_attestation": ("Attestation", "PlacementStep"),
-    "_embedder": ("Embedder", "EmbedStats"),
+    "_cross_encoder": ("CrossEncoder",),
+    "_embedder": ("Embedder",),
     "_jobs": ("Progress",),
     "_model": ("Model", "TensorInfo"),
     "_reports": (
@@ -91,6 +94,7 @@ _MODULES = {
         "verify",
         "warm",
     ),
+    "_text_model": ("EmbedStats",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -105,6 +109,7 @@ __all__ = [
     "CallerTypeError",
     "ClosedError",
     "Compilation",
+    "CrossEncoder",
     "Device",
     "DeviceList",
     "DeviceTrial",

@@ -252,6 +252,33 @@ class Work(Generic[Result]):
             self._until_over.acquire(timeout=_WAIT_SECONDS)
 
 
+async def awaited(body: Callable[[Cancellation], Result]) -> Result:
+    """body(cancellation) in a thread of the event loop's executor. Cancelling the task cancels the call."""
+    import asyncio  # a tenth of a second with all that it needs, and most callers do not
+
+    cancellation = Cancellation()
+    is_claimed = threading.Lock()
+
+    def work() -> Result | None:
+        if not is_claimed.acquire(blocking=False):
+            return None  # cancelled before there was a thread for it
+        return body(cancellation)
+
+    future = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        found = await asyncio.shield(future)
+    except asyncio.CancelledError:
+        cancellation.request()
+        # Seen: it is that of the cancellation.
+        future.add_done_callback(lambda over: over.cancelled() or over.exception())
+        if not is_claimed.acquire(blocking=False):
+            # The caller's memory must not be written to any more when this returns.
+            await asyncio.wait([future])
+        raise
+    assert found is not None
+    return found
+
+
 def on_main_thread() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from ctypes import byref, c_size_t, c_void_p
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,69 +14,23 @@ import numpy.typing as npt
 
 from . import _abi
 from ._arguments import flag, positive
-from ._attestation import Attestation, attestation_of
-from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, Owner, call_options, interruptible, on_main_thread
-from ._library import c_text, check, library, runtime, sized
+from ._call import Cancellation, Deadline, Handle, Owner, awaited, call_options, on_main_thread
+from ._library import c_text, check, library, sized
 from ._memory import memory_at
-from ._model_name import folder_of
-from ._opened import Opened, open_by
 from ._out import Rows, Vectors
 from ._progress import progress_bar
 from ._prompts import default_prompt_of, prompts_of
-from ._settings import settings_of
-from ._texts import PART_TEXTS, Source, Texts, chunks, one_text, source_of
-from .errors import CallerError, LatebindError
+from ._text_model import TextModel
+from ._texts import Source, Texts, chunks, one_text, source_of
+from .errors import CallerError
 
 Counts = npt.NDArray[np.uint32]
 Ids = npt.NDArray[np.int32]
 
-# With a progress bar: texts between two of its steps.
-_STEP_TEXTS = 4096
 # A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
 _SLICE_MS = 20
 # Arguments that name a prompt.
 _PROMPTS = {"prompt", "prompt_name"}
-
-
-@dataclass(frozen=True)
-class EmbedStats:
-    """What an embedder has done since it was opened.
-
-    Attributes:
-        texts: how many.
-        tokens: real ones.
-        padded_tokens: what was computed, padding included.
-        truncated_texts: texts that were cut.
-        fallback_texts: computed by a device other than the preferred one.
-        seconds: the sum over all calls, also of those that ran side by side.
-    """
-
-    texts: int = 0
-    tokens: int = 0
-    padded_tokens: int = 0
-    truncated_texts: int = 0
-    fallback_texts: int = 0
-    seconds: float = 0.0
-
-
-class _Rate:
-    """How long calls take, from those before. A race between threads costs a rough estimate, and nothing else."""
-
-    def __init__(self) -> None:
-        self._seconds: float | None = None
-
-    @staticmethod
-    def _work(texts: Texts) -> int:
-        # Bytes are about proportional to tokens; every text has a few tokens of its own.
-        return texts.bytes + 16 * texts.count
-
-    def is_long(self, texts: Texts) -> bool:
-        """Whether a call may take long enough to be made interruptible. Nothing is known of the first one."""
-        return self._seconds is None or self._seconds * self._work(texts) > LONG_SECONDS
-
-    def add(self, texts: Texts, seconds: float) -> None:
-        found = seconds / max(self._work(texts), 1)
-        self._seconds = found if self._seconds is None else (self._seconds + found) / 2
 
 
 def _close_soon(stream: Handle) -> None:
@@ -92,7 +45,7 @@ def _close_soon(stream: Handle) -> None:
         stream.close()
 
 
-class Embedder(Opened):
+class Embedder(TextModel):
     """An embedding model, ready to embed texts.
 
     Safe in many threads. Pickled, it is its arguments, and opens again where it lands. A process made by fork() cannot
@@ -110,6 +63,10 @@ class Embedder(Opened):
         CallerError: no model, or an unknown setting. MachineError: no device can run it, or a library is missing.
     """
 
+    _what = "Embedder"
+    _inputs = "text"
+    _doing = "Embedding"
+
     def __init__(
         self,
         model: str | os.PathLike[str],
@@ -118,23 +75,16 @@ class Embedder(Opened):
         strict: bool = False,
         **settings: Any,
     ) -> None:
-        name = c_text(model, "model").decode()
-        of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
-        self._rate = _Rate()
-        self._totals = EmbedStats()
-        self._totals_lock = threading.Lock()
-
         functions = library()
-        of_process = runtime(of_runtime)
-        self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
-        self._prompts = prompts_of(self._folder)
-        self._default_prompt = default_prompt_of(self._folder)
-        folder = c_text(self._folder, "model")
-
-        opened = open_by(functions.lb_embedder_open, functions.lb_embedder_destroy, of_process, folder, of_model)
-        super().__init__((name, device, precision, strict, settings), Handle(opened, "Embedder"))
+        arguments = (c_text(model, "model").decode(), device, precision, strict, settings)
+        super().__init__(
+            arguments, functions.lb_embedder_open, functions.lb_embedder_destroy, functions.lb_embedder_attestation
+        )
+        opened = self._handle.use()
         self._dimension = int(functions.lb_embedder_dimension(opened))
         self._max_tokens = int(functions.lb_embedder_max_tokens(opened))
+        self._prompts = prompts_of(self._folder)
+        self._default_prompt = default_prompt_of(self._folder)
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
@@ -209,30 +159,8 @@ class Embedder(Opened):
 
     async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
         """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
-        import asyncio  # a tenth of a second with all that it needs, and most callers do not
-
-        cancellation = Cancellation()
         arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
-        is_claimed = threading.Lock()
-
-        def work() -> Vectors | None:
-            if not is_claimed.acquire(blocking=False):
-                return None  # cancelled before there was a thread for it
-            return self._encode(cancellation, texts, **arguments)
-
-        future = asyncio.get_running_loop().run_in_executor(None, work)
-        try:
-            found = await asyncio.shield(future)
-        except asyncio.CancelledError:
-            cancellation.request()
-            # Seen: it is that of the cancellation.
-            future.add_done_callback(lambda over: over.cancelled() or over.exception())
-            if not is_claimed.acquire(blocking=False):
-                # `out` must not be written to any more when this returns.
-                await asyncio.wait([future])
-            raise
-        assert found is not None
-        return found
+        return await awaited(lambda cancellation: self._encode(cancellation, texts, **arguments))
 
     def encode_stream(
         self,
@@ -327,16 +255,6 @@ class Embedder(Opened):
         return self._dimension
 
     @property
-    def max_tokens(self) -> int:
-        """Texts are cut to this many tokens."""
-        return self._max_tokens
-
-    @property
-    def folder(self) -> str:
-        """Where the model's files are: what it was opened with, or where a name of the hub was loaded to."""
-        return self._folder
-
-    @property
     def prompts(self) -> dict[str, str]:
         """The model's prompts by their names, as in its config_sentence_transformers.json."""
         return dict(self._prompts)
@@ -356,39 +274,10 @@ class Embedder(Opened):
         """The prompt "document", "passage" or "corpus" of the model: the first that it has; "" if it has none."""
         return next((self._prompts[name] for name in ("document", "passage", "corpus") if name in self._prompts), "")
 
-    @property
-    def model(self) -> str:
-        """The model as it was given: a folder, a bundle, or a name on the hub."""
-        return self._arguments[0]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What it was opened with: Embedder(model, **settings) opens another one like it."""
-        _, device, precision, strict, settings = self._arguments
-        return {"device": device, "precision": precision, "strict": strict, **settings}
-
-    @property
-    def attestation(self) -> Attestation:
-        """What would answer now."""
-        return attestation_of(library().lb_embedder_attestation, self._handle.use())
-
-    @property
-    def stats(self) -> EmbedStats:
-        """What it has done since it was opened."""
-        return self._totals
-
-    def __repr__(self) -> str:
-        model = self._arguments[0]
-        if self.closed:
-            return f"<Embedder {model!r}, closed>"
-        try:
-            active = self.attestation
-        except LatebindError:
-            return f"<Embedder {model!r}>"
-        answers = f"{active.backend}:{active.device}, {active.precision}"
-        return f"<Embedder {model!r}, {self._dimension} dimensions, {answers}>"
-
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _gives(self) -> str:
+        return f"{self._dimension} dimensions"
 
     def _options(
         self,
@@ -443,18 +332,6 @@ class Embedder(Opened):
                 f"Embedder(…, batch_tokens={given})"
             )
 
-    def _add(self, stats: _abi.lb_embed_stats) -> None:
-        with self._totals_lock:
-            sum_ = self._totals
-            self._totals = EmbedStats(
-                sum_.texts + stats.texts,
-                sum_.tokens + stats.tokens,
-                sum_.padded_tokens + stats.padded_tokens,
-                sum_.truncated_texts + stats.truncated_texts,
-                sum_.fallback_texts + stats.fallback_texts,
-                sum_.seconds + stats.seconds,
-            )
-
     def _embed(
         self,
         cancellation: Cancellation | None,
@@ -466,27 +343,21 @@ class Embedder(Opened):
         first: int,
     ) -> None:
         """Writes the vectors of `texts` to `rows` from the `first` on."""
-        stats = sized(_abi.lb_embed_stats)
-
-        # Keeps all that is written to: who interrupts twice leaves before the call does.
-        def call(cancellation: Cancellation | None) -> None:
-            limits = call_options(until, cancellation)
-            check(
-                library().lb_embedder_embed(
-                    embedder,
-                    texts.pointer,
-                    texts.count,
-                    options and byref(options),
-                    limits and byref(limits),
-                    rows.address(first),
-                    rows.left(first),
-                    byref(stats),
-                )
-            )
-
-        interruptible(call, cancellation, self._rate.is_long(texts))
-        self._rate.add(texts, stats.seconds)
-        self._add(stats)
+        self._compute(
+            cancellation,
+            texts,
+            until,
+            lambda limits, stats: library().lb_embedder_embed(
+                embedder,
+                texts.pointer,
+                texts.count,
+                options and byref(options),
+                limits,
+                rows.address(first),
+                rows.left(first),
+                stats,
+            ),
+        )
 
     def _encode(
         self,
@@ -522,7 +393,7 @@ class Embedder(Opened):
         if not isinstance(source, Source):
             rows = Rows(dimension, None, out)
             count = 0
-            with progress_bar(None, shows) as advance:
+            with progress_bar(None, shows, self._inputs, self._doing) as advance:
                 for vectors in self._windows(chunks(source), options, 0, until, embedder, cancellation):
                     rows.append(count, vectors)
                     count += len(vectors)
@@ -530,15 +401,9 @@ class Embedder(Opened):
             return rows.result(count)
 
         rows = Rows(dimension, source.count, out)
-        with progress_bar(source.count, shows) as advance:
-            for first, part in source.parts(_STEP_TEXTS if shows else PART_TEXTS):
-                try:
-                    self._embed(cancellation, part, options, until, embedder, rows, first)
-                except LatebindError as error:
-                    if first:
-                        error.message = f"in the texts from {first} on: {error.message}"
-                    raise
-                advance(part.count)
+        self._in_parts(
+            source, shows, lambda first, part: self._embed(cancellation, part, options, until, embedder, rows, first)
+        )
         return rows.result(source.count)
 
     def _windows(

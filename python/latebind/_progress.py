@@ -8,8 +8,8 @@ from typing import Any
 
 
 @contextmanager
-def progress_bar(total: int | None, shows: bool) -> Iterator[Callable[[int], Any]]:
-    """Gives a function that is called with the number of texts that are done."""
+def progress_bar(total: int | None, shows: bool, unit: str, doing: str) -> Iterator[Callable[[int], Any]]:
+    """Gives a function that is called with the number of units that are done. `unit`, `doing`: its words, such as "text" and "Embedding"."""
     tqdm: Any = None
     if shows:
         try:
@@ -19,5 +19,5 @@ def progress_bar(total: int | None, shows: bool) -> Iterator[Callable[[int], Any
     if tqdm is None:
         yield lambda count: None
         return
-    with tqdm(total=total, unit="text", desc="Embedding") as bar:
+    with tqdm(total=total, unit=unit, desc=doing) as bar:
         yield bar.update

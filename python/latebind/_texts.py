@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from ctypes import byref
 from itertools import islice
@@ -30,14 +30,15 @@ PART_BYTES = 64 << 20
 
 
 class Texts:
-    """Texts in memory: `addresses` is uintp[n, 2], with where each begins and how many bytes it has."""
+    """Texts in memory: `addresses` is uintp[n, 2], with where each begins and how many bytes it has; uintp[n, 4] of pairs
+    of texts, which are counted as one."""
 
     __slots__ = ("_owners", "addresses", "bytes", "count", "pointer")
 
     def __init__(self, addresses: Addresses, owners: Any) -> None:
         self.addresses = np.ascontiguousarray(addresses)
         self.count = len(addresses)
-        self.bytes = int(self.addresses[:, 1].sum()) if self.count else 0
+        self.bytes = int(self.addresses[:, 1::2].sum()) if self.count else 0
         self.pointer: Any = int(self.addresses.ctypes.data)
         self._owners = owners
 
@@ -64,8 +65,12 @@ class OneText(Texts):
         self.pointer = byref(lb_text(text, len(text)))
 
 
-def _refuse(index: int, text: object) -> CallerTypeError | CallerError:
-    """The error of one text that cannot be encoded."""
+def _in_a_list(index: int) -> str:
+    return f"text {index}"
+
+
+def _refuse(place: str, text: object) -> CallerTypeError | CallerError:
+    """The error of one text that cannot be encoded. `place`: which one."""
     if not isinstance(text, str):
         what = "a text is needed"
         is_nan = isinstance(text, float) and math.isnan(text)
@@ -74,16 +79,16 @@ def _refuse(index: int, text: object) -> CallerTypeError | CallerError:
         elif text is None or is_nan or type(text).__name__ in ("NAType", "NaTType"):
             what = "fill or drop missing values"
         shown = "nan" if is_nan else type(text).__name__
-        return CallerTypeError(f"text {index} is {shown}, not str; {what}")
+        return CallerTypeError(f"{place} is {shown}, not str; {what}")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        return CallerError(f"text {index} has a lone surrogate at character {error.start}: it is not Unicode text")
-    return CallerError(f"text {index} cannot be encoded")
+        return CallerError(f"{place} has a lone surrogate at character {error.start}: it is not Unicode text")
+    return CallerError(f"{place} cannot be encoded")
 
 
-def encoded(texts: list[Any], first: int = 0) -> Texts:
-    """A list of str as Texts; `first` is the index of the first one, for messages.
+def encoded(texts: list[Any], first: int = 0, place: Callable[[int], str] = _in_a_list) -> Texts:
+    """A list of str as Texts. For messages: `first` is the index of the first one, and place(index) says which one it is.
 
     Raises:
         CallerTypeError: one is no str. CallerError: one has a lone surrogate.
@@ -94,11 +99,11 @@ def encoded(texts: list[Any], first: int = 0) -> Texts:
     except (TypeError, UnicodeEncodeError):
         for index, text in enumerate(texts):
             if not isinstance(text, str):
-                raise _refuse(first + index, text) from None
+                raise _refuse(place(first + index), text) from None
             try:
                 text.encode("utf-8")
             except UnicodeEncodeError:
-                raise _refuse(first + index, text) from None
+                raise _refuse(place(first + index), text) from None
         raise
     memory = b"".join(pieces)
     whole = np.frombuffer(memory, np.uint8)
@@ -119,7 +124,7 @@ def one_text(text: str) -> OneText:
     try:
         return OneText(text.encode("utf-8"))
     except UnicodeEncodeError:
-        raise _refuse(0, text) from None
+        raise _refuse(_in_a_list(0), text) from None
 
 
 class Source:
@@ -132,26 +137,37 @@ class Source:
         """(index of its first text, texts), in order, of at most `most` texts each."""
         raise NotImplementedError
 
+    def text(self, index: int) -> str:
+        """One of them, once parts() has given it."""
+        raise NotImplementedError
 
-class _List(Source):
-    def __init__(self, texts: list[Any] | tuple[Any, ...]) -> None:
+
+class ListSource(Source):
+    """Of a list of whatever _characters() and _encoded() take: str, here."""
+
+    def __init__(self, items: list[Any] | tuple[Any, ...]) -> None:
         # A copy of the references: the list may change while another thread goes through it.
-        self._texts = list(texts)
-        super().__init__(len(self._texts))
+        self._items = list(items)
+        super().__init__(len(self._items))
+
+    def text(self, index: int) -> str:
+        return str(self._items[index])
 
     def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
         start = 0
         while start < self.count:
             end = min(start + most, self.count)
             # Only long lists: what is refused because of its type is refused by encoded(), with its index.
-            while end - start > 256 and _characters(self._texts[start:end]) > PART_BYTES:
+            while end - start > 256 and self._characters(self._items[start:end]) > PART_BYTES:
                 end = start + (end - start) // 2
-            yield start, encoded(self._texts[start:end], start)
+            yield start, self._encoded(self._items[start:end], start)
             start = end
 
+    def _characters(self, items: list[Any]) -> int:
+        return sum(len(text) for text in items if isinstance(text, str))
 
-def _characters(texts: list[Any]) -> int:
-    return sum(len(text) for text in texts if isinstance(text, str))
+    def _encoded(self, items: list[Any], first: int) -> Texts:
+        return encoded(items, first)
 
 
 class _Arrow(Source):
@@ -159,6 +175,9 @@ class _Arrow(Source):
         addresses, owners = _arrow.read_strings(values)
         super().__init__(len(addresses))
         self._texts = Texts(addresses, owners)
+
+    def text(self, index: int) -> str:
+        return self._texts.memory(index).tobytes().decode()
 
     def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
         if most == PART_TEXTS:  # nothing is copied: one part is enough
@@ -176,19 +195,19 @@ def _array_source(array: Any) -> Source:
     if array.dtype.kind not in "OUT":
         raise CallerTypeError(f"the array of texts has the type {array.dtype}; strings are needed")
     try:
-        return _List(array.tolist())
+        return ListSource(array.tolist())
     except (SystemError, ValueError) as error:
         raise CallerError(f"the array has a text that is not Unicode: {error}") from None
 
 
-def source_of(texts: Any) -> Source | Iterator[Any]:
-    """A Source, or an iterator where the number of texts is not known.
+def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
+    """A Source, or an iterator where the number of texts is not known. `what`: the argument's name, for messages.
 
     Raises:
         CallerTypeError: of a type that cannot hold texts, or with something else in it.
     """
     if isinstance(texts, (list, tuple)):
-        return _List(texts)
+        return ListSource(texts)
     if isinstance(texts, np.ndarray):
         return _array_source(texts)
     is_pandas = "pandas" in sys.modules and hasattr(texts, "to_numpy")
@@ -202,10 +221,10 @@ def source_of(texts: Any) -> Source | Iterator[Any]:
     if is_pandas:
         return _array_source(texts.to_numpy())
     if isinstance(texts, (bytes, bytearray, memoryview)):
-        raise CallerTypeError(f"texts is {type(texts).__name__}; decode it first, as by str(…, 'utf-8')")
+        raise CallerTypeError(f"{what} is {type(texts).__name__}; decode it first, as by str(…, 'utf-8')")
     if isinstance(texts, (Mapping, AbstractSet)) or not isinstance(texts, Iterable):
         raise CallerTypeError(
-            f"texts is {type(texts).__name__}; give a str, a list, an array of NumPy or Arrow, or an iterator"
+            f"{what} is {type(texts).__name__}; give a str, a list, an array of NumPy or Arrow, or an iterator"
         )
     return iter(texts)
 

@@ -4,7 +4,6 @@ import asyncio
 import concurrent.futures
 import copy
 import gc
-import multiprocessing
 import os
 import pickle
 import signal
@@ -15,11 +14,11 @@ import weakref
 import latebind
 import numpy
 import pytest
-from latebind import _embedder
+from latebind import _embedder, _text_model
 from latebind._call import Work
 from latebind._library import library
 from latebind._out import Rows
-from support import MODEL, TINY, good
+from support import MODEL, TINY, close_while_used, good, use_after_fork
 
 TEXTS = [f"text {number} of some length" for number in range(64)]
 # Some seconds of work, so that whatever ends it ends it in the middle.
@@ -53,30 +52,14 @@ def test_threads_see_their_own_errors(tiny):
 
 
 def test_closing_while_others_embed_is_safe():
+    def use(embedder):
+        assert embedder.encode(TEXTS).shape[0] == 64
+        assert sum(len(window) for window in embedder.encode_stream(TEXTS)) == 64
+        embedder.count_tokens(TEXTS)
+        _ = embedder.attestation
+
     for _ in range(10):
-        embedder = latebind.Embedder(TINY)
-        started = threading.Barrier(5)
-        outcomes = []
-
-        def work(embedder=embedder, started=started, outcomes=outcomes):
-            started.wait()
-            try:
-                while True:
-                    assert embedder.encode(TEXTS).shape[0] == 64
-                    assert sum(len(window) for window in embedder.encode_stream(TEXTS)) == 64
-                    embedder.count_tokens(TEXTS)
-                    _ = embedder.attestation
-            except latebind.ClosedError as error:
-                outcomes.append(error)
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        started.wait()
-        embedder.close()
-        for thread in threads:
-            thread.join()
-        assert len(outcomes) == 4
+        close_while_used(latebind.Embedder(TINY), use)
 
 
 def test_a_list_that_changes_meanwhile_is_taken_as_it_was(tiny):
@@ -285,7 +268,7 @@ def test_a_call_keeps_the_memory_that_it_writes_to(tiny, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_embedder, "Rows", Watched)
-    monkeypatch.setattr(_embedder, "interruptible", left)
+    monkeypatch.setattr(_text_model, "interruptible", left)
     for texts in ("a", ["a", "b"]):
         try:
             tiny.encode(texts)
@@ -330,7 +313,7 @@ def test_what_is_closed_after_an_interrupt_is_destroyed(monkeypatch):
 
     monkeypatch.setattr(library(), "lb_embedder_destroy", count)
     embedder = latebind.Embedder(TINY)
-    monkeypatch.setattr(_embedder, "interruptible", interrupt)
+    monkeypatch.setattr(_text_model, "interruptible", interrupt)
     for use in (lambda: embedder.encode("a"), lambda: embedder.encode(["a"])):
         with pytest.raises(KeyboardInterrupt):
             use()
@@ -442,33 +425,14 @@ def test_worker_processes_open_their_own(tmp_path, method):
 
 def test_after_fork_the_parent_s_embedder_is_refused_and_the_parent_goes_on(tiny):
     tiny.encode("a")
-    reader, writer = multiprocessing.Pipe(duplex=False)
-
-    def in_child():
-        found = []
-        for use in (
-            lambda: tiny.encode("a"),
-            lambda: tiny.encode(iter("a")),
-            lambda: tiny.tokenize("a"),
-            lambda: tiny.attestation,
-            lambda: list(tiny.encode_stream(["a"])),
-        ):
-            try:
-                use()
-                found.append("worked")
-            except latebind.ForkedError as error:
-                found.append(str(error))
-        tiny.close()  # does nothing
-        repr(tiny)
-        writer.send(found)
-
-    process = multiprocessing.get_context("fork").Process(target=in_child)
-    process.start()
-    assert reader.poll(60)
-    found = reader.recv()
-    process.join(60)
-    assert process.exitcode == 0
-    assert len(found) == 5
+    uses = (
+        lambda: tiny.encode("a"),
+        lambda: tiny.encode(iter("a")),
+        lambda: tiny.tokenize("a"),
+        lambda: tiny.attestation,
+        lambda: list(tiny.encode_stream(["a"])),
+    )
+    found = use_after_fork(tiny, uses)
     assert all(text.startswith("this Embedder was opened by process ") and "'spawn'" in text for text in found)
     assert tiny.encode("a").shape == (tiny.dimension,)
 

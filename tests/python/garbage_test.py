@@ -12,7 +12,7 @@ import onnx
 import pytest
 from latebind import _settings
 from onnx import TensorProto, helper
-from support import TINY
+from support import CROSS_ENCODERS, TINY
 
 
 class Path:
@@ -133,6 +133,20 @@ def test_of_embedding(tiny, method, arguments):
     assert tiny.encode("a text").shape == (tiny.dimension,)
 
 
+def test_of_scoring():
+    with latebind.CrossEncoder(CROSS_ENCODERS / "bert", device="native") as model:
+        of_both = ("raw", "max_tokens", "show_progress", "deadline", "alone")
+        try_all(lambda **given: model.predict(**({"pairs": ("a", "b")} | given)), ("pairs", *of_both))
+        try_all(
+            lambda **given: model.rank(**({"query": "a", "documents": ["b"]} | given)),
+            ("query", "documents", "top_k", "return_documents", *of_both),
+        )
+        try_all(lambda text: model.predict([text, "b"]), ["text"])
+        try_all(lambda pair: model.predict([("a", "b"), pair]), ["pair"])
+        try_all(lambda text: model.predict([("a", text)]), ["text"])
+        assert model.predict(("a", "b")).shape == ()
+
+
 @pytest.mark.usefixtures("own_folder")
 def test_of_opening_an_embedder():
     def use(**given):
@@ -140,6 +154,7 @@ def test_of_opening_an_embedder():
 
     assert len(_settings.keywords()) > 20
     try_all(use, ["model", "property", *_settings.keywords()])
+    try_all(lambda **given: latebind.CrossEncoder(**given).close(), ["model"])
 
 
 def test_of_a_model(adder):

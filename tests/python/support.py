@@ -1,9 +1,12 @@
 """What the tests of the Python package share: where things are, and how to run a Python of their own."""
 
+import json
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
@@ -14,6 +17,9 @@ PROGRAM = BINARY / "bin" / "latebind"
 MODEL = SOURCE / "build" / "runtime" / "model" / "all-MiniLM-L6-v2"
 TINY = SOURCE / "tests" / "data" / "tiny-bert" / "f32"
 GOLDEN = SOURCE / "tests" / "data" / "golden"
+# Models that score pairs, and what sentence-transformers makes of them: "pairs", and "scores" and "logits" by model.
+CROSS_ENCODERS = SOURCE / "tests" / "data" / "cross_encoders"
+RECORDED = json.loads((CROSS_ENCODERS / "expected.json").read_text(encoding="utf-8"))
 
 # Where no vendor's library is.
 NOWHERE = {
@@ -47,10 +53,73 @@ def good(code, *arguments, **options):
     return done.stdout
 
 
+def with_models_here(code):
+    """A program of a document; what it loads from the hub is a folder that is here."""
+    for name, folder in (
+        ("sentence-transformers/all-MiniLM-L6-v2", MODEL),
+        ("cross-encoder/ms-marco-MiniLM-L6-v2", CROSS_ENCODERS / "bert"),
+    ):
+        code = code.replace(f'"{name}"', repr(str(folder)))
+    return code
+
+
 def snippets(document, language="python"):
-    """The programs of a document in a language; what they load from the hub is a folder that is here."""
-    text = (SOURCE / document).read_text(encoding="utf-8").replace("sentence-transformers/all-MiniLM-L6-v2", str(MODEL))
+    """The programs of a document in a language."""
+    text = with_models_here((SOURCE / document).read_text(encoding="utf-8"))
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def close_while_used(opened, use):
+    """Closes something while four threads use it over and over, which then see that it was closed, and nothing else."""
+    import latebind
+
+    started = threading.Barrier(5)
+    outcomes = []
+
+    def work():
+        started.wait()
+        try:
+            while True:
+                use(opened)
+        except latebind.ClosedError as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    opened.close()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 4
+
+
+def use_after_fork(opened, uses):
+    """What uses of something say in a process that fork() makes, where it was opened before: nothing but errors."""
+    import latebind
+
+    reader, writer = multiprocessing.Pipe(duplex=False)
+
+    def in_child():
+        found = []
+        for use in uses:
+            try:
+                use()
+                found.append("worked")
+            except latebind.ForkedError as error:
+                found.append(str(error))
+        opened.close()  # does nothing
+        repr(opened)
+        writer.send(found)
+
+    process = multiprocessing.get_context("fork").Process(target=in_child)
+    process.start()
+    assert reader.poll(60)
+    found = reader.recv()
+    process.join(60)
+    assert process.exitcode == 0
+    assert len(found) == len(uses)
+    return found
 
 
 def cosines(a, b):
@@ -58,3 +127,10 @@ def cosines(a, b):
 
     a, b = a.astype(numpy.float64), b.astype(numpy.float64)
     return (a * b).sum(1) / numpy.linalg.norm(a, axis=1) / numpy.linalg.norm(b, axis=1)
+
+
+def recorded_query(model):
+    """A query of the recorded pairs, its documents, and their scores by a model with one label."""
+    query = RECORDED["pairs"][0][0]
+    rows = [row for row, pair in enumerate(RECORDED["pairs"]) if pair[0] == query]
+    return query, [RECORDED["pairs"][row][1] for row in rows], [RECORDED["scores"][model][row][0] for row in rows]

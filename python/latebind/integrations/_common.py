@@ -1,4 +1,6 @@
-"""What all frameworks need: a model that may be opened later, and vectors of queries and of documents."""
+"""What all frameworks need: a model that may be opened later, vectors of queries and of documents, and documents in the
+order of their scores.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ import os
 import threading
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .._arguments import flag, optional_text, positive
+from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
 from .._library import c_text
 from .._out import Vectors
@@ -16,6 +19,8 @@ from .._settings import settings_of
 from ..errors import CallerError, CallerTypeError, LibraryError
 
 Model = str | os.PathLike[str] | Embedder
+RankingModel = str | os.PathLike[str] | CrossEncoder
+Kind = TypeVar("Kind", Embedder, CrossEncoder)
 
 
 class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the `name` of both is a str
@@ -38,19 +43,67 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class Encoder:
-    """A model for queries and documents. Safe in many threads; pickled, it is its arguments.
+class Late(Generic[Kind]):
+    """A model that is opened when it is first used, or is open. Safe in many threads; pickled, it is its arguments.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which can be shared.
-        settings: keywords of latebind.Embedder. None for one that is open.
+        kind: its class.
+        model: as for that; or one of it that is open, which can be shared.
+        settings: its keywords. None for one that is open.
+
+    Raises:
+        CallerError: an unknown setting, or a wrong argument. The model itself is opened, or refused, when it is first
+            used.
+    """
+
+    def __init__(self, kind: type[Kind], model: str | os.PathLike[str] | Kind, settings: dict[str, Any]) -> None:
+        self._kind: type[Kind] = kind
+        self._lock = threading.Lock()
+        self._opened: Kind | None = None
+        if isinstance(model, kind):
+            if settings:
+                raise CallerError(
+                    f"{', '.join(settings)}: the {kind.__name__} is open and has its settings; give them where it is "
+                    "opened"
+                )
+            self._opened = model
+            self.model, settings = model.model, model.settings
+        else:
+            self.model = c_text(model, "model").decode()  # type: ignore[arg-type]  # of another kind is refused
+            settings_of(settings)  # refuses what there is not
+        self.settings: dict[str, Any] = {key: _plain(value) for key, value in settings.items() if value is not None}
+
+    @property
+    def opened(self) -> Kind:
+        """The model, opened now if it was not before.
+
+        Raises:
+            as its class.
+        """
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._kind(self.model, **self.settings)
+            return self._opened
+
+    def config(self) -> dict[str, Any]:
+        """What JSON can have of it: the keywords of what is made of it."""
+        return {"model": self.model, **self.settings}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Late, (self._kind, self.model, self.settings)
+
+
+class Encoder(Late[Embedder]):
+    """A model for queries and documents. Pickled, it is its arguments.
+
+    Args:
+        model, settings: of latebind.Embedder.
         normalize: vectors of length 1.
         dimensions: only the first numbers of a vector.
         query_prompt, document_prompt: what is put before each text; None is the model's own prompt, if it has one.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument. The model itself is opened, or refused, when it is first
-            used.
+        as Late.
     """
 
     def __init__(
@@ -63,19 +116,7 @@ class Encoder:
         query_prompt: str | None = None,
         document_prompt: str | None = None,
     ) -> None:
-        self._lock = threading.Lock()
-        self._embedder: Embedder | None = None
-        if isinstance(model, Embedder):
-            if settings:
-                raise CallerError(
-                    f"{', '.join(settings)}: an Embedder that is open has its settings; give them where it is opened"
-                )
-            self._embedder = model
-            self.model, settings = model.model, model.settings
-        else:
-            self.model = c_text(model, "model").decode()
-            settings_of(settings)  # refuses what there is not
-        self.settings: dict[str, Any] = {key: _plain(value) for key, value in settings.items() if value is not None}
+        super().__init__(Embedder, model, settings)
         self.normalize = flag(normalize, "normalize")
         self.dimensions = positive(dimensions, "dimensions") or None
         self.query_prompt = optional_text(query_prompt, "query_prompt")
@@ -83,15 +124,8 @@ class Encoder:
 
     @property
     def embedder(self) -> Embedder:
-        """The model, opened now if it was not before.
-
-        Raises:
-            as latebind.Embedder.
-        """
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = Embedder(self.model, **self.settings)
-            return self._embedder
+        """The model, opened now if it was not before."""
+        return self.opened
 
     def query(self, text: str) -> Vectors:
         """float32[d]"""
@@ -131,13 +165,8 @@ class Encoder:
         return {"normalize": self.normalize, "dimensions": self.dimensions, "prompt": prompt}
 
     def config(self) -> dict[str, Any]:
-        """What JSON can have of it: the keywords of what is made of it, without the prompts."""
-        return {
-            "model": self.model,
-            **self.settings,
-            "normalize": self.normalize,
-            "dimensions": self.dimensions,
-        }
+        """The same without the prompts."""
+        return {**super().config(), "normalize": self.normalize, "dimensions": self.dimensions}
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = partial(
@@ -148,6 +177,45 @@ class Encoder:
             document_prompt=self.document_prompt,
         )
         return made, (self.model, self.settings)
+
+
+class Reranker(Late[CrossEncoder]):
+    """A model that puts documents in the order of their scores for a query. Pickled, it is its arguments.
+
+    Args:
+        model, settings: of latebind.CrossEncoder.
+
+    Raises:
+        as Late.
+    """
+
+    def __init__(self, model: RankingModel, settings: dict[str, Any]) -> None:
+        super().__init__(CrossEncoder, model, settings)
+
+    @property
+    def cross_encoder(self) -> CrossEncoder:
+        """The model, opened now if it was not before.
+
+        Raises:
+            CallerError: it has several labels; and as latebind.CrossEncoder.
+        """
+        opened = self.opened
+        opened._refuse_several_labels()
+        return opened
+
+    def order(self, query: str, texts: Sequence[str], top: int | None) -> list[tuple[int, float]]:
+        """(position, score) of the best ones, highest score first; of all, where `top` is None."""
+        return _order(self.cross_encoder.rank(query, texts, top))
+
+    async def aorder(self, query: str, texts: Sequence[str], top: int | None) -> list[tuple[int, float]]:
+        return _order(await self.cross_encoder.arank(query, texts, top))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reranker, (self.model, self.settings)
+
+
+def _order(ranked: list[dict[str, Any]]) -> list[tuple[int, float]]:
+    return [(each["corpus_id"], each["score"]) for each in ranked]
 
 
 def _texts(texts: Any) -> Any:

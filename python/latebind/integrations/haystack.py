@@ -1,16 +1,17 @@
-"""Latebind in Haystack: LatebindTextEmbedder and LatebindDocumentEmbedder."""
+"""Latebind in Haystack: LatebindTextEmbedder, LatebindDocumentEmbedder and LatebindRanker."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .._arguments import flag, optional_text
+from .._arguments import flag, optional_text, positive
+from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
 from .._library import c_text
 from .._out import Vectors
 from ..errors import CallerTypeError
-from ._common import Encoder, Model, not_installed
+from ._common import Encoder, Model, RankingModel, Reranker, not_installed
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -20,11 +21,21 @@ except ImportError as error:
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["LatebindDocumentEmbedder", "LatebindTextEmbedder"]
+__all__ = ["LatebindDocumentEmbedder", "LatebindRanker", "LatebindTextEmbedder"]
 
 
-class _Embedder:
-    """What both components do alike."""
+class _Component:
+    """What all components do alike."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The component that to_dict() has kept."""
+        made: Self = default_from_dict(cls, data)
+        return made
+
+
+class _Embedder(_Component):
+    """What both embedders do alike."""
 
     _encoder: Encoder
 
@@ -37,11 +48,37 @@ class _Embedder:
         """Opens the model, if it is not open."""
         _ = self.embedder
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The component that to_dict() has kept."""
-        made: Self = default_from_dict(cls, data)
-        return made
+
+class _Contents:
+    """Texts of documents: fields of `meta` whose values come before the content, those that a document has, and what is
+    between these and before the content."""
+
+    def __init__(self, meta_fields: list[str] | None, separator: str) -> None:
+        if isinstance(meta_fields, str):
+            raise CallerTypeError("meta_fields_to_embed is a str; give a list of them")
+        self.meta_fields = [c_text(field, "meta_fields_to_embed").decode() for field in meta_fields or []]
+        self.separator = c_text(separator, "embedding_separator").decode()
+
+    def of(self, documents: list[Document]) -> list[str]:
+        texts = []
+        for document in documents:
+            values = (document.meta.get(field) for field in self.meta_fields)
+            parts = [str(value) for value in values if value is not None]
+            texts.append(self.separator.join([*parts, document.content or ""]))
+        return texts
+
+    def config(self) -> dict[str, Any]:
+        return {"meta_fields_to_embed": self.meta_fields, "embedding_separator": self.separator}
+
+
+def _checked(documents: Any, other: str) -> list[Document]:
+    """`other`: what else goes elsewhere, for messages."""
+    if not isinstance(documents, list):
+        raise CallerTypeError(f"documents is {type(documents).__name__}; give a list of Document, and {other}")
+    for index, document in enumerate(documents):
+        if not isinstance(document, Document):
+            raise CallerTypeError(f"document {index} is {type(document).__name__}, not Document")
+    return documents
 
 
 @component
@@ -140,10 +177,7 @@ class LatebindDocumentEmbedder(_Embedder):
         prompt = optional_text(prefix, "prefix")
         self._encoder = Encoder(model, settings, normalize=normalize, dimensions=dimensions, document_prompt=prompt)
         self._suffix = c_text(suffix, "suffix").decode()
-        if isinstance(meta_fields_to_embed, str):
-            raise CallerTypeError("meta_fields_to_embed is a str; give a list of them")
-        self._meta_fields = [c_text(field, "meta_fields_to_embed").decode() for field in meta_fields_to_embed or []]
-        self._separator = c_text(embedding_separator, "embedding_separator").decode()
+        self._contents = _Contents(meta_fields_to_embed, embedding_separator)
         self._shows_progress = flag(progress_bar, "progress_bar")
 
     @component.output_types(documents=list[Document])
@@ -167,28 +201,120 @@ class LatebindDocumentEmbedder(_Embedder):
         saved: dict[str, Any] = default_to_dict(
             self,
             **self._encoder.config(),
+            **self._contents.config(),
             prefix=self._encoder.document_prompt,
             suffix=self._suffix,
-            meta_fields_to_embed=self._meta_fields,
-            embedding_separator=self._separator,
             progress_bar=self._shows_progress,
         )
         return saved
 
     def _texts(self, documents: Any) -> list[str]:
-        if not isinstance(documents, list):
-            raise CallerTypeError(
-                f"documents is {type(documents).__name__}; give a list of Document, and a query to a LatebindTextEmbedder"
-            )
-        texts = []
-        for index, document in enumerate(documents):
-            if not isinstance(document, Document):
-                raise CallerTypeError(f"document {index} is {type(document).__name__}, not Document")
-            values = (document.meta.get(field) for field in self._meta_fields)
-            parts = [str(value) for value in values if value is not None]
-            texts.append(self._separator.join([*parts, document.content or ""]) + self._suffix)
-        return texts
+        checked = _checked(documents, "a query to a LatebindTextEmbedder")
+        return [text + self._suffix for text in self._contents.of(checked)]
 
 
 def _with_embeddings(documents: list[Document], vectors: Vectors) -> list[Document]:
     return [replace(document, embedding=row.tolist()) for document, row in zip(documents, vectors, strict=True)]
+
+
+@component
+class LatebindRanker(_Component):
+    """A component of Haystack that puts documents in the order of their scores for a query. Its model is opened by
+    warm_up(), or by the first run().
+
+    Args:
+        model: as for latebind.CrossEncoder; or one that is open, which several components can share. It has one label.
+        top_k: how many documents are kept.
+        score_threshold: documents with lower scores are left out.
+        meta_fields_to_embed, embedding_separator: as for LatebindDocumentEmbedder.
+        **settings: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+
+    Raises:
+        CallerError: an unknown setting, or a wrong argument; and later as latebind.CrossEncoder.
+    """
+
+    def __init__(
+        self,
+        model: RankingModel,
+        *,
+        top_k: int | None = 10,
+        score_threshold: float | None = None,
+        meta_fields_to_embed: list[str] | None = None,
+        embedding_separator: str = "\n",
+        **settings: Any,
+    ) -> None:
+        self._reranker = Reranker(model, settings)
+        self._top_k = positive(top_k, "top_k") or None
+        self._threshold = _threshold(score_threshold)
+        self._contents = _Contents(meta_fields_to_embed, embedding_separator)
+
+    @property
+    def cross_encoder(self) -> CrossEncoder:
+        """What answers, opened now if it was not before."""
+        return self._reranker.cross_encoder
+
+    def warm_up(self) -> None:
+        """Opens the model, if it is not open."""
+        _ = self.cross_encoder
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        query: str,
+        documents: list[Document],
+        top_k: int | None = None,
+        score_threshold: float | None = None,
+    ) -> dict[str, Any]:
+        """{"documents": copies of the best documents with their scores, highest first}. Of documents with the same id the
+        first one counts. `top_k` and `score_threshold` come before those of the component.
+
+        Raises:
+            CallerTypeError: the query is no str, or something is no Document.
+        """
+        texts, different, most = self._asked(documents, top_k)
+        return self._ranked(different, self._reranker.order(query, texts, most), score_threshold)
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self,
+        query: str,
+        documents: list[Document],
+        top_k: int | None = None,
+        score_threshold: float | None = None,
+    ) -> dict[str, Any]:
+        """run(), which leaves the event loop free."""
+        texts, different, most = self._asked(documents, top_k)
+        return self._ranked(different, await self._reranker.aorder(query, texts, most), score_threshold)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as Haystack keeps it: its arguments."""
+        saved: dict[str, Any] = default_to_dict(
+            self,
+            **self._reranker.config(),
+            **self._contents.config(),
+            top_k=self._top_k,
+            score_threshold=self._threshold,
+        )
+        return saved
+
+    def _asked(self, documents: Any, top_k: Any) -> tuple[list[str], list[Document], int | None]:
+        """Texts of different documents, these, and how many of them are kept."""
+        checked = _checked(documents, "the query as a str")
+        different = list({document.id: document for document in reversed(checked)}.values())[::-1]
+        return self._contents.of(different), different, positive(top_k, "top_k") or self._top_k
+
+    def _ranked(self, documents: list[Document], order: list[tuple[int, float]], threshold: Any) -> dict[str, Any]:
+        least = self._threshold if threshold is None else _threshold(threshold)
+        return {
+            "documents": [
+                replace(documents[index], score=score) for index, score in order if least is None or score >= least
+            ]
+        }
+
+
+def _threshold(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise CallerTypeError(f"score_threshold is {type(value).__name__}; give a number")
+    return float(value)

@@ -1,34 +1,64 @@
-"""Latebind in LlamaIndex: LatebindEmbedding."""
+"""Latebind in LlamaIndex: LatebindEmbedding and LatebindRerank."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._arguments import flag, positive
+from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
 from ..errors import CallerError, CallerTypeError
-from ._common import Encoder, Model, not_installed
+from ._common import Encoder, Model, RankingModel, Reranker, not_installed
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
-    from llama_index.core.bridge.pydantic import Field, PrivateAttr, ValidationError
+    from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr, ValidationError
+    from llama_index.core.callbacks import CBEventType, EventPayload
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 except ImportError as error:
     raise not_installed(error, "LlamaIndex", "latebind[llama-index]") from None
 
-__all__ = ["LatebindEmbedding"]
+__all__ = ["LatebindEmbedding", "LatebindRerank"]
 
 # As many as LlamaIndex allows: Latebind makes batches of its own, by tokens, of all that it is given.
 _BATCH_TEXTS = 2048
 
 
-# What the model was opened for: another value would change nothing.
-_CHOSEN = {"model_name", "settings", "normalize", "dimensions", "query_prompt", "document_prompt"}
+class _Chosen(BaseModel):
+    """Refuses to change what a model was opened for: another value would change nothing."""
+
+    _chosen: ClassVar[frozenset[str]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._refuse_chosen({name})
+        super().__setattr__(name, value)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        self._refuse_chosen(set(update or ()))
+        copied: Self = super().model_copy(update=update, deep=deep)
+        return copied
+
+    def _refuse_chosen(self, names: set[str]) -> None:
+        for name in sorted(names & self._chosen):
+            raise CallerError(f"{name} is chosen when the model is opened: {type(self).__name__}(…, {name}=…)")
+
+    def _fill(self, fields: dict[str, Any]) -> None:
+        """BaseModel's own constructor, with its errors as the caller's."""
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            raise CallerError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
+        except TypeError as error:
+            raise CallerTypeError(str(error)) from None
 
 
-class LatebindEmbedding(BaseEmbedding):
+class LatebindEmbedding(_Chosen, BaseEmbedding):
     """An embedding of LlamaIndex, by a model that is opened at once.
 
     Safe in many threads. What to_dict() and pickle keep opens the model again where it lands.
@@ -47,6 +77,8 @@ class LatebindEmbedding(BaseEmbedding):
     Raises:
         as latebind.Embedder; every call as its encode().
     """
+
+    _chosen = frozenset({"model_name", "settings", "normalize", "dimensions", "query_prompt", "document_prompt"})
 
     settings: dict[str, Any] = Field(default_factory=dict, description="Keywords of latebind.Embedder.")
     normalize: bool = Field(default=False, description="Whether vectors get the length 1.")
@@ -96,24 +128,9 @@ class LatebindEmbedding(BaseEmbedding):
             "embeddings_cache": embeddings_cache,
             "rate_limiter": rate_limiter,
         }
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            raise CallerError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
-        except TypeError as error:
-            raise CallerTypeError(str(error)) from None
+        self._fill(fields)
         self._encoder = encoder
         _ = self.embedder
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        _refuse_chosen({name})
-        super().__setattr__(name, value)
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        _refuse_chosen(set(update or ()))
-        copied: Self = super().model_copy(update=update, deep=deep)
-        return copied
 
     @classmethod
     def class_name(cls) -> str:
@@ -147,6 +164,103 @@ class LatebindEmbedding(BaseEmbedding):
         return vectors
 
 
-def _refuse_chosen(names: set[str]) -> None:
-    for name in sorted(names & _CHOSEN):
-        raise CallerError(f"{name} is chosen when the embedding is made: LatebindEmbedding(…, {name}=…)")
+class LatebindRerank(_Chosen, BaseNodePostprocessor):
+    """A postprocessor of LlamaIndex that keeps the nodes with the highest scores for a query, in that order. Its model is
+    opened at once. Safe in many threads. What to_dict() and pickle keep opens the model again where it lands.
+
+    Args:
+        model: as for latebind.CrossEncoder; or one that is open, which can be shared. It has one label.
+        top_n: how many nodes are kept.
+        keep_retrieval_score: puts the score that a node had into its metadata as "retrieval_score".
+        callback_manager: LlamaIndex's own.
+        settings: the keywords below, under the name that to_dict() has.
+        **keywords: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+
+    Raises:
+        as latebind.CrossEncoder; every call as its rank().
+    """
+
+    _chosen = frozenset({"model", "settings"})
+
+    model: str = Field(description="The model's folder or name.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Keywords of latebind.CrossEncoder.")
+    top_n: int = Field(description="How many nodes are kept.")
+    keep_retrieval_score: bool = Field(default=False, description="Whether metadata keep the score that a node had.")
+
+    _reranker: Reranker = PrivateAttr()
+
+    def __init__(
+        self,
+        model: RankingModel,
+        *,
+        top_n: int = 2,
+        keep_retrieval_score: bool = False,
+        callback_manager: Any = None,
+        settings: dict[str, Any] | None = None,
+        **keywords: Any,
+    ) -> None:
+        reranker = Reranker(model, {**(settings or {}), **keywords})
+        fields: dict[str, Any] = {
+            "model": reranker.model,
+            "settings": reranker.settings,
+            "top_n": positive(top_n, "top_n") or None,
+            "keep_retrieval_score": flag(keep_retrieval_score, "keep_retrieval_score"),
+        }
+        if callback_manager is not None:
+            fields["callback_manager"] = callback_manager
+        self._fill(fields)
+        self._reranker = reranker
+        _ = self.cross_encoder
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "LatebindRerank"
+
+    @property
+    def cross_encoder(self) -> CrossEncoder:
+        """What answers."""
+        return self._reranker.cross_encoder
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        query, texts = _asked(nodes, query_bundle)
+        with self._event(nodes, query) as event:
+            found = self._scored(nodes, self._reranker.order(query, texts, self.top_n))
+            event.on_end(payload={EventPayload.NODES: found})
+        return found
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        query, texts = _asked(nodes, query_bundle)
+        with self._event(nodes, query) as event:
+            found = self._scored(nodes, await self._reranker.aorder(query, texts, self.top_n))
+            event.on_end(payload={EventPayload.NODES: found})
+        return found
+
+    def _event(self, nodes: list[NodeWithScore], query: str) -> Any:
+        about: dict[Any, Any] = {
+            EventPayload.NODES: nodes,
+            EventPayload.MODEL_NAME: self.model,
+            EventPayload.QUERY_STR: query,
+            EventPayload.TOP_K: self.top_n,
+        }
+        return self.callback_manager.event(CBEventType.RERANKING, payload=about)
+
+    def _scored(self, nodes: list[NodeWithScore], order: list[tuple[int, float]]) -> list[NodeWithScore]:
+        """The nodes of the order, and copies of those whose metadata get more."""
+        found = []
+        for index, score in order:
+            node, before = nodes[index].node, nodes[index].score
+            if self.keep_retrieval_score:
+                node = node.model_copy(update={"metadata": {**node.metadata, "retrieval_score": before}})
+            found.append(NodeWithScore(node=node, score=score))
+        return found
+
+
+def _asked(nodes: list[NodeWithScore], query: QueryBundle | None) -> tuple[str, list[str]]:
+    """The query, and what nodes are ranked by: their content with the metadata that embeddings see."""
+    if query is None:
+        raise CallerError("nodes are ranked for a query, and there is none: give query_str or query_bundle")
+    return query.query_str, [each.node.get_content(metadata_mode=MetadataMode.EMBED) for each in nodes]

@@ -1,9 +1,9 @@
-"""A class that is used as that of sentence-transformers is, without torch: SentenceTransformer.
+"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer and CrossEncoder.
 
-    from latebind.integrations.sentence_transformers import SentenceTransformer
+    from latebind.integrations.sentence_transformers import CrossEncoder, SentenceTransformer
 
-What people give it works, and what cannot is refused by its name, with the reason. `mteb` takes it as one of its
-encoders. docs/integrations.md says what differs.
+What people give it works, and what cannot is refused by its name, with the reason. `mteb` takes the first as one
+of its encoders. docs/integrations.md says what differs.
 """
 
 from __future__ import annotations
@@ -12,61 +12,24 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import flag, optional_text, positive
+from .._arguments import flag, positive
 from .._embedder import Embedder
 from .._prompts import config_of
 from ..errors import CallerError, CallerTypeError
 from ._common import Encoder, Model, not_installed
+from ._cross_encoder import CrossEncoder
+from ._shaped import Shaped, at_revision, converted, refuse_settings
 from ._vectors import PRECISIONS, SIMILARITIES, normalized, quantized, similarity_of
 
-__all__ = ["SentenceTransformer"]
-
-_ONCE = "devices and precision are chosen once, as SentenceTransformer(…, device=…, precision=…)"
-_NO_MODULES = "there are no modules of PyTorch in it"
-_NO_TRAINING = "Latebind does not train"
-_NO_POOL = "one process uses all that the device has; latebind.bulk spreads texts over machines"
-_UNCHANGED = "the model is not changed: its folder is model.embedder.folder"
-
-# What sentence-transformers has and this class has not, and why.
-_ABSENT = {
-    **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16"), _ONCE),
-    **dict.fromkeys(("modules", "children", "parameters", "state_dict", "forward", "transformers_model"), _NO_MODULES),
-    **dict.fromkeys(("fit", "train", "old_fit", "evaluate", "model_card_data"), _NO_TRAINING),
-    **dict.fromkeys(("start_multi_process_pool", "stop_multi_process_pool", "encode_multi_process"), _NO_POOL),
-    **dict.fromkeys(("save", "save_pretrained", "push_to_hub", "save_to_hub"), _UNCHANGED),
-    "tokenizer": "Latebind's own tokenizer answers: tokenize(), and count_tokens() of model.embedder",
-}
-
-# Arguments of the constructor that have no meaning here, and why.
-_OF_PYTORCH = "it is for the model in PyTorch; settings of docs/configuration.md are keywords of their own"
-_REFUSED = {
-    "modules": _NO_MODULES,
-    "cache_folder": "models lie in the hub's cache (HF_HUB_CACHE); compiled ones go where 'cache.folder' says",
-    "trust_remote_code": "no code of a model is ever run",
-    "local_files_only": "set HF_HUB_OFFLINE=1",
-    "token": "set HF_TOKEN",
-    "use_auth_token": "set HF_TOKEN",
-    "model_kwargs": f"{_OF_PYTORCH}, and precision is one of them",
-    "processor_kwargs": _OF_PYTORCH,
-    "tokenizer_kwargs": _OF_PYTORCH,
-    "config_kwargs": _OF_PYTORCH,
-    "model_card_data": _NO_TRAINING,
-    "backend": 'which runtime computes is chosen as device="openvino" or device="onnxruntime"',
-}
-# Values of these that ask for nothing.
-_NOTHING: tuple[Any, ...] = (None, False, {}, "torch")
+__all__ = ["CrossEncoder", "SentenceTransformer"]
 
 
-class _AbsentError(CallerError, AttributeError):  # type: ignore[misc]  # the `name` of both is a str
-    """Something of sentence-transformers that this class has not."""
-
-
-class SentenceTransformer:
+class SentenceTransformer(Shaped):
     """A SentenceTransformer whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
 
     Args:
@@ -84,6 +47,11 @@ class SentenceTransformer:
             latebind.Embedder.
     """
 
+    _engine = "embedder"
+    _absent: ClassVar[dict[str, str]] = {
+        "tokenizer": "Latebind's own tokenizer answers: tokenize(), and count_tokens() of model.embedder"
+    }
+
     def __init__(
         self,
         model_name_or_path: Model,
@@ -96,28 +64,16 @@ class SentenceTransformer:
         revision: str | None = None,
         **settings: Any,
     ) -> None:
-        for name, reason in _REFUSED.items():
-            value = settings.pop(name, None)
-            if not any(type(value) is type(nothing) and value == nothing for nothing in _NOTHING):
-                raise CallerError(f"{name}: {reason}")
+        refuse_settings(settings)
         if device is not None:
             settings["device"] = device
-        self._encoder = Encoder(_at_revision(model_name_or_path, revision), settings)
-        _ = self.embedder
-        if prompts is not None and not isinstance(prompts, dict):
-            raise CallerTypeError(f"prompts is {type(prompts).__name__}; give a dict")
-        #: Prompts by their names. "query" and "document" are always there.
-        self.prompts: dict[str, str] = {"query": "", "document": "", **self.embedder.prompts, **(prompts or {})}
-        for name, prompt in self.prompts.items():
-            optional_text(name, "the name of a prompt")
-            optional_text(prompt, f"the prompt {name!r}")
+        self._encoder = Encoder(at_revision(model_name_or_path, revision), settings)
+        if default_prompt_name is None:
+            default_prompt_name = config_of(self.embedder.folder).get("default_prompt_name")
+        # "query" and "document" are always there.
+        self._set_prompts({"query": "", "document": "", **self.embedder.prompts}, prompts, default_prompt_name)
         # An empty one is meant, too, where it was given.
         self._given_prompts = {*self.embedder.prompts, *(prompts or {})}
-        #: The prompt that encode() uses when none is given.
-        self.default_prompt_name: str | None = optional_text(default_prompt_name, "default_prompt_name")
-        if default_prompt_name is None:
-            self.default_prompt_name = config_of(self.embedder.folder).get("default_prompt_name")
-        self._prompt(None, None)  # refuses a name that there is not
         #: Vectors are cut to so many numbers.
         self.truncate_dim: int | None = positive(truncate_dim, "truncate_dim") or None
         if similarity_fn_name is None:
@@ -180,9 +136,9 @@ class SentenceTransformer:
         others.pop("task", None)  # how encode_query() and encode_document() of sentence-transformers call
         if others:
             raise CallerError(f"encode() has no argument {', '.join(map(repr, others))}")
-        self._refuse(output_value, device, pool, chunk_size)
-        if not positive(batch_size, "batch_size"):
-            raise CallerTypeError("batch_size is None; give an int")
+        if output_value != "sentence_embedding":
+            raise CallerError(f"output_value is {output_value!r}; only vectors of whole texts leave the model")
+        self._refuse(batch_size, device, pool, chunk_size)
         if precision not in PRECISIONS:
             raise CallerError(f"precision is {precision!r}; known: {', '.join(PRECISIONS)}")
         normalizes = flag(normalize_embeddings, "normalize_embeddings")
@@ -197,7 +153,7 @@ class SentenceTransformer:
             # As sentence-transformers does: what the model itself has normalised is not normalised again.
             vectors = np.ascontiguousarray(vectors[..., :dimensions])
             vectors = normalized(vectors) if normalizes else vectors
-        return _converted(quantized(vectors, precision), convert_to_numpy, convert_to_tensor)
+        return converted(quantized(vectors, precision), vectors.ndim == 1, convert_to_numpy, convert_to_tensor)
 
     def encode_query(
         self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
@@ -250,11 +206,6 @@ class SentenceTransformer:
         """What answers."""
         return self._encoder.embedder
 
-    @property
-    def device(self) -> Any:
-        """What it was opened with."""
-        return self.embedder.settings["device"]
-
     def get_embedding_dimension(self) -> int:
         """Numbers of a vector."""
         dimension = self.embedder.dimension
@@ -305,10 +256,6 @@ class SentenceTransformer:
 
     truncate_sentence_embeddings = truncate_embeddings
 
-    def eval(self) -> SentenceTransformer:
-        """Does nothing: it never trains."""
-        return self
-
     @property
     def mteb_model_meta(self) -> Any:
         """mteb's ModelMeta of it.
@@ -335,26 +282,10 @@ class SentenceTransformer:
             }
         )
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _ABSENT:
-            raise _AbsentError(f"{name}: {_ABSENT[name]}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __repr__(self) -> str:
-        return f"SentenceTransformer({self.embedder!r})"
-
     # -- Inside --------------------------------------------------------------------------------------------------------
 
-    def _prompt(self, name: str | None, text: str | None) -> str:
-        """What is put before each text. A text comes before a name, and a name before the default."""
-        if text is not None:
-            return str(optional_text(text, "prompt"))
-        name = optional_text(self.default_prompt_name if name is None else name, "prompt_name")
-        if name is None:
-            return ""
-        if name not in self.prompts:
-            raise CallerError(f"there is no prompt {name!r}; known: {', '.join(self.prompts)}")
-        return self.prompts[name]
+    def _model(self) -> Embedder:
+        return self.embedder
 
     def _prompt_for(self, kind: str) -> str:
         """What is put before queries, or before documents."""
@@ -363,15 +294,6 @@ class SentenceTransformer:
         return next(
             (prompts[name] for name in names if prompts.get(name) or name in self._given_prompts & set(prompts)), ""
         )
-
-    def _refuse(self, output_value: Any, device: Any, pool: Any, chunk_size: Any) -> None:
-        if output_value != "sentence_embedding":
-            raise CallerError(f"output_value is {output_value!r}; only vectors of whole texts leave the model")
-        if device is not None and str(device) != str(self.device):
-            raise CallerError(f"device is {device!r}, and the model was opened with {self.device!r}: {_ONCE}")
-        for name, value in (("pool", pool), ("chunk_size", chunk_size)):
-            if value is not None:
-                raise CallerError(f"{name}: {_NO_POOL}")
 
     def _of_mteb(
         self, batches: Any, others: dict[str, Any], prompt_name: str | None, prompt: str | None
@@ -394,21 +316,3 @@ class SentenceTransformer:
                 if known in self.prompts:
                     return texts, self.prompts[known]
         return texts, self._prompt_for(kind) if kind else None
-
-
-def _at_revision(model: Model, revision: str | None) -> Model:
-    """A name on the hub with its revision, which a folder has not."""
-    if revision is None or isinstance(model, Embedder) or os.path.exists(model):
-        return model
-    return f"{os.fspath(model)}@{optional_text(revision, 'revision')}"
-
-
-def _converted(vectors: Any, to_numpy: Any, to_tensor: Any) -> Any:
-    if flag(to_numpy, "convert_to_numpy") and not flag(to_tensor, "convert_to_tensor"):
-        return vectors
-    try:
-        import torch
-    except ImportError as error:
-        raise not_installed(error, "torch, for convert_to_tensor=True or convert_to_numpy=False,", "torch") from None
-    tensor = torch.from_numpy(vectors)
-    return tensor if to_tensor or vectors.ndim == 1 else list(tensor)

@@ -5,7 +5,7 @@ import shutil
 import socket
 
 import pytest
-from frameworks import GOLDEN, TINY
+from frameworks import GOLDEN, RERANKER, TINY
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,3 +42,12 @@ def prompted(tmp_path_factory):
     prompts = {"query": "Frage: ", "passage": "Absatz: "}
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}), encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="session")
+def reranker():
+    """A cross-encoder with one label, on the backend that computes what the reference did to the last digits."""
+    import latebind
+
+    with latebind.CrossEncoder(RERANKER, device="native") as opened:
+        yield opened

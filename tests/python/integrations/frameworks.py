@@ -5,9 +5,50 @@ import os
 
 os.environ |= {"HAYSTACK_TELEMETRY_ENABLED": "False", "ANONYMIZED_TELEMETRY": "False", "LANGSMITH_TRACING": "false"}
 
-from support import GOLDEN, MODEL, SOURCE, TINY, cosines, good, python
+from support import (
+    CROSS_ENCODERS,
+    GOLDEN,
+    MODEL,
+    RECORDED,
+    SOURCE,
+    TINY,
+    cosines,
+    good,
+    python,
+    recorded_query,
+    with_models_here,
+)
 
-__all__ = ["ANSWER", "DOCUMENTS", "GOLDEN", "MODEL", "QUESTION", "SOURCE", "TEXTS", "TINY", "cosines", "good", "python"]
+__all__ = [
+    "ANSWER",
+    "CLASSIFIER",
+    "CROSS_ENCODERS",
+    "DOCUMENTS",
+    "GOLDEN",
+    "MODEL",
+    "NO_RERANKERS",
+    "QUESTION",
+    "RECORDED",
+    "RERANKER",
+    "SOURCE",
+    "TEXTS",
+    "TINY",
+    "cosines",
+    "good",
+    "python",
+    "recorded_query",
+    "with_models_here",
+]
+
+# One label, and three.
+RERANKER, CLASSIFIER = CROSS_ENCODERS / "bert", CROSS_ENCODERS / "roberta"
+# What no reranker opens: model, arguments, and what the error says.
+NO_RERANKERS = [
+    (None, {}, "model is NoneType"),
+    (TINY, {}, "latebind embed"),
+    (CLASSIFIER, {}, r"3 labels \(contradiction"),
+    (RERANKER, {"max_tokns": 1}, r"did you mean max_tokens\?"),
+]
 
 TEXTS = [json.loads(line)["text"] for line in (GOLDEN / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
 

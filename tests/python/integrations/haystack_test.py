@@ -1,18 +1,18 @@
-"""LatebindTextEmbedder and LatebindDocumentEmbedder in the real Haystack."""
+"""LatebindTextEmbedder, LatebindDocumentEmbedder and LatebindRanker in the real Haystack."""
 
 import asyncio
 
 import latebind
 import numpy
 import pytest
-from frameworks import ANSWER, DOCUMENTS, MODEL, QUESTION, TEXTS, TINY, cosines
+from frameworks import ANSWER, CLASSIFIER, DOCUMENTS, MODEL, QUESTION, RERANKER, TEXTS, TINY, cosines, recorded_query
 from haystack import Document, Pipeline
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
-from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.components.writers import DocumentWriter
 from haystack.core.errors import DeserializationError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from latebind.integrations.haystack import LatebindDocumentEmbedder, LatebindTextEmbedder
+from latebind.integrations.haystack import LatebindDocumentEmbedder, LatebindRanker, LatebindTextEmbedder
 
 SETTINGS = {"device": "cpu", "precision": "f32", "strict": False}
 BOTH = [LatebindTextEmbedder, LatebindDocumentEmbedder]
@@ -175,3 +175,117 @@ def test_what_is_no_text_or_document_is_the_caller_s_error(tiny):
             documents.run(wrong)
     with pytest.raises(latebind.CallerTypeError, match="document 1 is str"):
         documents.run([Document(content="a"), "b"])
+
+
+# -- Scores ------------------------------------------------------------------------------------------------------------
+
+QUERY, CANDIDATES, SCORES = recorded_query("bert")
+ORDER = sorted(range(len(SCORES)), key=lambda index: -SCORES[index])
+
+
+def candidates():
+    return [Document(content=text, meta={"row": row}, score=row / 10) for row, text in enumerate(CANDIDATES)]
+
+
+def test_documents_are_ranked_by_their_scores(reranker):
+    ranker = LatebindRanker(reranker)
+    given = candidates()
+    for found in (ranker.run(QUERY, given)["documents"], asyncio.run(ranker.run_async(QUERY, given))["documents"]):
+        assert [(each.id, each.content, each.meta) for each in found] == [
+            (given[row].id, CANDIDATES[row], {"row": row}) for row in ORDER
+        ]
+        assert [each.score for each in found] == pytest.approx([SCORES[row] for row in ORDER], abs=1e-5)
+    assert [each.score for each in given] == [row / 10 for row in range(len(given))]
+    assert ranker.run(QUERY, []) == {"documents": []}
+
+
+def test_few_documents_are_kept(reranker):
+    def rows(ranker, **arguments):
+        return [each.meta["row"] for each in ranker.run(QUERY, candidates(), **arguments)["documents"]]
+
+    ranker = LatebindRanker(reranker, top_k=2)
+    assert rows(ranker) == ORDER[:2] and rows(ranker, top_k=3) == ORDER[:3]
+    assert (
+        len(LatebindRanker(reranker).run(QUERY, [Document(content=str(row)) for row in range(20)])["documents"]) == 10
+    )
+    least = (SCORES[ORDER[1]] + SCORES[ORDER[2]]) / 2
+    assert rows(LatebindRanker(reranker, score_threshold=least)) == ORDER[:2]
+    assert rows(ranker, score_threshold=2) == []
+    assert rows(LatebindRanker(reranker, score_threshold=2), score_threshold=0) == ORDER
+
+
+def test_of_the_same_documents_the_first_counts(reranker):
+    given = [
+        Document(content="a dog", id="1", score=0.1),
+        Document(content="cats", id="2"),
+        Document(content="x", id="1"),
+    ]
+    found = LatebindRanker(reranker).run(QUERY, given)["documents"]
+    assert {each.id: each.content for each in found} == {"1": "a dog", "2": "cats"}
+
+
+def test_fields_of_meta_are_ranked_too(reranker):
+    ranker = LatebindRanker(reranker, meta_fields_to_embed=["title"], embedding_separator=" | ")
+    [found] = ranker.run(QUERY, [Document(content="a dog", meta={"title": "cats"})])["documents"]
+    assert found.score == pytest.approx(float(reranker.predict((QUERY, "cats | a dog"))), abs=1e-6)
+
+
+def test_a_pipeline_ranks_and_is_kept_as_text():
+    store = InMemoryDocumentStore()
+    store.write_documents(candidates())
+    first = Pipeline()
+    first.add_component("retriever", InMemoryBM25Retriever(store, top_k=len(CANDIDATES)))
+    first.add_component("ranker", LatebindRanker(RERANKER, device="native", top_k=1, score_threshold=0.0))
+    first.connect("retriever.documents", "ranker.documents")
+    second = Pipeline.loads(first.dumps(), allowed_modules=["latebind.integrations.*"])
+    assert second == first
+    second.get_component("retriever").document_store = store  # what is kept of it has no documents
+    second.warm_up()
+    rows = {each.meta["row"] for each in first.get_component("retriever").run(QUERY)["documents"]}
+    best = next(row for row in ORDER if row in rows)
+    for pipeline in (first, second):
+        [found] = pipeline.run({"retriever": {"query": QUERY}, "ranker": {"query": QUERY}})["ranker"]["documents"]
+        assert found.content == CANDIDATES[best]
+    ranker = second.get_component("ranker")
+    assert ranker.cross_encoder.settings == {**SETTINGS, "device": "native"}
+    assert LatebindRanker.from_dict(ranker.to_dict()).to_dict() == ranker.to_dict()
+
+
+def test_the_ranker_s_model_is_opened_by_warm_up_once():
+    ranker = LatebindRanker(RERANKER, device="native")
+    ranker.warm_up()
+    opened = ranker.cross_encoder
+    ranker.warm_up()
+    assert ranker.cross_encoder is opened
+    opened.close()
+    for model, text in (("/nonexistent/model", "/nonexistent"), (TINY, "latebind embed"), (CLASSIFIER, "3 labels")):
+        with pytest.raises(latebind.CallerError, match=text):
+            LatebindRanker(model).warm_up()
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "text"),
+    [
+        (None, {}, "model is NoneType"),
+        (RERANKER, {"max_tokns": 1}, r"did you mean max_tokens\?"),
+        (RERANKER, {"top_k": 0}, "top_k is 0"),
+        (RERANKER, {"score_threshold": "much"}, "score_threshold is str"),
+        (RERANKER, {"meta_fields_to_embed": "title"}, "meta_fields_to_embed is a str"),
+    ],
+)
+def test_wrong_arguments_of_the_ranker_are_the_caller_s_errors(model, arguments, text):
+    with pytest.raises(latebind.CallerError, match=text):
+        LatebindRanker(model, **arguments)
+
+
+def test_wrong_calls_of_the_ranker_are_the_caller_s_errors(reranker):
+    ranker = LatebindRanker(reranker)
+    for query, documents, text in (
+        (None, candidates(), "the query is NoneType"),
+        ("a", "b", "documents is str; give a list of Document, and the query as a str"),
+        ("a", [Document(content="a"), "b"], "document 1 is str"),
+    ):
+        with pytest.raises(latebind.CallerTypeError, match=text):
+            ranker.run(query, documents)
+    with pytest.raises(latebind.CallerError, match="top_k is -1"):
+        ranker.run("a", candidates(), top_k=-1)

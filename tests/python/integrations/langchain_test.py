@@ -1,4 +1,4 @@
-"""LatebindEmbeddings in the real LangChain."""
+"""LatebindEmbeddings, LatebindReranker and LatebindCrossEncoder in the real LangChain."""
 
 import asyncio
 import pickle
@@ -6,11 +6,24 @@ import pickle
 import latebind
 import numpy
 import pytest
-from frameworks import ANSWER, DOCUMENTS, MODEL, QUESTION, TEXTS, TINY, cosines
-from langchain_core.documents import Document
+from frameworks import (
+    ANSWER,
+    DOCUMENTS,
+    MODEL,
+    NO_RERANKERS,
+    QUESTION,
+    RECORDED,
+    RERANKER,
+    TEXTS,
+    TINY,
+    cosines,
+    recorded_query,
+)
+from langchain_core.cross_encoders import BaseCrossEncoder
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
-from latebind.integrations.langchain import LatebindEmbeddings
+from latebind.integrations.langchain import LatebindCrossEncoder, LatebindEmbeddings, LatebindReranker
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +107,7 @@ def test_wrong_arguments_are_the_caller_s_errors(model, arguments, text):
 
 
 def test_an_open_embedder_takes_no_settings(tiny):
-    with pytest.raises(latebind.CallerError, match="device, max_tokens: an Embedder that is open has its settings"):
+    with pytest.raises(latebind.CallerError, match="device, max_tokens: the Embedder is open and has its settings"):
         LatebindEmbeddings(tiny, device="cpu", max_tokens=5)
 
 
@@ -122,3 +135,76 @@ def test_it_opens_a_model_of_its_own():
     with embeddings.embedder as opened:
         assert opened.attestation.backend == "openvino"
         assert len(embeddings.embed_query("a")) == 384
+
+
+# -- Scores ------------------------------------------------------------------------------------------------------------
+
+QUERY, CANDIDATES, SCORES = recorded_query("bert")
+ORDER = sorted(range(len(SCORES)), key=lambda index: -SCORES[index])
+
+
+def candidates():
+    return [Document(text, metadata={"row": row}, id=str(row)) for row, text in enumerate(CANDIDATES)]
+
+
+def test_documents_are_kept_by_their_scores(reranker):
+    compressor = LatebindReranker(reranker)
+    assert isinstance(compressor, BaseDocumentCompressor) and compressor.top_n == 3
+    given = candidates()
+    for found in (
+        compressor.compress_documents(given, QUERY),
+        asyncio.run(compressor.acompress_documents(given, QUERY, callbacks=None)),
+    ):
+        assert [(each.id, each.metadata["row"]) for each in found] == [(str(row), row) for row in ORDER[:3]]
+        assert [each.page_content for each in found] == [CANDIDATES[row] for row in ORDER[:3]]
+        scores = [each.metadata["relevance_score"] for each in found]
+        assert all(type(score) is float for score in scores)
+        assert scores == pytest.approx([SCORES[row] for row in ORDER[:3]], abs=1e-5)
+    assert all("relevance_score" not in each.metadata for each in given)
+    compressor.top_n = 1
+    assert len(compressor.compress_documents(given, QUERY)) == 1
+    assert len(LatebindReranker(reranker, top_n=None).compress_documents(given, QUERY)) == len(given)
+    assert list(compressor.compress_documents([], QUERY)) == []
+
+
+def test_a_cross_encoder_scores_pairs(reranker):
+    encoder = LatebindCrossEncoder(reranker)
+    assert isinstance(encoder, BaseCrossEncoder) and encoder.cross_encoder is reranker
+    found = encoder.score([tuple(pair) for pair in RECORDED["pairs"]])
+    assert type(found[0]) is float
+    assert found == pytest.approx([row[0] for row in RECORDED["scores"]["bert"]], abs=1e-5)
+    assert encoder.score([]) == []
+    assert repr(encoder).startswith("LatebindCrossEncoder(<CrossEncoder ")
+
+
+@pytest.mark.parametrize("kind", [LatebindReranker, LatebindCrossEncoder])
+def test_what_scores_is_opened_with_its_settings_and_survives_pickling(kind):
+    first = kind(RERANKER, device="native", max_tokens=12)
+    again = pickle.loads(pickle.dumps(first))
+    for each in (first, again):
+        assert (each.cross_encoder.max_tokens, each.cross_encoder.settings["device"]) == (12, "native")
+    assert again.cross_encoder is not first.cross_encoder
+    first.cross_encoder.close()
+    again.cross_encoder.close()
+
+
+@pytest.mark.parametrize("kind", [LatebindReranker, LatebindCrossEncoder])
+@pytest.mark.parametrize(("model", "arguments", "text"), NO_RERANKERS)
+def test_wrong_arguments_of_what_scores_are_the_caller_s_errors(kind, model, arguments, text):
+    with pytest.raises(latebind.CallerError, match=text):
+        kind(model, **arguments)
+
+
+def test_wrong_calls_of_what_scores_are_the_caller_s_errors(reranker, tiny):
+    with pytest.raises(latebind.CallerError, match="device: the CrossEncoder is open and has its settings"):
+        LatebindReranker(reranker, device="cpu")
+    with pytest.raises(latebind.CallerTypeError, match="model is Embedder"):
+        LatebindReranker(tiny)
+    with pytest.raises(latebind.CallerError, match="top_n is 0"):
+        LatebindReranker(reranker, top_n=0)
+    with pytest.raises(latebind.CallerTypeError, match="the query is NoneType"):
+        LatebindReranker(reranker).compress_documents(candidates(), None)
+    with pytest.raises(ValueError, match="frozen"):
+        LatebindReranker(reranker).model = "other"
+    with pytest.raises(latebind.CallerError, match=r"pairs\[1\]\[1\] is NoneType"):
+        LatebindCrossEncoder(reranker).score([("a", "b"), ("a", None)])

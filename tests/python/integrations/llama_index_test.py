@@ -1,4 +1,4 @@
-"""LatebindEmbedding in the real LlamaIndex."""
+"""LatebindEmbedding and LatebindRerank in the real LlamaIndex."""
 
 import asyncio
 import copy
@@ -7,12 +7,14 @@ import pickle
 import latebind
 import numpy
 import pytest
-from frameworks import ANSWER, DOCUMENTS, MODEL, QUESTION, TEXTS, TINY, cosines
-from latebind.integrations.llama_index import LatebindEmbedding
+from frameworks import ANSWER, DOCUMENTS, MODEL, NO_RERANKERS, QUESTION, RERANKER, TEXTS, TINY, cosines, recorded_query
+from latebind.integrations.llama_index import LatebindEmbedding, LatebindRerank
 from llama_index.core import StorageContext, VectorStoreIndex, load_index_from_storage
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import TextNode
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.kvstore import SimpleKVStore
 
 SETTINGS = {"device": "cpu", "precision": "f32", "strict": False}
@@ -170,3 +172,100 @@ def test_what_the_model_was_opened_for_is_not_assigned(tiny, name):
         embedding.model_copy(update={name: None})
     embedding.embed_batch_size = 7
     assert embedding.model_copy(update={"embed_batch_size": 8}).embed_batch_size == 8
+
+
+# -- Scores ------------------------------------------------------------------------------------------------------------
+
+QUERY, CANDIDATES, SCORES = recorded_query("bert")
+ORDER = sorted(range(len(SCORES)), key=lambda index: -SCORES[index])
+
+
+def retrieved():
+    return [
+        NodeWithScore(node=TextNode(text=text, id_=str(row)), score=row / 10) for row, text in enumerate(CANDIDATES)
+    ]
+
+
+def test_nodes_are_kept_by_their_scores(reranker):
+    rerank = LatebindRerank(reranker)
+    assert isinstance(rerank, BaseNodePostprocessor) and rerank.top_n == 2
+    given = retrieved()
+    for found in (
+        rerank.postprocess_nodes(given, query_str=QUERY),
+        rerank.postprocess_nodes(given, QueryBundle(QUERY)),
+        asyncio.run(rerank.apostprocess_nodes(given, query_str=QUERY)),
+    ):
+        assert [each.node.node_id for each in found] == [str(row) for row in ORDER[:2]]
+        assert [each.score for each in found] == pytest.approx([SCORES[row] for row in ORDER[:2]], abs=1e-5)
+        assert all(type(each.score) is float and each.node.metadata == {} for each in found)
+    assert [each.score for each in given] == [row / 10 for row in range(len(given))]
+    rerank.top_n = 100
+    assert len(rerank.postprocess_nodes(given, query_str=QUERY)) == len(given)
+    assert rerank.postprocess_nodes([], query_str=QUERY) == []
+
+
+def test_the_score_that_a_node_had_is_kept_where_that_is_wanted(reranker):
+    given = retrieved()
+    found = LatebindRerank(reranker, keep_retrieval_score=True).postprocess_nodes(given, query_str=QUERY)
+    assert [each.node.metadata for each in found] == [{"retrieval_score": row / 10} for row in ORDER[:2]]
+    assert all(each.node.metadata == {} for each in given)
+
+
+def test_nodes_are_ranked_by_what_embeddings_see(reranker):
+    node = TextNode(text="a dog", metadata={"title": "cats"}, excluded_embed_metadata_keys=["file"])
+    node.metadata["file"] = "x"
+    [found] = LatebindRerank(reranker).postprocess_nodes([NodeWithScore(node=node)], query_str=QUERY)
+    assert found.score == pytest.approx(float(reranker.predict((QUERY, "title: cats\n\na dog"))), abs=1e-6)
+
+
+def test_it_is_a_step_of_a_query_and_its_events_are_seen(reranker, embedding):
+    debug = LlamaDebugHandler(print_trace_on_end=False)
+    rerank = LatebindRerank(reranker, top_n=1, callback_manager=CallbackManager([debug]))
+    index = VectorStoreIndex([TextNode(text=text) for text in CANDIDATES], embed_model=embedding)
+    nodes = index.as_retriever(similarity_top_k=len(CANDIDATES)).retrieve(QUERY)
+    [found] = rerank.postprocess_nodes(nodes, query_str=QUERY)
+    assert found.node.get_content() == CANDIDATES[ORDER[0]]
+    [[begin, end]] = debug.get_event_pairs(CBEventType.RERANKING)
+    assert begin.payload["top_k"] == 1 and len(begin.payload["nodes"]) == len(CANDIDATES)
+    assert end.payload["nodes"] == [found]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda first: LatebindRerank.from_dict(first.to_dict()),
+        lambda first: LatebindRerank.from_json(first.to_json()),
+        lambda first: pickle.loads(pickle.dumps(first)),
+        copy.deepcopy,
+    ],
+)
+def test_what_is_kept_of_a_reranker_makes_the_same_again(again):
+    first = LatebindRerank(RERANKER, device="native", max_tokens=12, top_n=3, keep_retrieval_score=True)
+    second = again(first)
+    assert type(second) is LatebindRerank and second.to_dict() == first.to_dict()
+    assert (second.class_name(), second.model, second.top_n) == ("LatebindRerank", str(RERANKER), 3)
+    assert second.keep_retrieval_score and second.cross_encoder is not first.cross_encoder
+    assert second.cross_encoder.settings == {**SETTINGS, "device": "native", "max_tokens": 12}
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "text"),
+    [
+        *NO_RERANKERS,
+        (RERANKER, {"top_n": 0}, "top_n is 0"),
+        (RERANKER, {"top_n": None}, "top_n: "),
+        (RERANKER, {"keep_retrieval_score": 1}, "keep_retrieval_score is int"),
+    ],
+)
+def test_wrong_arguments_of_a_reranker_are_the_caller_s_errors(model, arguments, text):
+    with pytest.raises(latebind.CallerError, match=text):
+        LatebindRerank(model, **arguments)
+
+
+def test_wrong_calls_of_a_reranker_are_the_caller_s_errors(reranker):
+    rerank = LatebindRerank(reranker)
+    with pytest.raises(latebind.CallerError, match="there is none: give query_str"):
+        rerank.postprocess_nodes(retrieved())
+    for name in ("model", "settings"):
+        with pytest.raises(latebind.CallerError, match=name):
+            setattr(rerank, name, None)

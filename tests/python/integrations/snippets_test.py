@@ -1,15 +1,18 @@
-"""The programs of docs/integrations.md, as they stand there, each in an interpreter of its own."""
+"""The programs of docs/integrations.md, as they stand there, those of a section after each other in an interpreter of its
+own."""
 
 import re
 
 import pytest
-from frameworks import MODEL, SOURCE, python
+from frameworks import SOURCE, python, with_models_here
 
-SNIPPETS = re.findall(
-    r"^## (.+?)\n(?:(?!^## ).)*?^```python\n(.*?)^```",
+SECTIONS = re.findall(
+    r"^## (.+?)\n(.*?)(?=^## |\Z)",
     (SOURCE / "docs" / "integrations.md").read_text(encoding="utf-8"),
     re.DOTALL | re.MULTILINE,
 )
+# Of each section: one that embeds and, where there are two, one that ranks after it.
+SNIPPETS = [(title, re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)) for title, text in SECTIONS]
 
 
 def test_each_framework_has_one():
@@ -20,14 +23,19 @@ def test_each_framework_has_one():
         "Chroma",
         "sentence-transformers",
     ]
+    assert [len(programs) for _, programs in SNIPPETS] == [2, 2, 2, 1, 2]
 
 
-@pytest.mark.parametrize(("title", "snippet"), SNIPPETS)
-def test_it_prints_what_was_meant(title, snippet, tmp_path):
-    # What is loaded from the hub is here already.
-    code = snippet.replace('"sentence-transformers/all-MiniLM-L6-v2"', repr(str(MODEL)))
-    assert code != snippet
+@pytest.mark.parametrize(("title", "programs"), SNIPPETS)
+def test_they_print_what_was_meant(title, programs, tmp_path):
+    whole = "\n".join(programs)
+    code = with_models_here(whole)
+    assert code != whole
     done = python(code, env={"HOME": str(tmp_path)}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    expected = "1" if title.startswith("sentence") else "Interest is paid on savings every month."
-    assert done.stdout == expected + "\n", done.stderr
+    embedded, *ranked = done.stdout.splitlines()
+    assert embedded == ("1" if title.startswith("sentence") else "Interest is paid on savings every month."), (
+        done.stderr
+    )
+    # The model that is here is not trained.
+    assert [0 < float(score) < 1 for score in ranked] == [True] * (len(programs) - 1)

@@ -1,0 +1,100 @@
+"""Pairs of texts of all the types that callers have, as the addresses and sizes that the library takes: Texts with two of
+each in a row, which is lb_text_pair. Errors name the text by its pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from ._texts import PART_TEXTS, ListSource, Source, Texts, encoded, source_of
+from .errors import CallerError, CallerTypeError
+
+Pair = tuple[Any, Any]
+
+_NEEDED = "give a list of pairs of str, or one pair"
+
+
+def _listed(pairs: Any) -> list[Any]:
+    if isinstance(pairs, (list, tuple)):
+        return list(pairs)
+    if isinstance(pairs, (str, bytes, bytearray, memoryview, Mapping, AbstractSet)) or not isinstance(pairs, Iterable):
+        raise CallerTypeError(f"pairs is {type(pairs).__name__}; {_NEEDED}")
+    if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):
+        pairs = pairs.to_numpy()  # going through a table gives the names of its columns
+    if not isinstance(pairs, np.ndarray):
+        return list(pairs)
+    try:
+        listed = pairs.tolist()
+    except (SystemError, ValueError) as error:
+        raise CallerError(f"the array has a text that is not Unicode: {error}") from None
+    if not isinstance(listed, list):
+        raise CallerTypeError(f"pairs is an array of no dimension; {_NEEDED}")
+    return listed
+
+
+def _two(given: Any, place: str) -> Pair:
+    texts = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(texts, (list, tuple)):
+        raise CallerTypeError(f"{place} is {type(given).__name__}, not a pair of str")
+    if len(texts) != 2:
+        raise CallerError(f"{place} has the length {len(texts)}; a pair is two texts")
+    return texts[0], texts[1]
+
+
+def pairs_of(pairs: Any) -> tuple[list[Pair], bool]:
+    """The pairs that were given, and whether it was a single one: two texts, and no list of pairs.
+
+    Raises:
+        CallerTypeError, CallerError: something is no pair. What of a pair is no text is left to who reads it.
+    """
+    listed = _listed(pairs)
+    if listed and not isinstance(listed[0], (list, tuple, np.ndarray)):
+        return [_two(listed, "pairs")], True
+    return [_two(each, f"pairs[{index}]") for index, each in enumerate(listed)], False
+
+
+class Pairs(ListSource):
+    """Of pairs_of()."""
+
+    def __init__(self, pairs: list[Pair], is_single: bool) -> None:
+        super().__init__(pairs)
+        self._is_single = is_single
+
+    def _characters(self, items: list[Any]) -> int:
+        return super()._characters([text for pair in items for text in pair])
+
+    def _encoded(self, items: list[Any], first: int) -> Texts:
+        texts = encoded([text for pair in items for text in pair], 2 * first, self._place)
+        return Texts(texts.addresses.reshape(-1, 4), texts)
+
+    def _place(self, index: int) -> str:
+        return f"pairs[{index}]" if self._is_single else f"pairs[{index // 2}][{index % 2}]"
+
+
+class Candidates(Source):
+    """A query with each of many documents: all that encode() takes, but no str."""
+
+    def __init__(self, query: Any, documents: Any) -> None:
+        """
+        Raises:
+            CallerTypeError, CallerError: the query is no text, or the documents cannot be texts.
+        """
+        self._query = encoded([query], place=lambda _: "the query")
+        if isinstance(documents, str):
+            raise CallerTypeError("documents is a str; give a list of them")
+        source = source_of(documents, "documents")
+        self._documents = source if isinstance(source, Source) else ListSource(list(source))
+        super().__init__(self._documents.count)
+
+    def text(self, index: int) -> str:
+        return self._documents.text(index)
+
+    def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
+        for first, part in self._documents.parts(most):
+            addresses = np.empty((part.count, 4), np.uintp)
+            addresses[:, :2] = self._query.addresses
+            addresses[:, 2:] = part.addresses
+            yield first, Texts(addresses, (self._query, part))

@@ -1,0 +1,183 @@
+"""What models of texts have in common, whether they give vectors or scores: TextModel."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from ctypes import byref
+from dataclasses import dataclass
+from typing import Any
+
+from . import _abi
+from ._attestation import Attestation, attestation_of
+from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
+from ._library import c_text, check, runtime, sized
+from ._model_name import folder_of
+from ._opened import Arguments, Opened, open_by
+from ._progress import progress_bar
+from ._settings import settings_of
+from ._texts import PART_TEXTS, Source, Texts
+from .errors import LatebindError
+
+# With a progress bar: texts between two of its steps.
+_STEP_TEXTS = 4096
+
+
+@dataclass(frozen=True)
+class EmbedStats:
+    """What a model has done since it was opened.
+
+    Attributes:
+        texts: how many; pairs of a cross-encoder.
+        tokens: real ones.
+        padded_tokens: what was computed, padding included.
+        truncated_texts: texts that were cut.
+        fallback_texts: computed by a device other than the preferred one.
+        seconds: the sum over all calls, also of those that ran side by side.
+    """
+
+    texts: int = 0
+    tokens: int = 0
+    padded_tokens: int = 0
+    truncated_texts: int = 0
+    fallback_texts: int = 0
+    seconds: float = 0.0
+
+
+class _Rate:
+    """How long calls take, from those before. A race between threads costs a rough estimate, and nothing else."""
+
+    def __init__(self) -> None:
+        self._seconds: float | None = None
+
+    @staticmethod
+    def _work(texts: Texts) -> int:
+        # Bytes are about proportional to tokens; every text has a few tokens of its own.
+        return texts.bytes + 16 * texts.count
+
+    def is_long(self, texts: Texts) -> bool:
+        """Whether a call may take long enough to be made interruptible. Nothing is known of the first one."""
+        return self._seconds is None or self._seconds * self._work(texts) > LONG_SECONDS
+
+    def add(self, texts: Texts, seconds: float) -> None:
+        found = seconds / max(self._work(texts), 1)
+        self._seconds = found if self._seconds is None else (self._seconds + found) / 2
+
+
+class TextModel(Opened):
+    """A model of a folder, a bundle or a name on the hub, with what it was opened with and what it has done."""
+
+    # What messages call it, what it is given, and the progress bar's word for what it does.
+    _what: str
+    _inputs: str
+    _doing: str
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        open_model: Callable[..., int],
+        destroy: Callable[..., None],
+        attest: Callable[..., int],
+    ) -> None:
+        """`open_model`, `destroy`, `attest`: functions of the library, such as lb_embedder_open."""
+        name, device, precision, strict, settings = arguments
+        of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
+        self._rate = _Rate()
+        self._totals = EmbedStats()
+        self._totals_lock = threading.Lock()
+        self._attest = attest
+        of_process = runtime(of_runtime)
+        self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
+        opened = open_by(open_model, destroy, of_process, c_text(self._folder, "model"), of_model)
+        super().__init__(arguments, Handle(opened, self._what))
+        self._max_tokens = 0
+
+    @property
+    def max_tokens(self) -> int:
+        """Texts are cut to this many tokens; the two of a pair together."""
+        return self._max_tokens
+
+    @property
+    def folder(self) -> str:
+        """Where the model's files are: what it was opened with, or where a name of the hub was loaded to."""
+        return self._folder
+
+    @property
+    def model(self) -> str:
+        """The model as it was given: a folder, a bundle, or a name on the hub."""
+        return self._arguments[0]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keywords that it was opened with: type(it)(model, **settings) opens another one like it."""
+        _, device, precision, strict, settings = self._arguments
+        return {"device": device, "precision": precision, "strict": strict, **settings}
+
+    @property
+    def attestation(self) -> Attestation:
+        """What would answer now."""
+        return attestation_of(self._attest, self._handle.use())
+
+    @property
+    def stats(self) -> EmbedStats:
+        """What it has done since it was opened."""
+        return self._totals
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<{self._what} {self.model!r}, closed>"
+        try:
+            active = self.attestation
+        except LatebindError:
+            return f"<{self._what} {self.model!r}>"
+        answers = f"{active.backend}:{active.device}, {active.precision}"
+        return f"<{self._what} {self.model!r}, {self._gives()}, {answers}>"
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _gives(self) -> str:
+        """What comes of a text, such as "384 dimensions"."""
+        raise NotImplementedError
+
+    def _add(self, stats: _abi.lb_embed_stats) -> None:
+        with self._totals_lock:
+            sum_ = self._totals
+            self._totals = EmbedStats(
+                sum_.texts + stats.texts,
+                sum_.tokens + stats.tokens,
+                sum_.padded_tokens + stats.padded_tokens,
+                sum_.truncated_texts + stats.truncated_texts,
+                sum_.fallback_texts + stats.fallback_texts,
+                sum_.seconds + stats.seconds,
+            )
+
+    def _compute(
+        self,
+        cancellation: Cancellation | None,
+        texts: Texts,
+        until: Deadline,
+        function: Callable[[Any, Any], int],
+    ) -> None:
+        """Makes one call of the library, function(limits, stats), which keeps all that it writes to: who interrupts
+        twice leaves before the call does."""
+        stats = sized(_abi.lb_embed_stats)
+
+        def call(cancellation: Cancellation | None) -> None:
+            limits = call_options(until, cancellation)
+            check(function(limits and byref(limits), byref(stats)))
+
+        interruptible(call, cancellation, self._rate.is_long(texts))
+        self._rate.add(texts, stats.seconds)
+        self._add(stats)
+
+    def _in_parts(self, source: Source, shows_progress: bool, compute: Callable[[int, Texts], None]) -> None:
+        """compute(index of its first text, texts) of each part."""
+        with progress_bar(source.count, shows_progress, self._inputs, self._doing) as advance:
+            for first, part in source.parts(_STEP_TEXTS if shows_progress else PART_TEXTS):
+                try:
+                    compute(first, part)
+                except LatebindError as error:
+                    if first:
+                        error.message = f"in the {self._inputs}s from {first} on: {error.message}"
+                    raise
+                advance(part.count)

@@ -1,0 +1,152 @@
+"""What the classes in the shape of sentence-transformers' have in common: what is refused and why, prompts, tensors."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+from .._arguments import flag, optional_text, positive
+from .._text_model import TextModel
+from ..errors import CallerError, CallerTypeError
+from ._common import not_installed
+
+_ONCE = "devices and precision are chosen once, as {kind}(…, device=…, precision=…)"
+_NO_MODULES = "there are no modules of PyTorch in it"
+_NO_TRAINING = "Latebind does not train"
+_NO_POOL = "one process uses all that the device has; latebind.bulk spreads texts over machines"
+_UNCHANGED = "the model is not changed: its folder is model.{engine}.folder"
+
+# What sentence-transformers has and these classes have not, and why.
+_ABSENT = {
+    **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16"), _ONCE),
+    **dict.fromkeys(("modules", "children", "parameters", "state_dict", "forward", "transformers_model"), _NO_MODULES),
+    **dict.fromkeys(("fit", "train", "old_fit", "evaluate", "model_card_data"), _NO_TRAINING),
+    **dict.fromkeys(("start_multi_process_pool", "stop_multi_process_pool", "encode_multi_process"), _NO_POOL),
+    **dict.fromkeys(("save", "save_pretrained", "push_to_hub", "save_to_hub"), _UNCHANGED),
+}
+
+# Arguments of the constructors that have no meaning here, and why.
+_OF_PYTORCH = "it is for the model in PyTorch; settings of docs/configuration.md are keywords of their own"
+_NO_CACHE = "models lie in the hub's cache (HF_HUB_CACHE); compiled ones go where 'cache.folder' says"
+_REFUSED = {
+    "modules": _NO_MODULES,
+    "cache_folder": _NO_CACHE,
+    "cache_dir": _NO_CACHE,
+    "trust_remote_code": "no code of a model is ever run",
+    "local_files_only": "set HF_HUB_OFFLINE=1",
+    "token": "set HF_TOKEN",
+    "use_auth_token": "set HF_TOKEN",
+    "model_kwargs": f"{_OF_PYTORCH}, and precision is one of them",
+    "automodel_args": f"{_OF_PYTORCH}, and precision is one of them",
+    "processor_kwargs": _OF_PYTORCH,
+    "tokenizer_kwargs": _OF_PYTORCH,
+    "tokenizer_args": _OF_PYTORCH,
+    "config_kwargs": _OF_PYTORCH,
+    "config_args": _OF_PYTORCH,
+    "classifier_dropout": _NO_TRAINING,
+    "keep_in_fp32_modules": f"{_OF_PYTORCH}, and precision is one of them",
+    "model_card_data": _NO_TRAINING,
+    "backend": 'which runtime computes is chosen as device="openvino" or device="onnxruntime"',
+}
+# Values of these that ask for nothing.
+_NOTHING: tuple[Any, ...] = (None, False, {}, [], "torch")
+
+
+class _AbsentError(CallerError, AttributeError):  # type: ignore[misc]  # the `name` of both is a str
+    """Something of sentence-transformers that these classes have not."""
+
+
+def refuse_settings(settings: dict[str, Any]) -> None:
+    """Takes arguments of sentence-transformers out of the settings of a model, and refuses those that ask for anything."""
+    for name, reason in _REFUSED.items():
+        value = settings.pop(name, None)
+        if not any(type(value) is type(nothing) and value == nothing for nothing in _NOTHING):
+            raise CallerError(f"{name}: {reason}")
+
+
+def at_revision(model: Any, revision: str | None) -> Any:
+    """A name on the hub with its revision, which a folder has not."""
+    if revision is None or isinstance(model, TextModel) or os.path.exists(model):
+        return model
+    return f"{os.fspath(model)}@{optional_text(revision, 'revision')}"
+
+
+def converted(numbers: Any, is_single: bool, to_numpy: Any, to_tensor: Any) -> Any:
+    """Numbers as an array, a tensor, or a list of a tensor for each text."""
+    if flag(to_numpy, "convert_to_numpy") and not flag(to_tensor, "convert_to_tensor"):
+        return numbers
+    try:
+        import torch
+    except ImportError as error:
+        raise not_installed(error, "torch, for convert_to_tensor=True or convert_to_numpy=False,", "torch") from None
+    tensor = torch.as_tensor(numbers)
+    return tensor if to_tensor or is_single else list(tensor)
+
+
+class Shaped:
+    """What both classes do alike. Derived ones say what answers (`_engine`: its attribute)."""
+
+    _engine: ClassVar[str]
+    _absent: ClassVar[dict[str, str]]
+
+    #: Prompts by their names.
+    prompts: dict[str, str]
+    #: The prompt that is used when none is given.
+    default_prompt_name: str | None
+
+    @property
+    def device(self) -> Any:
+        """What it was opened with."""
+        return self._model().settings["device"]
+
+    def eval(self) -> Any:
+        """Does nothing: it never trains."""
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ABSENT or name in self._absent:
+            reason = self._absent.get(name) or _ABSENT[name]
+            raise _AbsentError(f"{name}: {reason.format(kind=type(self).__name__, engine=self._engine)}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._model()!r})"
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _model(self) -> TextModel:
+        """What answers."""
+        raise NotImplementedError
+
+    def _set_prompts(self, own: dict[str, str], given: Any, default_name: Any) -> None:
+        """`own`: those of the model."""
+        if given is not None and not isinstance(given, dict):
+            raise CallerTypeError(f"prompts is {type(given).__name__}; give a dict")
+        self.prompts = {**own, **(given or {})}
+        for name, prompt in self.prompts.items():
+            optional_text(name, "the name of a prompt")
+            optional_text(prompt, f"the prompt {name!r}")
+        self.default_prompt_name = optional_text(default_name, "default_prompt_name")
+        self._prompt(None, None)  # refuses a name that there is not
+
+    def _prompt(self, name: str | None, text: str | None) -> str:
+        """What is put before each text. A text comes before a name, and a name before the default."""
+        if text is not None:
+            return str(optional_text(text, "prompt"))
+        name = optional_text(self.default_prompt_name if name is None else name, "prompt_name")
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            raise CallerError(f"there is no prompt {name!r}; known: {', '.join(self.prompts) or 'none'}")
+        return self.prompts[name]
+
+    def _refuse(self, batch_size: Any, device: Any, pool: Any, chunk_size: Any) -> None:
+        """Arguments of a call that cannot be met."""
+        if not positive(batch_size, "batch_size"):
+            raise CallerTypeError("batch_size is None; give an int")
+        if device is not None and str(device) != str(self.device):
+            once = _ONCE.format(kind=type(self).__name__)
+            raise CallerError(f"device is {device!r}, and the model was opened with {self.device!r}: {once}")
+        for name, value in (("pool", pool), ("chunk_size", chunk_size)):
+            if value is not None:
+                raise CallerError(f"{name}: {_NO_POOL}")
