@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/c_objects.h"
-#include "api/c_support.h"
+#include "api/c_encoder.h"
 #include "core/background_work.h"
 
 namespace core = latebind::core;
@@ -17,6 +16,7 @@ namespace embedding = latebind::embedding;
 namespace {
 
 constexpr std::string_view kScore = "lb_cross_encoder_score";
+constexpr std::string_view kCrossEncoder = "cross-encoder";
 
 struct ScoreCall {
   api::TextCall texts;
@@ -46,19 +46,10 @@ core::Result<std::vector<embedding::TextPair>> read_pairs(const lb_text_pair* pa
 
 lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                               const lb_call_options* call, lb_cross_encoder** cross_encoder) {
-  return api::guarded_work([&]() -> core::Status {
-    if (runtime == nullptr || model_folder == nullptr || cross_encoder == nullptr) {
-      return api::misuse("lb_cross_encoder_open: NULL was given");
-    }
-    *cross_encoder = nullptr;
-    auto made = std::make_unique<lb_cross_encoder>();
-    made->runtime = runtime->shared;
-    LB_ASSIGN_OR_RETURN(auto network,
-                        api::open_network(*runtime, model_folder, options, call, embedding::EncoderKind::kCrossEncoder));
-    made->model = embedding::CrossEncoder::of(std::move(network));
-    *cross_encoder = made.release();
-    return {};
-  });
+  return api::open_encoder(
+      {"lb_cross_encoder_open", runtime, model_folder, options, call}, embedding::EncoderKind::kCrossEncoder,
+      cross_encoder,
+      [](lb_cross_encoder& made, auto network) { made.model = embedding::CrossEncoder::of(std::move(network)); });
 }
 
 void lb_cross_encoder_destroy(lb_cross_encoder* cross_encoder) {
@@ -92,7 +83,7 @@ lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, const lb_t
     if (cross_encoder == nullptr || (count > 0 && scores == nullptr)) {
       return api::misuse(fmt::format("{}: NULL was given", kScore));
     }
-    LB_RETURN_IF_ERROR(api::check_made_here(cross_encoder->made, "cross-encoder"));
+    LB_RETURN_IF_ERROR(api::check_made_here(cross_encoder->made, kCrossEncoder));
     LB_RETURN_IF_ERROR(core::check_not_ending());
     LB_ASSIGN_OR_RETURN(const auto views, read_pairs(pairs, count));
     LB_ASSIGN_OR_RETURN(const ScoreCall asked, read_score_options(options));
@@ -103,10 +94,5 @@ lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, const lb_t
 }
 
 lb_code lb_cross_encoder_attestation(const lb_cross_encoder* cross_encoder, lb_attestation** attestation) {
-  return api::guarded([&]() -> core::Status {
-    if (cross_encoder == nullptr) return api::misuse("lb_cross_encoder_attestation: NULL was given");
-    LB_RETURN_IF_ERROR(api::check_made_here(cross_encoder->made, "cross-encoder"));
-    const embedding::Embedder& network = cross_encoder->model->network();
-    return api::give_attestation(network.attestation(), attestation, network.hung_runs());
-  });
+  return api::give_network_attestation("lb_cross_encoder_attestation", kCrossEncoder, cross_encoder, attestation);
 }

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_objects.h"
-#include "api/c_support.h"
+#include "api/c_encoder.h"
 #include "core/background_work.h"
 #include "core/platform/files/folders.h"
 
@@ -131,18 +130,9 @@ core::Status embed(std::string_view what, const lb_embedder* embedder, std::span
 
 lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                          const lb_call_options* call, lb_embedder** embedder) {
-  return api::guarded_work([&]() -> core::Status {
-    if (runtime == nullptr || model_folder == nullptr || embedder == nullptr) {
-      return api::misuse("lb_embedder_open: NULL was given");
-    }
-    *embedder = nullptr;
-    auto made = std::make_unique<lb_embedder>();
-    made->runtime = runtime->shared;
-    LB_ASSIGN_OR_RETURN(made->embedder,
-                        api::open_network(*runtime, model_folder, options, call, embedding::EncoderKind::kEmbedder));
-    *embedder = made.release();
-    return {};
-  });
+  return api::open_encoder({"lb_embedder_open", runtime, model_folder, options, call},
+                           embedding::EncoderKind::kEmbedder, embedder,
+                           [](lb_embedder& made, auto network) { made.embedder = std::move(network); });
 }
 
 void lb_embedder_destroy(lb_embedder* embedder) {
@@ -185,9 +175,5 @@ lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* t
 }
 
 lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation) {
-  return api::guarded([&]() -> core::Status {
-    if (embedder == nullptr) return api::misuse("lb_embedder_attestation: NULL was given");
-    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
-    return api::give_attestation(embedder->embedder->attestation(), attestation, embedder->embedder->hung_runs());
-  });
+  return api::give_network_attestation("lb_embedder_attestation", "embedder", embedder, attestation);
 }

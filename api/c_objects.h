@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/backends.h"
 #include "app/runtime.h"
@@ -63,12 +64,34 @@ struct lb_embedder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::shared_ptr<const latebind::embedding::Embedder> embedder;
   latebind::platform::MadeIn made{};
+  [[nodiscard]] const latebind::embedding::Embedder& network() const { return *embedder; }
 };
 
 struct lb_cross_encoder {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::unique_ptr<const latebind::embedding::CrossEncoder> model;
   latebind::platform::MadeIn made{};
+  [[nodiscard]] const latebind::embedding::Embedder& network() const { return model->network(); }
+};
+
+struct lb_sparse_encoder {
+  std::shared_ptr<const lb_runtime::Shared> runtime;
+  std::unique_ptr<const latebind::embedding::Embedder> model;
+  latebind::platform::MadeIn made{};
+  [[nodiscard]] const latebind::embedding::Embedder& network() const { return *model; }
+};
+
+// Neither this nor the next waits for a thread: what was made before fork() is valid after it.
+struct lb_tokenizer {
+  std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
+  std::size_t max_tokens = 0;  // that the model takes
+  latebind::embedding::Prompts prompts{};
+};
+
+struct lb_sparse_list {
+  std::vector<std::size_t> begins;
+  std::vector<std::uint32_t> indices;
+  std::vector<float> values;
 };
 
 namespace latebind::api {
@@ -115,15 +138,15 @@ inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
 [[nodiscard]] core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index,
                                      std::string_view what, std::string_view& view);
 
-// What opens embedders and cross-encoders: the model, which must be of this kind, within the limits of the call, to
-// which it gives its attestation.
+// What opens embedders, cross-encoders and sparse encoders: the model, which must be of this kind, within the limits of
+// the call, to which it gives its attestation.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
                                                                               const char* model_folder,
                                                                               const lb_options* options,
                                                                               const lb_call_options* call,
                                                                               embedding::EncoderKind kind);
 
-// One call on an embedder or a cross-encoder for `count` texts: compute(EmbedOptions) with the limits of `call`, then
+// One call on one of these for `count` texts: compute(EmbedOptions) with the limits of `call`, then
 // `stats`, which may be null, and the call's attestation.
 using Compute = std::function<core::Result<embedding::EmbedStats>(const embedding::EmbedOptions&)>;
 [[nodiscard]] core::Status compute_texts(const TextCall& asked, std::size_t count, const lb_call_options* call,

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/c_objects.h"
-#include "api/c_support.h"
+#include "api/c_encoder.h"
 #include "core/platform/files/folders.h"
 #include "embedding/model_folder.h"
 #include "embedding/token_table.h"
@@ -17,13 +16,7 @@ namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
 
-// Neither waits for a thread: what was made before fork() is valid after it.
-struct lb_tokenizer {
-  std::shared_ptr<const embedding::Tokenizer> tokenizer;
-  std::size_t max_tokens = 0;  // that the model takes
-  embedding::Prompts prompts{};
-};
-
+// Valid after fork().
 struct lb_token_list {
   embedding::TokenTable tokens;
   bool has_offsets = false;
@@ -89,14 +82,7 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
 }
 
 lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer) {
-  return api::guarded([&]() -> core::Status {
-    if (embedder == nullptr || tokenizer == nullptr) return api::misuse("lb_embedder_tokenizer: NULL was given");
-    *tokenizer = nullptr;
-    LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
-    *tokenizer = new lb_tokenizer{embedder->embedder->tokenizer(), embedder->embedder->max_tokens(),
-                                  embedder->embedder->prompts()};
-    return {};
-  });
+  return api::give_tokenizer("lb_embedder_tokenizer", "embedder", embedder, tokenizer);
 }
 
 void lb_tokenizer_destroy(lb_tokenizer* tokenizer) {

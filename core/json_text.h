@@ -27,8 +27,8 @@ struct JsonLimits {
 // A value as JSON, for messages: in one printable line.
 [[nodiscard]] std::string printable_json(const nlohmann::json& value);
 
-// Whether it is this text. Not by ==, which makes a JSON value of the text where no exception may leave: without memory for
-// it the process would end.
+// Whether it is this text. Not by ==, which makes a JSON value of the text where no exception may leave: without memory
+// for it the process would end.
 [[nodiscard]] bool is_text(const nlohmann::json& value, std::string_view text);
 
 // A whole number between `least` and `most`; nothing when the key is absent or null. kInvalidModel for another type or

@@ -72,14 +72,14 @@ Result<GraphModel> scores_from_onnx_file(const ModelFolder& folder, const Stored
                     .output = output};
 }
 
-// A sparse encoder's: its output has a number for each token and entry of the vocabulary or, as export_onnx.h writes it,
-// the largest one of each text.
+// A sparse encoder's: its output has a number for each token and entry of the vocabulary or, as export_onnx.h writes
+// it, the largest one of each text.
 Result<GraphModel> terms_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
                                         const graph::OnnxSignature& signature) {
   const bool pooled = signature.outputs.size() == 1 && signature.outputs.front().name == kTermLogits;
-  LB_ASSIGN_OR_RETURN(const std::size_t output,
-                      pooled ? Result<std::size_t>(0)
-                             : choose_logits_output(signature, stored.name, 3, "[batch, tokens, vocabulary]"));
+  LB_ASSIGN_OR_RETURN(
+      const std::size_t output,
+      pooled ? Result<std::size_t>(0) : choose_logits_output(signature, stored.name, 3, "[batch, tokens, vocabulary]"));
   const auto& tensor = signature.outputs[output];
   const std::int64_t declared = tensor.has_shape ? tensor.shape.back() : core::kDynamic;
   const std::size_t known = folder.network ? folder.network->vocabulary_size() : 0;

@@ -65,7 +65,7 @@ struct EmbedStream::Parts {
     std::size_t bytes = 0;
     TokenTable tokens;
     std::vector<float> computed;
-    std::vector<float> vectors;          // where they are not as computed
+    std::vector<float> vectors;  // where they are not as computed
     std::vector<SparseVector> sparse;
     Scheduler::Submission submission{};  // last: it uses the above
   };

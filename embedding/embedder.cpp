@@ -84,8 +84,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   auto forward = Forward::bind(std::move(placed.model), rule);
   if (!forward.ok()) return forward.status().with_context(folder.name());
-  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits),
-                                       batch_tokens, options.on_batch, folder.prompts);
+  auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits), batch_tokens,
+                                       options.on_batch, folder.prompts);
   parts->kind = folder.kind;
   parts->scores = folder.scores;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
@@ -242,10 +242,10 @@ core::Result<EmbedStats> Embedder::embed_rows(std::size_t count, std::span<float
 core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out,
                                          const EmbedOptions& options) const {
   return embed_rows(texts.size(), out, options,
-                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
-                         return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
-                                                          table);
-                       });
+                    [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                      return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
+                                                       table);
+                    });
 }
 
 core::Result<EmbedStats> Embedder::embed_sparse(std::span<const std::string_view> texts, std::span<SparseVector> out,
@@ -265,19 +265,19 @@ core::Result<EmbedStats> Embedder::embed_sparse(std::span<const std::string_view
 core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options) const {
   return embed_rows(pairs.size(), out, options,
-                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
-                         return parts_->pipeline.tokenize(pairs.subspan(first, count), limits, first, options.limits,
-                                                          table);
-                       });
+                    [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                      return parts_->pipeline.tokenize(pairs.subspan(first, count), limits, first, options.limits,
+                                                       table);
+                    });
 }
 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
   LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return embed_rows(texts.size(), out, options,
-                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
-                         return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);
-                       });
+                    [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                      return parts_->pipeline.add_ids(texts.subspan(first, count), limits, first, table);
+                    });
 }
 
 }  // namespace latebind::embedding

@@ -253,7 +253,7 @@ Status check_task(const Modules& modules, const ModelFolder& model) {
       LB_ASSIGN_OR_RETURN(task, read_text(*config, "transformer_task", task, platform::path_to_utf8(file)));
     }
   }
-  const bool fits = model.kind == EncoderKind::kSparseEncoder    ? task == kTerms
+  const bool fits = model.kind == EncoderKind::kSparseEncoder ? task == kTerms
                     : model.kind == EncoderKind::kCrossEncoder && modules.only_network()
                         ? task.empty() || task == "sequence-classification"
                         : task.empty() || task == kTokens;

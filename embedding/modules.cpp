@@ -122,12 +122,13 @@ Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "pooling_strategy", "max", name));
   if (strategy != "max") {
-    return unsupported_file(file, fmt::format("'pooling_strategy' is '{}'; only max is supported", printable(strategy)));
+    return unsupported_file(file,
+                            fmt::format("'pooling_strategy' is '{}'; only max is supported", printable(strategy)));
   }
   LB_ASSIGN_OR_RETURN(const std::string function, read_text(config, "activation_function", "relu", name));
   if (function != "relu" && function != "log1p_relu") {
-    return unsupported_file(file, fmt::format("'activation_function' is '{}'; supported are relu and log1p_relu",
-                                              printable(function)));
+    return unsupported_file(
+        file, fmt::format("'activation_function' is '{}'; supported are relu and log1p_relu", printable(function)));
   }
   return SparseRule{.log_twice = function == "log1p_relu"};
 }

@@ -38,15 +38,15 @@ Result<OnnxEmbeddingOutput> choose_embedding_output(const graph::OnnxSignature& 
                             core::printable(outputs.front().name)));
 }
 
-Result<std::size_t> choose_logits_output(const graph::OnnxSignature& signature, std::string_view name,
-                                         std::size_t rank, std::string_view shape) {
+Result<std::size_t> choose_logits_output(const graph::OnnxSignature& signature, std::string_view name, std::size_t rank,
+                                         std::string_view shape) {
   const auto& outputs = signature.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const bool fits = !outputs[i].has_shape || outputs[i].shape.size() == rank;
     if (fits && (outputs[i].name == "logits" || outputs.size() == 1)) return i;
   }
-  return Status(StatusCode::kUnsupported, fmt::format("{}: no output 'logits' is {}; the first is '{}'", name,
-                                                      shape, core::printable(outputs.front().name)));
+  return Status(StatusCode::kUnsupported, fmt::format("{}: no output 'logits' is {}; the first is '{}'", name, shape,
+                                                      core::printable(outputs.front().name)));
 }
 
 }  // namespace latebind::embedding

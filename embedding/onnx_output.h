@@ -1,6 +1,5 @@
-// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or the numbers of cross-encoders
-// and sparse encoders.
-// Pure functions, for any thread.
+// Which output of an existing ONNX file has the vectors: token vectors, or a text's own; or the numbers of
+// cross-encoders and sparse encoders. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>

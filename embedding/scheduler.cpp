@@ -54,7 +54,7 @@ struct Scheduler::Work {
   bool without_padding = false;             // the device leaves it out
   std::vector<float> memory;
   float* out = nullptr;
-  bool keeps_tokens = false;  // a vector for each token
+  bool keeps_tokens = false;         // a vector for each token
   std::vector<SparseVector> sparse;  // instead, where the forward gives those
   std::uint64_t first_position = 0;
   bool alone = false;

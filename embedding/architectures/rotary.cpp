@@ -256,7 +256,8 @@ Result<Rotary> read_rotary(const json& config, const path& file, const RotaryHea
     const auto original = config.find("original_max_position_embeddings");
     if (original != config.end() && parameters.is_object()) {
       const json type = parameters.value(type_key_of(parameters), json());
-      if (core::is_text(type, "llama3") || core::is_text(type, "yarn")) parameters["original_max_position_embeddings"] = *original;
+      if (core::is_text(type, "llama3") || core::is_text(type, "yarn"))
+        parameters["original_max_position_embeddings"] = *original;
     }
     return read_rope_parameters(parameters, file, key, heads, base);
   }

@@ -65,8 +65,7 @@ Result<VocabularyHead> read_distilbert_vocabulary_head(const json& config, const
 }
 
 Result<VocabularyHead> read_electra_vocabulary_head(const json& config, const path& file) {
-  VocabularyHead head =
-      head_of("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head");
+  VocabularyHead head = head_of("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head");
   LB_RETURN_IF_ERROR(read_words_width(config, file, head.width));
   return with_tie(std::move(head), config, file);
 }

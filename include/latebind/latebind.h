@@ -456,6 +456,9 @@ LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t inp
 /* Who would answer now. */
 LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation);
 
+/* Turns texts into token ids: see below. */
+typedef struct lb_tokenizer lb_tokenizer;
+
 /* -- Embedding ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_embedder lb_embedder;
@@ -579,6 +582,47 @@ LB_API lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, con
 /* Who would answer now. */
 LB_API lb_code lb_cross_encoder_attestation(const lb_cross_encoder* cross_encoder, lb_attestation** attestation);
 
+/* -- Sparse vectors ------------------------------------------------------------------------------------------------ */
+
+/* A sparse encoder (SPLADE): a model that gives a text weights for the entries of its vocabulary, of which most are
+ * zero. */
+typedef struct lb_sparse_encoder lb_sparse_encoder;
+
+/* As lb_embedder_open, of a folder that sentence-transformers' SparseEncoder loads. LB_INVALID_ARGUMENT for models of
+ * other kinds. */
+LB_API lb_code lb_sparse_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
+                                      const lb_call_options* call, lb_sparse_encoder** encoder);
+LB_API void lb_sparse_encoder_destroy(lb_sparse_encoder* encoder);
+
+/* Indices are below this. */
+LB_API size_t lb_sparse_encoder_vocabulary_size(const lb_sparse_encoder* encoder);
+/* Texts are cut to this many tokens. */
+LB_API size_t lb_sparse_encoder_max_tokens(const lb_sparse_encoder* encoder);
+/* Its tokenizer, which knows the token of an index. */
+LB_API lb_code lb_sparse_encoder_tokenizer(const lb_sparse_encoder* encoder, lb_tokenizer** tokenizer);
+
+/* The sparse vectors of many texts. */
+typedef struct lb_sparse_list lb_sparse_list;
+
+/* Of `options`, which may be NULL, `dimensions` and `normalize` must be 0. `call` and `stats` may be NULL. The errors
+ * of lb_embedder_embed. */
+LB_API lb_code lb_sparse_encoder_encode(const lb_sparse_encoder* encoder, const lb_text* texts, size_t count,
+                                        const lb_embed_options* options, const lb_call_options* call,
+                                        lb_sparse_list** list, lb_embed_stats* stats);
+LB_API void lb_sparse_list_destroy(lb_sparse_list* list);
+
+/* Vectors as compressed sparse rows. The pointers live as long as their list. Frozen. */
+typedef struct lb_sparse_rows {
+  size_t count;            /* of vectors, in the order of the texts */
+  const size_t* begins;    /* count + 1: vector i has the entries from begins[i] to before begins[i + 1] */
+  const uint32_t* indices; /* of each entry: the id in the vocabulary, rising within a vector */
+  const float* values;     /* of each entry: above 0 */
+} lb_sparse_rows;
+LB_API lb_code lb_sparse_list_rows(const lb_sparse_list* list, lb_sparse_rows* rows);
+
+/* Who would answer now. */
+LB_API lb_code lb_sparse_encoder_attestation(const lb_sparse_encoder* encoder, lb_attestation** attestation);
+
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 
 /* Vectors for an endless sequence of texts in bounded memory: texts are pushed, finished windows of them are pulled, in
@@ -623,8 +667,6 @@ LB_API lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb
 LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats);
 
 /* -- Tokens -------------------------------------------------------------------------------------------------------- */
-
-typedef struct lb_tokenizer lb_tokenizer;
 
 /* The tokenizer of a model folder or bundle. Needs no runtime and no vendor library. */
 LB_API lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer);

@@ -560,6 +560,7 @@ class Tokenizer {
 
  private:
   friend class Embedder;
+  friend class SparseEncoder;
   explicit Tokenizer(lb_tokenizer* raw) : handle_(raw) {}
   detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
 };
@@ -731,6 +732,67 @@ class CrossEncoder {
   detail::Handle<lb_cross_encoder, lb_cross_encoder_destroy> handle_;
 };
 
+// A text's weights for the entries of a vocabulary.
+struct SparseVector {
+  std::span<const std::uint32_t> indices;  // rising
+  std::span<const float> values;
+};
+
+// The sparse vectors of many texts.
+class SparseVectors {
+ public:
+  [[nodiscard]] std::size_t size() const { return rows_.count; }
+  // Lives as long as this.
+  [[nodiscard]] SparseVector operator[](std::size_t i) const {
+    const std::size_t begin = rows_.begins[i];
+    const std::size_t count = rows_.begins[i + 1] - begin;
+    return {{rows_.indices + begin, count}, {rows_.values + begin, count}};
+  }
+
+ private:
+  friend class SparseEncoder;
+  explicit SparseVectors(lb_sparse_list* raw) : handle_(raw) { static_cast<void>(lb_sparse_list_rows(raw, &rows_)); }
+  detail::Handle<lb_sparse_list, lb_sparse_list_destroy> handle_;
+  lb_sparse_rows rows_{};
+};
+
+// Weights for the entries of a vocabulary (SPLADE).
+class SparseEncoder {
+ public:
+  [[nodiscard]] std::size_t vocabulary_size() const { return lb_sparse_encoder_vocabulary_size(handle_.get()); }
+  [[nodiscard]] std::size_t max_tokens() const { return lb_sparse_encoder_max_tokens(handle_.get()); }
+
+  // In the order of the texts.
+  [[nodiscard]] Result<SparseVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
+                                             const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
+    const auto views = detail::c_texts(texts);
+    const lb_embed_options o = detail::c_embed_options(options);
+    if (detail::is_late(call)) return Status::late();
+    const lb_call_options c = detail::c_call(call);
+    lb_sparse_list* raw = nullptr;
+    const lb_code code = lb_sparse_encoder_encode(handle_.get(), views.data(), views.size(), &o, &c, &raw, stats);
+    if (code != LB_OK) return Status::of(code);
+    return SparseVectors(raw);
+  }
+
+  [[nodiscard]] Result<Tokenizer> tokenizer() const {
+    lb_tokenizer* raw = nullptr;
+    if (const lb_code code = lb_sparse_encoder_tokenizer(handle_.get(), &raw); code != LB_OK) return Status::of(code);
+    return Tokenizer(raw);
+  }
+
+  [[nodiscard]] Result<Attestation> attestation() const {
+    lb_attestation* raw = nullptr;
+    const lb_code code = lb_sparse_encoder_attestation(handle_.get(), &raw);
+    return detail::read_attestation(code, raw);
+  }
+
+ private:
+  friend class Runtime;
+  explicit SparseEncoder(lb_sparse_encoder* raw) : handle_(raw) {}
+  detail::Handle<lb_sparse_encoder, lb_sparse_encoder_destroy> handle_;
+};
+
 struct JobProgress {
   bool is_over = false;
   std::uint64_t done = 0;   // bytes while "loading", otherwise steps
@@ -841,6 +903,12 @@ class Runtime {
   [[nodiscard]] Result<CrossEncoder> open_cross_encoder(const std::string& model_folder, const Options& options = {},
                                                         const CallOptions& call = {}) const {
     return open<CrossEncoder>(lb_cross_encoder_open, model_folder, options, call);
+  }
+
+  // One of a model that gives texts sparse vectors.
+  [[nodiscard]] Result<SparseEncoder> open_sparse_encoder(const std::string& model_folder, const Options& options = {},
+                                                          const CallOptions& call = {}) const {
+    return open<SparseEncoder>(lb_sparse_encoder_open, model_folder, options, call);
   }
 
   // Starts a job, with its arguments as JSON.

@@ -415,6 +415,19 @@ class lb_score_options(Structure):
     ]
 
 
+class lb_sparse_rows(Structure):
+    count: int
+    begins: int | None
+    indices: int | None
+    values: int | None
+    _fields_ = [
+        ("count", c_size_t),
+        ("begins", c_void_p),
+        ("indices", c_void_p),
+        ("values", c_void_p),
+    ]
+
+
 class lb_stream_options(Structure):
     struct_size: int
     window_texts: int
@@ -588,6 +601,26 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         ),
     ),
     "lb_cross_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
+    "lb_sparse_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
+    "lb_sparse_encoder_destroy": (None, (c_void_p,)),
+    "lb_sparse_encoder_vocabulary_size": (c_size_t, (c_void_p,)),
+    "lb_sparse_encoder_max_tokens": (c_size_t, (c_void_p,)),
+    "lb_sparse_encoder_tokenizer": (c_int32, (c_void_p, c_void_p)),
+    "lb_sparse_encoder_encode": (
+        c_int32,
+        (
+            c_void_p,
+            c_void_p,
+            c_size_t,
+            POINTER(lb_embed_options),
+            POINTER(lb_call_options),
+            c_void_p,
+            POINTER(lb_embed_stats),
+        ),
+    ),
+    "lb_sparse_list_destroy": (None, (c_void_p,)),
+    "lb_sparse_list_rows": (c_int32, (c_void_p, c_void_p)),
+    "lb_sparse_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
     "lb_stream_open": (c_int32, (c_void_p, POINTER(lb_embed_options), POINTER(lb_stream_options), c_void_p)),
     "lb_stream_destroy": (None, (c_void_p,)),
     "lb_stream_push": (c_int32, (c_void_p, c_void_p, c_size_t, c_void_p)),
@@ -681,6 +714,15 @@ class Functions:
     lb_cross_encoder_max_tokens: Callable[..., int]
     lb_cross_encoder_score: Callable[..., int]
     lb_cross_encoder_attestation: Callable[..., int]
+    lb_sparse_encoder_open: Callable[..., int]
+    lb_sparse_encoder_destroy: Callable[..., None]
+    lb_sparse_encoder_vocabulary_size: Callable[..., int]
+    lb_sparse_encoder_max_tokens: Callable[..., int]
+    lb_sparse_encoder_tokenizer: Callable[..., int]
+    lb_sparse_encoder_encode: Callable[..., int]
+    lb_sparse_list_destroy: Callable[..., None]
+    lb_sparse_list_rows: Callable[..., int]
+    lb_sparse_encoder_attestation: Callable[..., int]
     lb_stream_open: Callable[..., int]
     lb_stream_destroy: Callable[..., None]
     lb_stream_push: Callable[..., int]

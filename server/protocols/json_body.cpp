@@ -93,7 +93,8 @@ Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, s
 }
 
 app::Json or_null(app::Json schema) {
-  if (const auto type = schema.find("type"); type != schema.end() && type->is_string() && type->get_ref<const std::string&>() != "null") {
+  if (const auto type = schema.find("type");
+      type != schema.end() && type->is_string() && type->get_ref<const std::string&>() != "null") {
     *type = app::Json::array({*type, "null"});
   }
   if (const auto kinds = schema.find("anyOf"); kinds != schema.end()) kinds->push_back(typed_schema("null", ""));

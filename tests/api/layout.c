@@ -190,6 +190,12 @@ SIZE(lb_text_pair, 32);
 FIELD(lb_text_pair, first, 0);
 FIELD(lb_text_pair, second, 16);
 
+SIZE(lb_sparse_rows, 32);
+FIELD(lb_sparse_rows, count, 0);
+FIELD(lb_sparse_rows, begins, 8);
+FIELD(lb_sparse_rows, indices, 16);
+FIELD(lb_sparse_rows, values, 24);
+
 SIZE(lb_score_options, 40);
 FIELD(lb_score_options, struct_size, 0);
 FIELD(lb_score_options, max_tokens, 8);

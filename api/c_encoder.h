@@ -1,0 +1,70 @@
+// What embedders, cross-encoders and sparse encoders of the C interface have in common: how they are opened, and what
+// they tell of their network.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "api/c_objects.h"
+#include "api/c_support.h"
+#include "embedding/embedder.h"
+
+namespace latebind::api {
+
+// The arguments of an lb_…_open function, of this name.
+struct OpenCall {
+  std::string_view function;
+  const lb_runtime* runtime = nullptr;
+  const char* model_folder = nullptr;
+  const lb_options* options = nullptr;
+  const lb_call_options* call = nullptr;
+};
+
+// Opens a model of this kind as a handle; `keep(handle, network)` puts the network into it.
+template <class Handle, class Keep>
+lb_code open_encoder(const OpenCall& given, embedding::EncoderKind kind, Handle** handle, const Keep& keep) {
+  return guarded_work([&]() -> core::Status {
+    if (given.runtime == nullptr || given.model_folder == nullptr || handle == nullptr) {
+      return misuse(fmt::format("{}: NULL was given", given.function));
+    }
+    *handle = nullptr;
+    auto made = std::make_unique<Handle>();
+    made->runtime = given.runtime->shared;
+    LB_ASSIGN_OR_RETURN(auto network,
+                        open_network(*given.runtime, given.model_folder, given.options, given.call, kind));
+    keep(*made, std::move(network));
+    *handle = made.release();
+    return {};
+  });
+}
+
+// The body of an lb_…_attestation function, of this name; `what` is the handle's, for messages.
+template <class Handle>
+lb_code give_network_attestation(std::string_view function, std::string_view what, const Handle* handle,
+                                 lb_attestation** attestation) {
+  return guarded([&]() -> core::Status {
+    if (handle == nullptr) return misuse(fmt::format("{}: NULL was given", function));
+    LB_RETURN_IF_ERROR(check_made_here(handle->made, what));
+    const embedding::Embedder& network = handle->network();
+    return give_attestation(network.attestation(), attestation, network.hung_runs());
+  });
+}
+
+// The body of an lb_…_tokenizer function.
+template <class Handle>
+lb_code give_tokenizer(std::string_view function, std::string_view what, const Handle* handle,
+                       lb_tokenizer** tokenizer) {
+  return guarded([&]() -> core::Status {
+    if (handle == nullptr || tokenizer == nullptr) return misuse(fmt::format("{}: NULL was given", function));
+    *tokenizer = nullptr;
+    LB_RETURN_IF_ERROR(check_made_here(handle->made, what));
+    const embedding::Embedder& network = handle->network();
+    *tokenizer = new lb_tokenizer{network.tokenizer(), network.max_tokens(), network.prompts()};
+    return {};
+  });
+}
+
+}  // namespace latebind::api
