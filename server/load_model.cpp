@@ -49,9 +49,12 @@ Status warm(const embedding::CrossEncoder& encoder) {
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
   if (embedder.gives_token_vectors()) return {};
-  std::vector<float> vector(embedder.dimension());
+  const bool is_sparse = embedder.kind() == embedding::EncoderKind::kSparseEncoder;
+  std::vector<float> vector(is_sparse ? 0 : embedder.dimension());
+  embedding::SparseVector sparse;
   for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."}) {
-    LB_RETURN_IF_ERROR(embedder.embed({&text, 1}, vector).status());
+    LB_RETURN_IF_ERROR(
+        (is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}) : embedder.embed({&text, 1}, vector)).status());
   }
   return {};
 }
@@ -94,6 +97,9 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     if (network->kind() == embedding::EncoderKind::kCrossEncoder) {
       model->cross_encoder = embedding::CrossEncoder::of(std::move(network));
       LB_RETURN_IF_ERROR(warm(*model->cross_encoder));
+    } else if (network->kind() == embedding::EncoderKind::kSparseEncoder) {
+      model->sparse_encoder = std::move(network);
+      LB_RETURN_IF_ERROR(warm(*model->sparse_encoder));
     } else {
       model->embedder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->embedder));

@@ -29,7 +29,7 @@ constexpr std::uint64_t kTensorByteBytes = 4;
 // A served name is shown in headers, paths and labels.
 constexpr std::size_t kNameMax = 200;
 
-std::uint64_t characters_of(const std::vector<std::string>& texts) {
+std::uint64_t characters_of(std::span<const std::string> texts) {
   std::uint64_t count = 0;
   for (const std::string& text : texts) {
     // Every byte but those that continue a character.
@@ -39,15 +39,33 @@ std::uint64_t characters_of(const std::vector<std::string>& texts) {
   return count;
 }
 
+// Of a sparse vector in an answer at least, and of each of its entries.
+constexpr std::uint64_t kSparseBytes = 64;
+constexpr std::uint64_t kSparseEntryBytes = 40;
+
 // Of a score in an answer, beside the document.
 constexpr std::uint64_t kScoreBytes = 96;
+
+std::size_t entries_of(std::span<const embedding::SparseVector> vectors) {
+  std::size_t entries = 0;
+  for (const embedding::SparseVector& vector : vectors)
+    entries += vector.indices.size();
+  return entries;
+}
+
+Refusal overloaded(std::string message) {
+  return Refusal{
+      .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
+}
 
 // What the vectors of a request and its answer take at most; of tokens, before they are counted.
 std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
                            std::size_t prompt_bytes) {
   const std::uint64_t dimension = call.dimensions > 0 ? call.dimensions : embedder.dimension();
   std::uint64_t vectors = count;
-  if (call.of_tokens) {
+  // Of sparse ones it is known when they are there: see finish().
+  if (call.kind == VectorKind::kSparse) return count * kSparseBytes;
+  if (call.kind == VectorKind::kOfTokens) {
     std::uint64_t tokens = 0;
     if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts)) {
       for (const std::string& text : *texts)
@@ -204,7 +222,10 @@ std::size_t Service::hung_runs_of(const ServedModel& model) {
 }
 
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find_for(call.model, [](const ServedModel& one) { return one.embedder != nullptr; });
+  const bool is_sparse = call.kind == VectorKind::kSparse;
+  const auto found = is_sparse
+                         ? find_for(call.model, [](const ServedModel& one) { return one.sparse_encoder != nullptr; })
+                         : find_for(call.model, [](const ServedModel& one) { return one.embedder != nullptr; });
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
   const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
   const std::size_t read = texts != nullptr ? texts->size() : ids->size();
@@ -217,30 +238,34 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   });
   if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
-  if (model.embedder == nullptr) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} makes no vectors of texts", model.name),
-                        .param = "model"});
+  if (is_sparse ? model.sparse_encoder == nullptr : model.embedder == nullptr) {
+    return done(
+        Refusal{.kind = RefusalKind::kUnsupported,
+                .message = fmt::format("{} makes no {}vectors of texts", model.name, is_sparse ? "sparse " : ""),
+                .param = "model"});
   }
-  if (call.of_tokens && model.token_embedder == nullptr) {
+  const bool of_tokens = call.kind == VectorKind::kOfTokens;
+  if (of_tokens && model.token_embedder == nullptr) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
                         .message = "vectors of tokens are not served: the server was started without --token-vectors",
                         .param = {}});
   }
-  const embedding::Embedder& embedder = call.of_tokens ? *model.token_embedder : *model.embedder;
+  const embedding::Embedder& embedder = is_sparse   ? *model.sparse_encoder
+                                        : of_tokens ? *model.token_embedder
+                                                    : *model.embedder;
   if (count > limits_.texts_max) {
     return done(
         Refusal{.kind = RefusalKind::kTooManyTexts,
                 .message = fmt::format("{} texts in one request; at most {} are taken", count, limits_.texts_max),
                 .param = "input"});
   }
-  if (call.dimensions > 0 && call.dimensions < model.embedder->dimension() &&
-      model.embedder->matryoshka_dimensions().empty() && !limits_.allow_dimensions) {
+  if (call.dimensions > 0 && call.dimensions < embedder.dimension() && embedder.matryoshka_dimensions().empty() &&
+      !limits_.allow_dimensions) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,
                 .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
                                        "its vectors all the same",
-                                       model.name, model.embedder->dimension()),
+                                       model.name, embedder.dimension()),
                 .param = "dimensions"});
   }
   const embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
@@ -262,10 +287,10 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.dimensions = call.dimensions;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
-  options.texts.normalize = call.normalize;
+  options.texts.normalize = call.normalize && !is_sparse;
   if (texts != nullptr) options.texts.prompt = prompt;
   options.waiting_tokens_max = limits_.queue_tokens_max;
-  if (call.of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
+  if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
     if (texts != nullptr) {
@@ -278,38 +303,18 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
 }
 
 void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find_for(call.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
-  const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
-  exchange->note([&](RequestRecord& record) {
-    record.is_embedding = true;
-    record.texts = count;
-    record.characters = characters_of(call.documents);
-    if (const auto* given = std::get_if<const ServedModel*>(&found)) record.model = (*given)->name;
-  });
-  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
-  const ServedModel* const model = std::get<const ServedModel*>(found);
-  if (model->cross_encoder == nullptr || model->cross_encoder->labels().size() != 1) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} gives no score for two texts: a cross-encoder does", model->name),
-                        .param = "model"});
-  }
-  if (count > limits_.texts_max) {
-    return done(
-        Refusal{.kind = RefusalKind::kTooManyTexts,
-                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
-                .param = "documents"});
-  }
-  const embedding::Embedder& network = model->cross_encoder->network();
   std::uint64_t bytes = 0;
   for (const std::string& document : call.documents)
     bytes += document.size() + kScoreBytes;
-  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
-
-  embedding::TaskOptions options;
-  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
-  options.texts.keep_end = call.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
-  compute(exchange, *model, std::move(done), [&](embedding::EmbedTask::Done over) {
+  const ScoreRequest request{.model = call.model,
+                             .count = call.too_many > 0 ? call.too_many : call.documents.size(),
+                             .characters = characters_of(call.documents),
+                             .answer_bytes = bytes,
+                             .param = "documents",
+                             .ranks = true,
+                             .truncate = call.truncate,
+                             .keep_end = call.keep_end};
+  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(call.documents.size());
     for (const std::string& document : call.documents)
@@ -318,13 +323,71 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
   });
 }
 
+void Service::predict(const ExchangePtr& exchange, PredictCall call, std::function<void(Outcome<Vectors>)> done) {
+  const auto* const texts = std::get_if<std::vector<std::string>>(&call.inputs);
+  const auto* const pairs = std::get_if<std::vector<std::array<std::string, 2>>>(&call.inputs);
+  const std::size_t read = texts != nullptr ? texts->size() : pairs->size();
+  std::uint64_t characters = texts != nullptr ? characters_of(*texts) : 0;
+  for (std::size_t i = 0; pairs != nullptr && i < pairs->size(); ++i)
+    characters += characters_of((*pairs)[i]);
+  const std::size_t count = call.too_many > 0 ? call.too_many : read;
+  const ScoreRequest request{.model = call.model,
+                             .count = count,
+                             .characters = characters,
+                             .answer_bytes = count * kScoreBytes,
+                             .param = "inputs",
+                             .truncate = call.truncate,
+                             .keep_end = call.keep_end};
+  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
+    if (texts != nullptr) {
+      const std::vector<std::string_view> views(texts->begin(), texts->end());
+      return embedding::EmbedTask::start(network, views, options, std::move(over));
+    }
+    std::vector<embedding::TextPair> views;
+    views.reserve(pairs->size());
+    for (const auto& [first, second] : *pairs)
+      views.push_back({first, second});
+    return embedding::EmbedTask::start(network, views, options, std::move(over));
+  });
+}
+
+void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
+                             std::function<void(Outcome<Vectors>)> done, const StartScores& start) {
+  const auto found = find_for(request.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = request.count;
+    record.characters = request.characters;
+    if (const auto* given = std::get_if<const ServedModel*>(&found)) record.model = (*given)->name;
+  });
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
+  const ServedModel* const model = std::get<const ServedModel*>(found);
+  const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
+  if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} gives no {}: a cross-encoder does", model->name,
+                                               request.ranks ? "score for two texts" : "labels"),
+                        .param = "model"});
+  }
+  if (request.count > limits_.texts_max) {
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} {} in one request; at most {} are taken", request.count,
+                                               request.param, limits_.texts_max),
+                        .param = std::string(request.param)});
+  }
+  if (auto refusal = reserve(*exchange, encoder->network(), request.answer_bytes * encoder->labels().size()))
+    return done(*std::move(refusal));
+  embedding::TaskOptions options;
+  options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = request.keep_end;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+  compute(exchange, *model, std::move(done),
+          [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
+}
+
 // Before time is spent on tokens.
 std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network,
                                         std::uint64_t answer_bytes) const {
-  const auto overloaded = [&](std::string message) {
-    return Refusal{
-        .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
-  };
   if (const auto state = network.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
     return overloaded(fmt::format("{} tokens wait already", state.waiting_tokens));
   }
@@ -347,16 +410,13 @@ void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std
     pending->drop->end();
     try {
       auto shared = std::make_shared<embedding::TaskOutcome>(std::move(outcome));
-      const bool is_large = shared->vectors.size() > kLargeAnswer;
+      const bool is_large = std::max(shared->vectors.size(), entries_of(shared->sparse)) > kLargeAnswer;
       service.post_(
           [pending, shared] {
             try {
               pending->service->finish(*pending, std::move(*shared));
             } catch (const std::bad_alloc&) {
-              pending->done(Refusal{.kind = RefusalKind::kOverloaded,
-                                    .message = "no memory left for the answer",
-                                    .param = {},
-                                    .retry_after_s = kRetryAfter});
+              pending->done(overloaded("no memory left for the answer"));
             }
           },
           is_large);
@@ -415,7 +475,11 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   }
   Vectors vectors;
   vectors.model = pending.model;
+  if (!pending.exchange->reserve(entries_of(outcome.sparse) * kSparseEntryBytes)) {
+    return pending.done(overloaded("too many bytes of other requests and answers are held"));
+  }
   vectors.rows = std::move(outcome.vectors);
+  vectors.sparse = std::move(outcome.sparse);
   vectors.dimension = outcome.dimension;
   vectors.token_counts = std::move(outcome.token_counts);
   vectors.tokens = outcome.stats.tokens;

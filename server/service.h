@@ -4,6 +4,7 @@
 // every request: wait_until_idle().
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -54,15 +55,17 @@ struct ServedModel {
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
   bool began_as_fallback = false;  // as it was loaded
-  // One of the three.
+  // One of the four.
   std::unique_ptr<embedding::Embedder> embedder{};
   std::unique_ptr<embedding::CrossEncoder> cross_encoder{};
+  std::unique_ptr<embedding::Embedder> sparse_encoder{};
   std::shared_ptr<core::PlacedModel> tensors{};           // any other network: tensors in, tensors out
   std::unique_ptr<embedding::Embedder> token_embedder{};  // beside an embedder, where vectors of tokens are served
 
   // What takes texts: null where nothing does.
   [[nodiscard]] const embedding::Embedder* of_texts() const {
-    return cross_encoder != nullptr ? &cross_encoder->network() : embedder.get();
+    if (cross_encoder != nullptr) return &cross_encoder->network();
+    return sparse_encoder != nullptr ? sparse_encoder.get() : embedder.get();
   }
 
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const {
@@ -75,6 +78,12 @@ struct ServedModel {
 // For an error of Prompts::choose().
 [[nodiscard]] Refusal refusal_of_prompt(const ServedModel& model, const core::Status& status);
 
+enum class VectorKind : std::uint8_t {
+  kOfTexts,
+  kOfTokens,  // one for each token, as the model gives them
+  kSparse,
+};
+
 // Texts, or their token ids (special tokens included), of one request.
 struct VectorCall {
   std::string model{};  // empty: the first one
@@ -84,7 +93,7 @@ struct VectorCall {
   std::optional<bool> truncate{};  // nothing: as the server does
   bool keep_end = false;           // a longer text is cut at its beginning
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
-  bool of_tokens = false;          // a vector for each token, as the model gives them
+  VectorKind kind = VectorKind::kOfTexts;
   // The prompt that is put before every text; "": none, nothing: what the model says.
   std::optional<std::string> prompt_name{};
 };
@@ -99,11 +108,21 @@ struct ScoreCall {
   bool keep_end = false;
 };
 
-// Of texts or of tokens; or of pairs, which have one number each, the network's own.
+// Texts, or pairs of them, whose labels are wanted.
+struct PredictCall {
+  std::string model{};  // empty: the first one that gives scores
+  std::variant<std::vector<std::string>, std::vector<std::array<std::string, 2>>> inputs{};
+  std::size_t too_many = 0;        // as VectorCall's
+  std::optional<bool> truncate{};  // nothing: as the server does
+  bool keep_end = false;
+};
+
+// Of texts or of tokens; or of pairs, which have a number for each label, the network's own.
 struct Vectors {
   const ServedModel* model = nullptr;
   std::vector<float> rows{};  // of texts or of tokens, one after the other, `dimension` floats each
   std::size_t dimension = 0;
+  std::vector<embedding::SparseVector> sparse{};  // instead of rows
   std::vector<std::uint32_t> token_counts{};
   std::uint64_t tokens = 0;
   std::chrono::steady_clock::duration tokenizing{};
@@ -188,8 +207,9 @@ class Service {
   // through `post` or on this thread; not at all when the client has gone.
   void embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done);
 
-  // The same for scores.
+  // The same for scores, one for each document; and for the numbers of labels.
   void score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done);
+  void predict(const ExchangePtr& exchange, PredictCall call, std::function<void(Outcome<Vectors>)> done);
 
   // Runs a model that takes tensors. Every output, in the model's order. `done` is called once, on a thread that may
   // take its time, or on this one; not at all when the client has gone.
@@ -219,6 +239,21 @@ class Service {
   void compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
                const StartTask& start);
   void finish(Pending& pending, embedding::TaskOutcome outcome) const;
+  // What a request asks of a cross-encoder.
+  struct ScoreRequest {
+    std::string_view model;
+    std::size_t count = 0;
+    std::uint64_t characters = 0;
+    std::uint64_t answer_bytes = 0;
+    std::string_view param;  // of the request's texts
+    bool ranks = false;      // one score is wanted
+    std::optional<bool> truncate{};
+    bool keep_end = false;
+  };
+  using StartScores = std::function<core::Result<embedding::EmbedTask>(
+      const embedding::Embedder& network, const embedding::TaskOptions& options, embedding::EmbedTask::Done over)>;
+  void compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
+                      std::function<void(Outcome<Vectors>)> done, const StartScores& start);
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,
                                                              const TensorRuns::Ran& ran) const;
 

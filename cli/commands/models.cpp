@@ -47,6 +47,7 @@ std::string models_for_programs() {
     entry["checked"] = one.checked;
     entry["refused"] = one.refused;
     entry["cross_encoder"] = one.read_classifier != nullptr;
+    entry["sparse_encoder"] = one.read_vocabulary != nullptr;
     json["architectures"].push_back(std::move(entry));
   }
   json["tokenizer"] = app::Json::object();
@@ -71,11 +72,12 @@ std::string models_reference() {
       "whole\n"
       "through Qualcomm's compiler, with no node left to the processor, and stays near in its emulation\n"
       "(`scripts/test --models`). A key of `config.json` that changes the numbers is read, or refused by its name.\n\n"
-      "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) |\n"
-      "|---|---|---|---|---|\n";
+      "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) | "
+      "[sparse](#sparse-encoders) |\n"
+      "|---|---|---|---|---|---|\n";
   for (const auto& one : embedding::architectures()) {
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused,
-                        one.read_classifier != nullptr ? "yes" : "no");
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused,
+                        one.read_classifier != nullptr ? "yes" : "no", one.read_vocabulary != nullptr ? "yes" : "no");
   }
   text +=
       "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
@@ -100,7 +102,8 @@ std::string models_reference() {
       "`weights` |\n"
       "| `Dense` | behind it, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; no residual |\n"
       "| `LayerNorm`, `Dropout` | behind it; a dropout does nothing |\n"
-      "| `Normalize` | last |\n\n"
+      "| `Normalize` | last |\n"
+      "| `SpladePooling` | second, alone: a sparse encoder |\n\n"
       "## Cross-encoders\n\n"
       "Networks for sequence classification, which give one number or several for two texts together: `latebind "
       "rerank`\n"
@@ -117,6 +120,20 @@ std::string models_reference() {
       "the\n"
       "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts; and a\n"
       "network of the list without a known head, with a ready ONNX file too.\n\n"
+      "## Sparse encoders\n\n"
+      "Networks for masked language modelling whose `modules.json` lists `SpladePooling`: a text gets a weight for "
+      "each "
+      "entry\n"
+      "of the vocabulary, most of them zero (`latebind embed --output-format sparse`). Indices are exactly those of\n"
+      "sentence-transformers' `SparseEncoder`, and weights within 1e-5; random weights of each network were compared "
+      "with\n"
+      "it on OpenVINO, ONNX Runtime and `native` (`tests/data/sparse_encoders/make.py`), but not of `camembert` and\n"
+      "`xlm-roberta`, which are others' networks. `activation_function` is `relu` or `log1p_relu`; a `max_active_dims` "
+      "is "
+      "obeyed.\n"
+      "A ready ONNX file gives `logits` [batch, tokens, vocabulary]. Refused: the strategy `sum`, "
+      "`SparseAutoEncoder`,\n"
+      "`SparseStaticEmbedding` and routers.\n\n"
       "## Parts of tokenizers\n\n"
       "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
       "| part | types |\n|---|---|\n";

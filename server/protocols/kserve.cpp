@@ -49,9 +49,12 @@ Refusal bad(std::string message, std::string_view param) {
 // The model of the path, whose second value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
-  if (const auto* model = std::get_if<const ServedModel*>(&found); model != nullptr && (*model)->cross_encoder) {
+  if (const auto* model = std::get_if<const ServedModel*>(&found);
+      model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder)) {
     return Refusal{.kind = RefusalKind::kUnsupported,
-                   .message = fmt::format("{} is a cross-encoder: /rerank has its scores", (*model)->name),
+                   .message = fmt::format("{} is a {}", (*model)->name,
+                                          (*model)->cross_encoder ? "cross-encoder: /rerank has its scores"
+                                                                  : "sparse encoder: /embed_sparse has its vectors"),
                    .param = "model"};
   }
   if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;

@@ -57,14 +57,6 @@ void refuse_unsupported(Exchange& exchange, std::string message) {
   refuse(exchange, tei_protocol(), {.kind = RefusalKind::kUnsupported, .message = std::move(message), .param = {}});
 }
 
-void embed_sparse(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  refuse_unsupported(*exchange, "no model with a head for sparse vectors (SPLADE) is loaded");
-}
-
-void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
-  refuse_unsupported(*exchange, "no model with a head that classifies is loaded");
-}
-
 std::string_view word_of(graph::PoolingMode pooling) {
   switch (pooling) {
     case graph::PoolingMode::kCls:
@@ -96,21 +88,37 @@ std::string_view dtype_of(core::Precision precision) {
   }
 }
 
+Json model_type_of(const ServedModel& model) {
+  Json type;
+  if (model.cross_encoder == nullptr) {
+    type["embedding"]["pooling"] = model.sparse_encoder != nullptr ? "splade" : word_of(model.embedder->pooling());
+    return type;
+  }
+  const auto& labels = model.cross_encoder->labels();
+  Json& kind = type[labels.size() == 1 ? "reranker" : "classifier"];
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    kind["id2label"][std::to_string(i)] = labels[i];
+    kind["label2id"][labels[i]] = i;
+  }
+  return type;
+}
+
 void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   const auto found = service.find("");
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, tei_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
-  if (model.embedder == nullptr) return refuse_unsupported(*exchange, model.name + " makes no vectors of texts");
+  const embedding::Embedder* const network = model.of_texts();
+  if (network == nullptr) return refuse_unsupported(*exchange, model.name + " takes no texts");
   const auto active = model.attestation()->active;
   Json body;
   body["model_id"] = model.name;
   body["model_sha"] = Json();
   body["model_dtype"] = std::string(dtype_of(active.precision));
   body["served_model_name"] = model.name;
-  body["model_type"]["embedding"]["pooling"] = std::string(word_of(model.embedder->pooling()));
+  body["model_type"] = model_type_of(model);
   body["max_concurrent_requests"] = service.facts().connections_max;
-  body["max_input_length"] = model.embedder->max_tokens();
-  body["max_batch_tokens"] = model.embedder->batch_tokens();
+  body["max_input_length"] = network->max_tokens();
+  body["max_batch_tokens"] = network->batch_tokens();
   body["max_batch_requests"] = Json();
   body["max_client_batch_size"] = service.limits().texts_max;
   body["auto_truncate"] = service.limits().auto_truncate;
@@ -148,15 +156,11 @@ Json info_schema() {
     schema["properties"][name] = typed_schema("null", "");
   schema["properties"]["auto_truncate"] = typed_schema("boolean", "");
   schema["properties"]["model_type"] = typed_schema("object", "");
-  schema["properties"]["model_type"]["properties"]["embedding"]["type"] = "object";
-  schema["properties"]["model_type"]["properties"]["embedding"]["properties"]["pooling"] = typed_schema("string", "");
+  for (const char* kind : {"embedding", "reranker", "classifier"})
+    schema["properties"]["model_type"]["properties"][kind] = typed_schema("object", "");
   schema["required"] = Json::array({"model_id", "model_dtype", "served_model_name", "model_type", "max_input_length",
                                     "max_client_batch_size", "auto_truncate", "version"});
   return schema;
-}
-
-Json object_schema() {
-  return typed_schema("object", "");
 }
 
 std::span<const Route> routes() {
@@ -194,11 +198,18 @@ std::span<const Route> routes() {
                     .summary = "The texts of token ids.",
                     .body = decode_body,
                     .answers = {{.status = 200, .description = "The texts.", .schema = decode_answer}}});
-    const auto refused = [&](std::string_view path, decltype(Route::handle) handle, std::string_view summary) {
-      made.push_back({.method = "POST", .path = path, .handle = handle, .summary = summary, .body = object_schema});
-    };
-    refused("/embed_sparse", embed_sparse, "Sparse vectors: refused, no model has such a head.");
-    refused("/predict", predict, "Classes of texts: refused, no model has such a head.");
+    made.push_back({.method = "POST",
+                    .path = "/embed_sparse",
+                    .handle = embed_sparse,
+                    .summary = "The sparse vectors of texts, by a sparse encoder.",
+                    .body = embed_sparse_body,
+                    .answers = {{.status = 200, .description = "The vectors.", .schema = embed_sparse_answer}}});
+    made.push_back({.method = "POST",
+                    .path = "/predict",
+                    .handle = predict,
+                    .summary = "The labels of texts or of pairs of them, by a cross-encoder.",
+                    .body = predict_body,
+                    .answers = {{.status = 200, .description = "The labels.", .schema = predict_answer}}});
     made.push_back({.method = "POST",
                     .path = "/rerank",
                     .handle = rerank,

@@ -77,6 +77,12 @@ void similarity(const ExchangePtr& exchange, const PathValues& values, Service& 
 void rerank(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json rerank_body();
 [[nodiscard]] app::Json rerank_answer();
+void predict(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json predict_body();
+[[nodiscard]] app::Json predict_answer();
+void embed_sparse(const ExchangePtr& exchange, const PathValues& values, Service& service);
+[[nodiscard]] app::Json embed_sparse_body();
+[[nodiscard]] app::Json embed_sparse_answer();
 void tokenize(const ExchangePtr& exchange, const PathValues& values, Service& service);
 [[nodiscard]] app::Json tokenize_body();
 [[nodiscard]] app::Json tokenize_answer();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -77,7 +78,7 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
                                      return read_text(value, body.prompt_name.emplace());
                                    }};
 
-// Of vectors of tokens: there is one form of them.
+// Of vectors of tokens and of sparse ones: there is one form of them.
 constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
                                kDirection<EmbedBody>, kPromptName<EmbedBody>};
 
@@ -194,6 +195,20 @@ std::string token_vectors_text(const Vectors& vectors) {
   return text;
 }
 
+std::string sparse_text(const Vectors& vectors) {
+  std::string text = "[";
+  for (const embedding::SparseVector& vector : vectors.sparse) {
+    text += text.size() > 1 ? ",[" : "[";
+    for (std::size_t i = 0; i < vector.indices.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"value":{}}})", i > 0 ? "," : "", vector.indices[i],
+                     vector.values[i]);
+    }
+    text += ']';
+  }
+  text += ']';
+  return text;
+}
+
 // The cosine of each sentence's vector and the first one's.
 std::string similarities_text(const Vectors& vectors) {
   const auto source = vectors.row(0);
@@ -256,8 +271,16 @@ void embed_all(const ExchangePtr& exchange, const PathValues& /*values*/, Servic
   EmbedBody body;
   if (!read_embed(exchange, kEmbedAll, service, body)) return;
   VectorCall call = take_call(body);
-  call.of_tokens = true;
+  call.kind = VectorKind::kOfTokens;
   embed_call(exchange, service, std::move(call), token_vectors_text);
+}
+
+void embed_sparse(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  EmbedBody body;
+  if (!read_embed(exchange, kEmbedAll, service, body)) return;
+  VectorCall call = take_call(body);
+  call.kind = VectorKind::kSparse;
+  embed_call(exchange, service, std::move(call), sparse_text);
 }
 
 void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -289,6 +312,18 @@ Json embed_all_body() {
 Json embed_all_answer() {
   const Json vector = list_schema(typed_schema("number", ""));
   return list_schema(list_schema(vector), "A vector for each token of each text, special tokens included.");
+}
+
+Json embed_sparse_body() {
+  return schema_of(kEmbedAll);
+}
+
+Json embed_sparse_answer() {
+  Json entry = typed_schema("object", "");
+  entry["properties"]["index"] = typed_schema("integer", "The id of the vocabulary.");
+  entry["properties"]["value"] = typed_schema("number", "Its weight, above 0.");
+  entry["required"] = Json::array({"index", "value"});
+  return list_schema(list_schema(std::move(entry), "By rising index."), "The weights of each text.");
 }
 
 Json similarity_body() {

@@ -114,7 +114,65 @@ def test_other_protocols_refuse_it_by_name(daemon):
     answer = post(daemon, f"/v2/models/{NAME}/infer", **infer)
     assert answer.status == 400 and "is a cross-encoder" in json.dumps(answer.json())
     assert NAME in [model["id"] for model in daemon.get("/v1/models").json()["data"]]
-    assert daemon.get("/info").status == 400  # the first model makes no vectors
+    kind = daemon.get("/info").json()["model_type"]
+    assert kind == {"reranker": {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}}
     assert post(daemon, "/tokenize", inputs="a text").status == 200
     for path in ("/", "/metrics", "/api/tags", "/v2/repository/index", "/latebind/status"):
         assert daemon.get(path).status in (200, 404, 405), path
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    """A model of three labels, the first that is served."""
+    with Daemon("--device", "native:CPU", models=(f"labels={FOLDER / 'roberta'}",)) as running:
+        yield running
+
+
+LABELS = ["contradiction", "entailment", "neutral"]
+
+
+def shares(numbers):
+    powers = [math.exp(x - max(numbers)) for x in numbers]
+    return [power / sum(powers) for power in powers]
+
+
+def assert_labels(found, numbers):
+    assert [one["label"] for one in found] == [LABELS[i] for i in best_first(numbers)]
+    for one in found:
+        assert one["score"] == pytest.approx(numbers[LABELS.index(one["label"])], abs=1e-5)
+
+
+def test_labels_of_pairs(classifier):
+    pairs = [(i, query, text) for i, query, text in PAIRS][:20]
+    logits = [EXPECTED["logits"]["roberta"][i] for i, _, _ in pairs]
+    several = [[query, text] for _, query, text in pairs]
+    for found, numbers in zip(post(classifier, "/predict", inputs=several).json(), logits, strict=True):
+        assert_labels(found, shares(numbers))
+    for found, numbers in zip(post(classifier, "/predict", inputs=several, raw_scores=True).json(), logits, strict=True):
+        assert_labels(found, numbers)
+    assert_labels(post(classifier, "/predict", inputs=several[0]).json(), shares(logits[0]))
+    kind = classifier.get("/info").json()["model_type"]["classifier"]
+    assert kind["id2label"] == {str(i): label for i, label in enumerate(LABELS)}
+
+
+def test_labels_of_single_texts(classifier):
+    one = post(classifier, "/predict", inputs="a text").json()
+    assert sum(label["score"] for label in one) == pytest.approx(1, abs=1e-6)
+    assert post(classifier, "/predict", inputs=["a text"]).json() == one
+    assert post(classifier, "/predict", inputs=[["a text"]]).json() == [one]
+    many = post(classifier, "/predict", inputs=[["a text"], ["another"]] * 100).json()
+    assert len(many) == 200 and {label["label"] for label in many[0]} == set(LABELS)
+
+
+def test_one_label_has_a_sigmoids_score(daemon):
+    ((found,),) = post(daemon, "/predict", inputs=[[QUERY, TEXTS[0]]]).json()
+    assert found == {"score": pytest.approx(relevances()[0], abs=1e-5), "label": "LABEL_0"}
+
+
+def test_bad_requests_for_labels(classifier, daemon):
+    for inputs in (1, [1], ["a", "b", "c"], [["a", "b", "c"]], [["a"], "b"], [["a"], ["a", "b"]], [[]], [["a", 1]]):
+        assert post(classifier, "/predict", inputs=inputs).status == 422, inputs
+    assert post(classifier, "/predict", inputs=[]).status == 400
+    assert post(classifier, "/predict").status == 422
+    assert post(classifier, "/predict", inputs=[["a"]] * 2049).status == 422
+    assert post(classifier, "/predict", inputs="b " * 300, truncate=False).status == 413

@@ -296,8 +296,9 @@ TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
 
 TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
   ToyServer server;
-  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "sparse");
-  expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation", "head that classifies");
+  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "makes no sparse vectors");
+  expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation",
+                 "gives no labels: a cross-encoder does");
   expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation",
                  "gives no score for two texts");
 }

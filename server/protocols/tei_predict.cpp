@@ -1,0 +1,161 @@
+// text-embeddings-inference: the labels of texts, or of pairs of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "embedding/cross_encoder.h"
+#include "server/protocols/tei_parts.h"
+
+namespace latebind::server::tei {
+namespace {
+
+using app::Json;
+
+struct PredictBody {
+  std::vector<std::string> texts;
+  std::vector<std::array<std::string, 2>> pairs;
+  bool is_single = false;  // one, whose answer is not in a list
+  TextLimit limit;
+  std::optional<bool> truncate;
+  bool keep_end = false;
+  bool raw_scores = false;
+};
+
+// A text or a pair of them.
+Problem read_sequence(const simdjson::dom::array& items, PredictBody& body) {
+  constexpr std::string_view kKinds = "must have one or two texts in each of its arrays";
+  std::vector<std::string> texts;
+  if (items.size() == 0 || items.size() > 2) return std::string(kKinds);
+  for (const JsonValue item : items) {
+    if (read_text(item, texts.emplace_back())) return std::string(kKinds);
+  }
+  if (texts.size() == 1) {
+    body.texts.push_back(std::move(texts[0]));
+  } else {
+    body.pairs.push_back({std::move(texts[0]), std::move(texts[1])});
+  }
+  if (body.texts.empty() || body.pairs.empty()) return std::nullopt;
+  return "must not mix texts with pairs of them";
+}
+
+Problem read_sequences(const JsonValue& value, PredictBody& body) {
+  body.is_single = true;
+  if (value.is_string()) return read_text(value, body.texts.emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) return "must be a text, one or two in an array, or an array of these";
+  if (items.size() == 0) return std::nullopt;
+  if (!(*items.begin()).is_array()) return read_sequence(items, body);
+  body.is_single = false;
+  if (!body.limit.has_room_for(items.size())) return std::nullopt;
+  for (const JsonValue item : items) {
+    simdjson::dom::array texts;
+    if (item.get(texts) != simdjson::SUCCESS) return "must not mix arrays with anything else";
+    if (auto problem = read_sequence(texts, body)) return problem;
+  }
+  return std::nullopt;
+}
+
+Json sequences_schema() {
+  const Json text = typed_schema("string", "");
+  Json sequence = some_schema(text);
+  sequence["maxItems"] = 2;
+  Json schema;
+  schema["description"] = "A text or two that belong together, or an array of these, all of one kind.";
+  schema["anyOf"] = Json::array({text, sequence, some_schema(sequence)});
+  return schema;
+}
+
+constexpr std::array kPredict{
+    Member<PredictBody>{"inputs", true, sequences_schema, read_sequences},
+    kTruncate<PredictBody>,
+    kDirection<PredictBody>,
+    Member<PredictBody>{"raw_scores", false,
+                        [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
+                        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
+};
+
+// Between 0 and 1, as the original has them: together 1, where there are several.
+void make_shares(std::span<float> numbers) {
+  if (numbers.size() == 1) {
+    numbers[0] = embedding::sigmoid(numbers[0]);
+    return;
+  }
+  const float largest = *std::ranges::max_element(numbers);
+  double sum = 0;
+  for (float& number : numbers) {
+    number = std::exp(number - largest);
+    sum += number;
+  }
+  for (float& number : numbers)
+    number = static_cast<float>(number / sum);
+}
+
+void append_labels(std::string& text, std::span<float> numbers, std::span<const std::string> labels, bool raw) {
+  if (!raw) make_shares(numbers);
+  text += '[';
+  bool is_first = true;
+  for (const std::size_t label : embedding::rank_by_score(numbers, numbers.size())) {
+    if (!std::exchange(is_first, false)) text += ',';
+    fmt::format_to(std::back_inserter(text), R"({{"score":{},"label":)", numbers[label]);
+    append_string(text, labels[label]);
+    text += '}';
+  }
+  text += ']';
+}
+
+std::string labels_text(Vectors& numbers, bool raw, bool is_single) {
+  const auto& labels = numbers.model->cross_encoder->labels();
+  std::string text;
+  if (!is_single) text += '[';
+  for (std::size_t i = 0; i < numbers.count(); ++i) {
+    if (i > 0) text += ',';
+    append_labels(text, std::span(numbers.rows).subspan(i * numbers.dimension, numbers.dimension), labels, raw);
+  }
+  if (!is_single) text += ']';
+  return text;
+}
+
+}  // namespace
+
+void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  PredictBody body;
+  body.limit.most = service.limits().texts_max;
+  if (!read_body(exchange, kPredict, body)) return;
+  if (body.limit.count_of(body.texts.size() + body.pairs.size()) == 0) return refuse_empty(*exchange, "inputs");
+  PredictCall call;
+  call.too_many = body.limit.too_many;
+  call.truncate = body.truncate;
+  call.keep_end = body.keep_end;
+  if (body.pairs.empty()) {
+    call.inputs = std::move(body.texts);
+  } else {
+    call.inputs = std::move(body.pairs);
+  }
+  service.predict(exchange, std::move(call),
+                  [exchange, raw = body.raw_scores, is_single = body.is_single](Outcome<Vectors> outcome) {
+                    if (const auto* refusal = std::get_if<Refusal>(&outcome))
+                      return refuse(*exchange, tei_protocol(), *refusal);
+                    answer_text(*exchange, labels_text(std::get<Vectors>(outcome), raw, is_single));
+                  });
+}
+
+Json predict_body() {
+  return schema_of(kPredict);
+}
+
+Json predict_answer() {
+  Json item = typed_schema("object", "");
+  item["properties"]["score"] = typed_schema("number", "");
+  item["properties"]["label"] = typed_schema("string", "");
+  item["required"] = Json::array({"score", "label"});
+  const Json labels = list_schema(std::move(item), "Best first.");
+  Json schema;
+  schema["anyOf"] = Json::array({labels, list_schema(labels)});
+  return schema;
+}
+
+}  // namespace latebind::server::tei
