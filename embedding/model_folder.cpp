@@ -190,6 +190,38 @@ Status take_static(const Modules& modules, ModelFolder& model) {
   return {};
 }
 
+// Whether the way from its vectors to what this kind gives is known.
+bool has_head(const Architecture& architecture, EncoderKind kind) {
+  switch (kind) {
+    case EncoderKind::kCrossEncoder:
+      return architecture.read_classifier != nullptr;
+    case EncoderKind::kSparseEncoder:
+      return architecture.read_vocabulary != nullptr;
+    case EncoderKind::kEmbedder:
+      break;
+  }
+  return true;
+}
+
+// That way, where the modules have none.
+Status take_head(const json& config, const path& config_file, const Architecture& architecture, const Modules& modules,
+                 ModelFolder& model) {
+  const bool classifies = model.kind == EncoderKind::kCrossEncoder;
+  if (model.kind == EncoderKind::kEmbedder || (classifies && !modules.only_network())) return {};
+  if (!has_head(architecture, model.kind)) {
+    return unsupported_file(config_file, fmt::format("networks for {} of 'model_type' '{}' are not supported",
+                                                     classifies ? "sequence classification" : "masked language modelling",
+                                                     architecture.model_type));
+  }
+  if (classifies) {
+    LB_ASSIGN_OR_RETURN(model.classifier, architecture.read_classifier(config, config_file));
+    model.classifier->labels = model.scores.labels.size();
+  } else {
+    LB_ASSIGN_OR_RETURN(model.vocabulary, architecture.read_vocabulary(config, config_file));
+  }
+  return {};
+}
+
 // The network that config.json describes, with its weights, or what it says of the one in an ONNX file.
 Status take_network(const json& config, const path& config_file, const Modules& modules, bool is_onnx_asked_for,
                     ModelFolder& model) {
@@ -213,24 +245,9 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   }
   LB_ASSIGN_OR_RETURN(model.network, std::move(network));
   model.hidden_size = model.network->hidden_size();
-  if (model.kind == EncoderKind::kCrossEncoder && modules.only_network()) {
-    if (architecture->read_classifier == nullptr) {
-      return unsupported_file(
-          config_file,
-          fmt::format("networks for sequence classification of 'model_type' '{}' are not supported", type));
-    }
-    LB_ASSIGN_OR_RETURN(model.classifier, architecture->read_classifier(config, config_file));
-    model.classifier->labels = model.scores.labels.size();
-  }
-  if (model.kind == EncoderKind::kSparseEncoder) {
-    if (architecture->read_vocabulary == nullptr) {
-      return unsupported_file(
-          config_file,
-          fmt::format("networks for masked language modelling of 'model_type' '{}' are not supported", type));
-    }
-    LB_ASSIGN_OR_RETURN(model.vocabulary, architecture->read_vocabulary(config, config_file));
-  }
-  if (is_onnx_asked_for) return {};
+  const Status head = take_head(config, config_file, *architecture, modules, model);
+  if (is_onnx_asked_for || (!head.ok() && !has_head(*architecture, model.kind) && model.onnx_file)) return {};
+  LB_RETURN_IF_ERROR(head);
   LB_ASSIGN_OR_RETURN(const auto weights,
                       weights_file_names([&](std::string_view name) { return files.has(modules.transformer / name); },
                                          [&] { return files.read_json(index_file, kWeightsIndexLimits); },

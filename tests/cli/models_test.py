@@ -15,7 +15,7 @@ def test_json_and_text_name_the_same():
     found = json.loads(good("models", "--json").stdout)
     text = good("models").stdout
     for one in found["architectures"]:
-        assert list(one) == ["model_type", "name", "checked", "refused", "cross_encoder"]
+        assert list(one) == ["model_type", "name", "checked", "refused", "cross_encoder", "sparse_encoder"]
         assert f"  {one['model_type']} " in text and f" {one['name']}: " in text
     for part, types in found["tokenizer"].items():
         assert f"  {part} " in text and ", ".join(types) in text

@@ -130,6 +130,15 @@ def test_a_head_that_is_not_known_is_refused(model):
     assert "networks for sequence classification of 'model_type' 'nomic_bert' are not supported" in refusal(model)
 
 
+def test_a_ready_file_needs_no_known_head(model):
+    good("export", "--model", model, "-o", model / "model.onnx")
+    change(model / "config.json", model_type="nomic_bert", hidden_act="silu", hidden_size=32, n_embd=32, n_head=4,
+           n_inner=48, n_layer=2, n_positions=24)
+    i, query, text = PAIRS[0]
+    (found,) = rerank(model, query, [text], "--raw-scores", "--device", "openvino:CPU")
+    assert found["score"] == pytest.approx(EXPECTED["logits"]["saved"][i][0], abs=1e-5)
+
+
 def test_older_names_of_the_function(model):
     """sentence-transformers 3 and 4 had them in config.json."""
     i, query, text = PAIRS[0]
