@@ -221,9 +221,9 @@ def commands(options, onnx, corpus):
     return found
 
 
-def export(build, onnx):
-    """Writes the default model as the graph that all contenders run."""
-    subprocess.run([build / "bin/latebind", "export", "--model", MODEL, "-o", onnx], check=True)
+def export(build, onnx, model=MODEL):
+    """Writes the model as the graph that all contenders run."""
+    subprocess.run([build / "bin/latebind", "export", "--model", model, "-o", onnx], check=True)
 
 
 def write_corpus(folder):
