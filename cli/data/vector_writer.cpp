@@ -34,58 +34,58 @@ void append_number(std::string& line, float number) {
   if (number == 0 && std::signbit(number)) line += ".0";
 }
 
-class JsonlWriter final : public VectorWriter {
+// A JSON object a line: the index, and what a vector has.
+class JsonLineWriter : public VectorWriter {
  public:
-  JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
-
-  Status write(const embedding::VectorWindow& window) override {
-    for (auto rows = window.vectors; !rows.empty(); rows = rows.subspan(dimension_)) {
-      line_.clear();
-      fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"embedding\":[", index_);
-      for (std::size_t i = 0; i < dimension_; ++i) {
-        if (i > 0) line_ += ',';
-        append_number(line_, rows[i]);
-      }
-      line_ += "]}\n";
-      LB_RETURN_IF_ERROR(sink_->write(line_));
-      ++index_;
-    }
-    return {};
-  }
+  explicit JsonLineWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
   Status finish() override { return sink_->finish(); }
+
+ protected:
+  // A line with these numbers under `key`; `before` stands in front of the key.
+  Status write_line(std::string_view before, std::string_view key, std::span<const float> numbers) {
+    line_.clear();
+    fmt::format_to(std::back_inserter(line_), "{{\"index\":{},{}\"{}\":[", index_, before, key);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (i > 0) line_ += ',';
+      append_number(line_, numbers[i]);
+    }
+    line_ += "]}\n";
+    ++index_;
+    return sink_->write(line_);
+  }
 
  private:
   std::unique_ptr<ByteSink> sink_;
-  std::size_t dimension_;
   std::uint64_t index_ = 0;
   std::string line_;
 };
 
-class SparseWriter final : public VectorWriter {
+class JsonlWriter final : public JsonLineWriter {
  public:
-  explicit SparseWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
+  JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension)
+      : JsonLineWriter(std::move(sink)), dimension_(dimension) {}
+
+  Status write(const embedding::VectorWindow& window) override {
+    for (auto rows = window.vectors; !rows.empty(); rows = rows.subspan(dimension_))
+      LB_RETURN_IF_ERROR(write_line({}, "embedding", rows.first(dimension_)));
+    return {};
+  }
+
+ private:
+  std::size_t dimension_;
+};
+
+class SparseWriter final : public JsonLineWriter {
+ public:
+  using JsonLineWriter::JsonLineWriter;
 
   Status write(const embedding::VectorWindow& window) override {
     for (const embedding::SparseVector& vector : window.sparse) {
-      line_.clear();
-      fmt::format_to(std::back_inserter(line_), "{{\"index\":{},\"indices\":[{}],\"values\":[", index_,
-                     fmt::join(vector.indices, ","));
-      for (std::size_t i = 0; i < vector.values.size(); ++i) {
-        if (i > 0) line_ += ',';
-        append_number(line_, vector.values[i]);
-      }
-      line_ += "]}\n";
-      LB_RETURN_IF_ERROR(sink_->write(line_));
-      ++index_;
+      const std::string indices = fmt::format("\"indices\":[{}],", fmt::join(vector.indices, ","));
+      LB_RETURN_IF_ERROR(write_line(indices, "values", vector.values));
     }
     return {};
   }
-  Status finish() override { return sink_->finish(); }
-
- private:
-  std::unique_ptr<ByteSink> sink_;
-  std::uint64_t index_ = 0;
-  std::string line_;
 };
 
 class NpyWriter final : public VectorWriter {
