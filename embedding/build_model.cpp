@@ -14,6 +14,7 @@
 #include "core/graph/onnx_structure.h"
 #include "core/log.h"
 #include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 #include "embedding/model_weights.h"
 #include "embedding/onnx_output.h"
 

@@ -263,7 +263,7 @@ Status Tokenizer::encode(std::string_view text, std::size_t max_tokens, std::vec
   const PostProcessor& around = parts_->parts.post_processor;
   LB_RETURN_IF_ERROR(check(text, max_tokens, around.added_tokens()));
   const std::size_t begin = ids.size();
-  const Status status = within_limits(text.size(), [&]() -> Status {
+  Status status = within_limits(text.size(), [&]() -> Status {
     around.begin(ids);
     const std::size_t room = max_tokens - around.added_tokens();
     const std::size_t ids_end = room > ids.max_size() - ids.size() ? ids.max_size() : ids.size() + room;
@@ -311,7 +311,7 @@ Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tok
   const PostProcessor& around = parts_->parts.post_processor;
   const std::size_t ids_begin = ids.size();
   const std::size_t offsets_begin = offsets.size();
-  const Status status = within_limits(text.size(), [&]() -> Status {
+  Status status = within_limits(text.size(), [&]() -> Status {
     const std::size_t room = max_tokens - around.added_tokens();
     auto tokens = parts_->aligned->encode(text, cut == Cut::kEnd ? room : std::numeric_limits<std::size_t>::max());
     if (tokens.size() > room) {
