@@ -46,8 +46,9 @@ void add_export(CLI::App& program, Action& chosen) {
       "normalised where the folder says so).");
   app.footer(
       "One ONNX file of opset 20 with the weights in it, at most 2 GiB. Inputs input_ids and\n"
-      "attention_mask, i64 [batch, tokens]; output sentence_embedding or, with --hidden-states,\n"
-      "last_hidden_state. Needs no vendor library.\n\n"
+      "attention_mask, i64 [batch, tokens], and token_type_ids where a cross-encoder takes them;\n"
+      "output sentence_embedding or, with --hidden-states, last_hidden_state; logits of a\n"
+      "cross-encoder, term_logits of a sparse encoder. Needs no vendor library.\n\n"
       "Example:\n"
       "  latebind export --model all-MiniLM-L6-v2 -o model.onnx");
   app.callback([options, &chosen] { chosen = [options] { return export_model(*options); }; });

@@ -5,7 +5,7 @@ import shutil
 import time
 
 import pytest
-from support import SOURCE, TINY, bad, good
+from support import SOURCE, TINY, bad, good, provider
 
 FOLDER = SOURCE / "tests" / "data" / "cross_encoders"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -74,6 +74,17 @@ def test_warm_makes_one_ready(model, tmp_path):
     i, query, text = PAIRS[0]
     (found,) = rerank(model, query, [text], "--raw-scores", *cache)
     assert found["score"] == pytest.approx(EXPECTED["logits"]["saved"][i][0], abs=1e-5)
+
+
+def test_an_npu_that_is_not_there(model, tmp_path, monkeypatch):
+    """Compiled by Qualcomm's compiler for a fixed length, and computed in its emulation, in f16."""
+    monkeypatch.setenv("LATEBIND_ONNXRUNTIME_PROVIDERS", provider("onnxruntime-qnn"))
+    bundle = tmp_path / "ranker.lbundle"
+    good("compile", model, "--target", "npu:v73", "--shapes", "1x20", "-o", bundle)
+    emulated = ("--device", "onnxruntime:QNN.v73", "--emulate", "--precision", "f16", "--strict")
+    for i, query, text in PAIRS[:8]:
+        (found,) = rerank(bundle, query, [text], "--raw-scores", *emulated)
+        assert found["score"] == pytest.approx(EXPECTED["logits"]["saved"][i][0], abs=0.05)
 
 
 def test_nothing_to_rank():

@@ -5,7 +5,7 @@ import shutil
 
 import onnx
 import pytest
-from support import SOURCE, TINY, bad, good
+from support import SOURCE, TINY, bad, good, provider
 
 FOLDER = SOURCE / "tests" / "data" / "sparse_encoders"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -71,6 +71,20 @@ def test_a_bundle_and_an_onnx_folder_give_the_same(tmp_path):
     good("export", "--model", FOLDER / "mpnet", "--hidden-states", "-o", model / "states.onnx")
     message = bad(1, "embed", "--model", model, "--output-format", "sparse", "--onnx-file", "states.onnx", input="a\n")
     assert "'last_hidden_state' has 32 numbers for a token; the vocabulary has 45 entries" in message
+
+
+def test_an_npu_that_is_not_there(tmp_path):
+    """Compiled by Qualcomm's compiler for a fixed length, and computed in its emulation, in f16."""
+    qnn = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
+    bundle = tmp_path / "sparse.lbundle"
+    good("compile", FOLDER / "bert", "--target", "npu:v73", "--shapes", "1x20", "-o", bundle, env=qnn)
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in EXPECTED["texts"])
+    command = ("embed", "--model", bundle, "--output-format", "sparse", "--input-format", "jsonl", "-q", "--strict")
+    emulated = ("--device", "onnxruntime:QNN.v73", "--emulate", "--precision", "f16")
+    found = [json.loads(line) for line in good(*command, *emulated, input=lines, env=qnn).stdout.splitlines()]
+    for one, wanted in zip(found, EXPECTED["vectors"]["bert"], strict=True):
+        ours, theirs = (dict(zip(each["indices"], each["values"], strict=True)) for each in (one, wanted))
+        assert all(abs(ours.get(i, 0) - theirs.get(i, 0)) < 0.05 for i in {*ours, *theirs})
 
 
 def test_nothing_to_embed():
