@@ -316,6 +316,15 @@ def test_settings_and_what_it_says_of_itself():
         opened.encode(TEXTS)
 
 
+def test_a_bundle_encodes_as_its_folder_does(tmp_path):
+    latebind.compile(SPARSE_ENCODERS / "distilbert", tmp_path / "few.lbundle", "openvino:CPU")
+    with latebind.SparseEncoder(tmp_path / "few.lbundle", device="openvino:CPU", strict=True) as opened:
+        found = opened.encode(TEXTS)
+        assert_sparse(found, SPARSE["vectors"]["distilbert"])
+        assert opened.max_active_dims == 5
+    assert pickle.loads(pickle.dumps(found)).tokens(1) == found.tokens(1)
+
+
 # -- Threads, tasks, processes, signals --------------------------------------------------------------------------------
 
 
