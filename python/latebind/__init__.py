@@ -58,6 +58,8 @@ if TYPE_CHECKING:
         verify,
         warm,
     )
+    from ._sparse_encoder import SparseEncoder
+    from ._sparse_vectors import SparseVectors
     from ._text_model import EmbedStats
 
 __version__ = "0.1.0"
@@ -94,6 +96,8 @@ _MODULES = {
         "verify",
         "warm",
     ),
+    "_sparse_encoder": ("SparseEncoder",),
+    "_sparse_vectors": ("SparseVectors",),
     "_text_model": ("EmbedStats",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -128,6 +132,8 @@ __all__ = [
     "Progress",
     "PulledFile",
     "PulledModel",
+    "SparseEncoder",
+    "SparseVectors",
     "TensorInfo",
     "TransientError",
     "Variant",

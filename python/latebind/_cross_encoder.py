@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from ctypes import POINTER, byref, c_void_p, cast, string_at
+from ctypes import byref
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,12 @@ import numpy as np
 from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner, awaited
-from ._library import c_text, check, library, sized
+from ._library import c_text, library, owned_text, sized
 from ._out import Rows, Vectors
 from ._pairs import Candidates, Pairs, pairs_of
 from ._text_model import TextModel
 from ._texts import Source, Texts
 from .errors import CallerError
-
-
-def _label(opened: Owner, index: int) -> str:
-    label = _abi.lb_text()
-    check(library().lb_cross_encoder_label(opened, index, byref(label)))
-    address = cast(byref(label), POINTER(c_void_p))[0]  # `data` itself would end at the first NUL
-    return string_at(address, label.size).decode("utf-8", "replace") if label.size else ""
 
 
 class CrossEncoder(TextModel):
@@ -64,7 +57,8 @@ class CrossEncoder(TextModel):
             c.lb_cross_encoder_attestation,
         )
         opened = self._handle.use()
-        self._labels = tuple(_label(opened, index) for index in range(c.lb_cross_encoder_label_count(opened)))
+        count = int(c.lb_cross_encoder_label_count(opened))
+        self._labels = tuple(owned_text(c.lb_cross_encoder_label, opened, index) for index in range(count))
         self._max_tokens = int(c.lb_cross_encoder_max_tokens(opened))
 
     def predict(

@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from . import _abi
 from ._arguments import flag, positive
-from ._call import Cancellation, Deadline, Handle, Owner, awaited, call_options, on_main_thread
+from ._call import Cancellation, Deadline, Handle, Owner, call_options, on_main_thread
 from ._library import c_text, check, library, sized
 from ._memory import memory_at
 from ._out import Rows, Vectors
 from ._progress import progress_bar
-from ._prompts import default_prompt_of, prompts_of
-from ._text_model import TextModel
+from ._text_encoder import TextEncoder
 from ._texts import Source, Texts, chunks, one_text, source_of
 from .errors import CallerError
 
@@ -29,8 +28,6 @@ Ids = npt.NDArray[np.int32]
 
 # A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
 _SLICE_MS = 20
-# Arguments that name a prompt.
-_PROMPTS = {"prompt", "prompt_name"}
 
 
 def _close_soon(stream: Handle) -> None:
@@ -45,7 +42,7 @@ def _close_soon(stream: Handle) -> None:
         stream.close()
 
 
-class Embedder(TextModel):
+class Embedder(TextEncoder[Vectors]):
     """An embedding model, ready to embed texts.
 
     Safe in many threads. Pickled, it is its arguments, and opens again where it lands. A process made by fork() cannot
@@ -83,8 +80,7 @@ class Embedder(TextModel):
         opened = self._handle.use()
         self._dimension = int(functions.lb_embedder_dimension(opened))
         self._max_tokens = int(functions.lb_embedder_max_tokens(opened))
-        self._prompts = prompts_of(self._folder)
-        self._default_prompt = default_prompt_of(self._folder)
+        self._read_prompts()
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
@@ -145,23 +141,6 @@ class Embedder(TextModel):
             alone=alone,
         )
 
-    def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
-        """encode() with `query_prompt`, unless another prompt is given."""
-        if all(arguments.get(name) is None for name in _PROMPTS):
-            arguments["prompt"] = self.query_prompt
-        return self.encode(texts, **arguments)
-
-    def encode_document(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
-        """encode() with `document_prompt`, unless another prompt is given."""
-        if all(arguments.get(name) is None for name in _PROMPTS):
-            arguments["prompt"] = self.document_prompt
-        return self.encode(texts, **arguments)
-
-    async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Vectors:
-        """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
-        arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
-        return await awaited(lambda cancellation: self._encode(cancellation, texts, **arguments))
-
     def encode_stream(
         self,
         texts: Iterable[str],
@@ -186,7 +165,7 @@ class Embedder(TextModel):
         Raises:
             as encode(). The first error ends the stream.
         """
-        options = self._options(normalize, dimensions, prompt_name=prompt_name, prompt=prompt)
+        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt)
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
@@ -254,64 +233,17 @@ class Embedder(TextModel):
         """Numbers of a vector."""
         return self._dimension
 
-    @property
-    def prompts(self) -> dict[str, str]:
-        """The model's prompts by their names, as in its config_sentence_transformers.json."""
-        return dict(self._prompts)
-
-    @property
-    def default_prompt(self) -> str:
-        """What encode() puts before each text where nothing else is given; "" for nothing."""
-        return self._default_prompt
-
-    @property
-    def query_prompt(self) -> str:
-        """The prompt "query" of the model; "" if it has none."""
-        return self._prompts.get("query", "")
-
-    @property
-    def document_prompt(self) -> str:
-        """The prompt "document", "passage" or "corpus" of the model: the first that it has; "" if it has none."""
-        return next((self._prompts[name] for name in ("document", "passage", "corpus") if name in self._prompts), "")
-
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _gives(self) -> str:
         return f"{self._dimension} dimensions"
 
-    def _options(
-        self,
-        normalize: Any = False,
-        dimensions: Any = None,
-        alone: Any = False,
-        prompt_name: Any = None,
-        prompt: Any = None,
-        max_tokens: Any = None,
-    ) -> _abi.lb_embed_options | None:
-        """For lb_…(…, options); None where nothing deviates."""
+    def _shape(self, normalize: Any, dimensions: Any) -> tuple[int, bool]:
+        """The first arguments of _options()."""
         wanted = positive(dimensions, "dimensions")
         if wanted > self._dimension:
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
-        is_normalized, is_alone = flag(normalize, "normalize"), flag(alone, "alone")
-        most = positive(max_tokens, "max_tokens")
-        if prompt is not None and prompt_name is not None:
-            raise CallerError(f"prompt_name is {prompt_name!r} and prompt is {prompt!r}; give one of them")
-        has_prompt = prompt is not None or prompt_name is not None
-        if not wanted and not is_normalized and not is_alone and not most and not has_prompt:
-            return None
-        options = sized(_abi.lb_embed_options)
-        if prompt is not None:
-            options.prompt = c_text(prompt, "prompt")
-        if prompt_name is not None:
-            options.prompt_name = c_text(prompt_name, "prompt_name")
-            if prompt_name not in self._prompts:  # before a stream is begun
-                known = ", ".join(self._prompts) or "none"
-                raise CallerError(f"the model has no prompt {prompt_name!r}; it has: {known}")
-        options.max_tokens = most
-        options.dimensions = wanted
-        options.normalize = int(is_normalized)
-        options.alone = int(is_alone)
-        return options
+        return wanted, flag(normalize, "normalize")
 
     def _prompt_text(self, name: str | None, text: str | None) -> str:
         """What these put before a text."""
@@ -377,7 +309,7 @@ class Embedder(TextModel):
         # For all of it: what has begun runs to its end, also when it is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(normalize, dimensions, alone, prompt_name, prompt)
+        options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt)
         self._check_batch_tokens(batch_tokens)
         shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension

@@ -10,8 +10,9 @@ import atexit
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from ctypes import CDLL, byref, c_void_p, sizeof
+from ctypes import CDLL, POINTER, byref, c_void_p, cast, sizeof, string_at
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -146,6 +147,14 @@ def check(code: int) -> None:
     """Raises what the code stands for, unless it is LB_OK. On the thread that made the call."""
     if code:
         raise last_error(code)
+
+
+def owned_text(function: Callable[..., int], owner: Any, index: int) -> str:
+    """What lb_…(owner, index, &text) gives, which need not end in NUL, nor be UTF-8."""
+    text = _abi.lb_text()
+    check(function(owner, index, byref(text)))
+    address = cast(byref(text), POINTER(c_void_p))[0]  # `data` itself would end at the first NUL
+    return string_at(address, text.size).decode("utf-8", "replace") if text.size else ""
 
 
 def sized(kind: type[Sized]) -> Sized:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._texts import PART_TEXTS, ListSource, Source, Texts, encoded, source_of
+from ._texts import PART_TEXTS, ListSource, Source, Texts, encoded, whole_source_of
 from .errors import CallerError, CallerTypeError
 
 Pair = tuple[Any, Any]
@@ -85,8 +85,7 @@ class Candidates(Source):
         self._query = encoded([query], place=lambda _: "the query")
         if isinstance(documents, str):
             raise CallerTypeError("documents is a str; give a list of them")
-        source = source_of(documents, "documents")
-        self._documents = source if isinstance(source, Source) else ListSource(list(source))
+        self._documents = whole_source_of(documents, "documents")
         super().__init__(self._documents.count)
 
     def text(self, index: int) -> str:

@@ -229,6 +229,12 @@ def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
     return iter(texts)
 
 
+def whole_source_of(texts: Any, what: str = "texts") -> Source:
+    """The same, of an iterator once it has been read to its end."""
+    source = source_of(texts, what)
+    return source if isinstance(source, Source) else ListSource(list(source))
+
+
 def chunks(texts: Iterator[Any], size: int = 1024) -> Iterator[tuple[int, Texts]]:
     """(index of its first text, texts) of an iterator, a few at a time."""
     first = 0

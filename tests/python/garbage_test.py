@@ -12,7 +12,7 @@ import onnx
 import pytest
 from latebind import _settings
 from onnx import TensorProto, helper
-from support import CROSS_ENCODERS, TINY
+from support import CROSS_ENCODERS, SPARSE_ENCODERS, TINY
 
 
 class Path:
@@ -147,6 +147,15 @@ def test_of_scoring():
         assert model.predict(("a", "b")).shape == ()
 
 
+def test_of_sparse_vectors():
+    with latebind.SparseEncoder(SPARSE_ENCODERS / "bert", device="native") as model:
+        arguments = ("max_active_dims", "max_tokens", "show_progress", "prompt_name", "prompt", "deadline", "alone")
+        try_all(lambda **given: model.encode(**({"texts": "a"} | given)), ("texts", *arguments))
+        vectors = model.encode(["a", "b"])
+        try_all(vectors.decode, ["top_k"])
+        assert len(vectors) == 2
+
+
 @pytest.mark.usefixtures("own_folder")
 def test_of_opening_an_embedder():
     def use(**given):
@@ -155,6 +164,7 @@ def test_of_opening_an_embedder():
     assert len(_settings.keywords()) > 20
     try_all(use, ["model", "property", *_settings.keywords()])
     try_all(lambda **given: latebind.CrossEncoder(**given).close(), ["model"])
+    try_all(lambda **given: latebind.SparseEncoder(**given).close(), ["model"])
 
 
 def test_of_a_model(adder):

@@ -20,6 +20,9 @@ GOLDEN = SOURCE / "tests" / "data" / "golden"
 # Models that score pairs, and what sentence-transformers makes of them: "pairs", and "scores" and "logits" by model.
 CROSS_ENCODERS = SOURCE / "tests" / "data" / "cross_encoders"
 RECORDED = json.loads((CROSS_ENCODERS / "expected.json").read_text(encoding="utf-8"))
+# Models that give sparse vectors, and the vectors of "texts" by model; "query": those of bert's prompt for queries.
+SPARSE_ENCODERS = SOURCE / "tests" / "data" / "sparse_encoders"
+SPARSE = json.loads((SPARSE_ENCODERS / "expected.json").read_text(encoding="utf-8"))
 
 # Where no vendor's library is.
 NOWHERE = {
@@ -58,6 +61,7 @@ def with_models_here(code):
     for name, folder in (
         ("sentence-transformers/all-MiniLM-L6-v2", MODEL),
         ("cross-encoder/ms-marco-MiniLM-L6-v2", CROSS_ENCODERS / "bert"),
+        ("naver/splade-cocondenser-ensembledistil", SPARSE_ENCODERS / "bert"),
     ):
         code = code.replace(f'"{name}"', repr(str(folder)))
     return code
@@ -134,3 +138,40 @@ def recorded_query(model):
     query = RECORDED["pairs"][0][0]
     rows = [row for row, pair in enumerate(RECORDED["pairs"]) if pair[0] == query]
     return query, [RECORDED["pairs"][row][1] for row in rows], [RECORDED["scores"][model][row][0] for row in rows]
+
+
+def assert_sparse(found, expected, tolerance=1e-5):
+    """That these are recorded sparse vectors."""
+    import numpy
+
+    assert len(found) == len(expected)
+    for (indices, values), wanted in zip(found, expected, strict=True):
+        assert indices.tolist() == wanted["indices"]
+        numpy.testing.assert_allclose(values, wanted["values"], atol=tolerance)
+
+
+class CsrMatrix:
+    """What SciPy's has that Latebind uses, which tests have no SciPy for: indices become of the type of indptr."""
+
+    def __init__(self, arrays, shape):
+        import numpy
+
+        self.data, self.indices, self.indptr = arrays
+        self.indptr = self.indptr.astype(numpy.int32)
+        self.shape = shape
+
+    def tocsr(self):
+        return self
+
+    def sorted_indices(self):
+        return self
+
+
+def with_scipy(patch):
+    """Puts a `scipy` with that in place of what is not installed."""
+    import types
+
+    package, sparse = types.ModuleType("scipy"), types.ModuleType("scipy.sparse")
+    package.sparse, sparse.csr_matrix = sparse, CsrMatrix
+    patch.setitem(sys.modules, "scipy", package)
+    patch.setitem(sys.modules, "scipy.sparse", sparse)

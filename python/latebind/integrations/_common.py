@@ -16,11 +16,13 @@ from .._embedder import Embedder
 from .._library import c_text
 from .._out import Vectors
 from .._settings import settings_of
+from .._sparse_encoder import SparseEncoder
 from ..errors import CallerError, CallerTypeError, LibraryError
 
 Model = str | os.PathLike[str] | Embedder
 RankingModel = str | os.PathLike[str] | CrossEncoder
-Kind = TypeVar("Kind", Embedder, CrossEncoder)
+SparseModel = str | os.PathLike[str] | SparseEncoder
+Kind = TypeVar("Kind", Embedder, CrossEncoder, SparseEncoder)
 
 
 class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the `name` of both is a str
@@ -84,6 +86,14 @@ class Late(Generic[Kind]):
             if self._opened is None:
                 self._opened = self._kind(self.model, **self.settings)
             return self._opened
+
+    def cut_to(self, max_tokens: int) -> Late[Kind]:
+        """One like it with another limit, open."""
+        settings = {**self.settings, "max_tokens": max_tokens}
+        settings.pop("embedding.max_tokens", None)
+        found = Late(self._kind, self.model, settings)
+        _ = found.opened
+        return found
 
     def config(self) -> dict[str, Any]:
         """What JSON can have of it: the keywords of what is made of it."""

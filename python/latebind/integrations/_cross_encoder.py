@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class CrossEncoder(Shaped):
             settings["device"] = device
         if max_length is not None:
             settings["max_tokens"] = positive(max_length, "max_length")
-        self._late: Late[Scorer] = Late(Scorer, at_revision(model_name_or_path, revision), settings)
+        self._late = Late(Scorer, at_revision(model_name_or_path, revision), settings)
         self._set_prompts(prompts_of(self.cross_encoder.folder), prompts, default_prompt_name)
         #: What makes scores of the network's numbers; None is what the model says.
         self.activation_fn: Callable[[Any], Any] | None = activation_fn
@@ -189,32 +189,16 @@ class CrossEncoder(Shaped):
     @property
     def cross_encoder(self) -> Scorer:
         """What answers."""
-        return self._late.opened
+        return cast(Scorer, self._late.opened)
 
     @property
     def num_labels(self) -> int:
         """Scores of a pair."""
         return len(self.cross_encoder.labels)
 
-    @property
-    def max_seq_length(self) -> int:
-        """Pairs are cut to this many tokens. Setting it opens the model again."""
-        return self.cross_encoder.max_tokens
-
-    @max_seq_length.setter
-    def max_seq_length(self, value: int) -> None:
-        settings = {**self._late.settings, "max_tokens": positive(value, "max_seq_length")}
-        settings.pop("embedding.max_tokens", None)
-        late = Late(Scorer, self._late.model, settings)
-        _ = late.opened
-        self._late = late
-
-    max_length = max_seq_length
+    max_length = Shaped.max_seq_length
 
     # -- Inside --------------------------------------------------------------------------------------------------------
-
-    def _model(self) -> Scorer:
-        return self.cross_encoder
 
     def _function(self, given: Any) -> Callable[[Any], Any] | None:
         function = self.activation_fn if given is None else given

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from .._arguments import flag, optional_text, positive
 from .._text_model import TextModel
 from ..errors import CallerError, CallerTypeError
-from ._common import not_installed
+from ._common import Late, not_installed
 
 _ONCE = "devices and precision are chosen once, as {kind}(…, device=…, precision=…)"
 _NO_MODULES = "there are no modules of PyTorch in it"
@@ -84,10 +84,11 @@ def converted(numbers: Any, is_single: bool, to_numpy: Any, to_tensor: Any) -> A
 
 
 class Shaped:
-    """What both classes do alike. Derived ones say what answers (`_engine`: its attribute)."""
+    """What all these classes do alike. Derived ones say what answers (`_engine`: its attribute) and what they have not."""
 
     _engine: ClassVar[str]
     _absent: ClassVar[dict[str, str]]
+    _late: Late[Any]
 
     #: Prompts by their names.
     prompts: dict[str, str]
@@ -98,6 +99,15 @@ class Shaped:
     def device(self) -> Any:
         """What it was opened with."""
         return self._model().settings["device"]
+
+    @property
+    def max_seq_length(self) -> int:
+        """Texts are cut to this many tokens, the two of a pair together. Setting it opens the model again."""
+        return self._model().max_tokens
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: int) -> None:
+        self._late = self._late.cut_to(positive(value, "max_seq_length"))
 
     def eval(self) -> Any:
         """Does nothing: it never trains."""
@@ -116,7 +126,7 @@ class Shaped:
 
     def _model(self) -> TextModel:
         """What answers."""
-        raise NotImplementedError
+        return cast(TextModel, self._late.opened)
 
     def _set_prompts(self, own: dict[str, str], given: Any, default_name: Any) -> None:
         """`own`: those of the model."""

@@ -59,9 +59,9 @@ def _array(embeddings: Any) -> Vectors:
     return found
 
 
-def _is_tensor(embeddings: Any) -> bool:
+def is_tensor(embeddings: Any) -> bool:
     if isinstance(embeddings, (list, tuple)):
-        return bool(embeddings) and _is_tensor(embeddings[0])
+        return bool(embeddings) and is_tensor(embeddings[0])
     return type(embeddings).__module__.split(".")[0] == "torch"
 
 
@@ -76,6 +76,21 @@ def _pairs(name: str, a: Vectors, b: Vectors) -> Vectors:
     return found
 
 
+def refuse_shapes(a: tuple[int, ...], b: tuple[int, ...], pairwise: bool) -> None:
+    """Of vectors that are to be compared and do not fit."""
+    if a[1] != b[1] or (pairwise and a[0] != b[0]):
+        raise CallerError(f"the vectors have the shapes {a} and {b}, which do not fit")
+
+
+def as_given(found: Vectors, *embeddings: Any) -> Any:
+    """A tensor where one of these was given."""
+    if not any(map(is_tensor, embeddings)):
+        return found
+    import torch
+
+    return torch.from_numpy(found)
+
+
 def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool) -> Any:
     """One of SIMILARITIES between n and m vectors: float32[n, m], or float32[n] of pairs. Distances are negative.
 
@@ -83,8 +98,7 @@ def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool)
         CallerError: vectors of different sizes, or pairs of different numbers of them.
     """
     a, b = _array(embeddings1), _array(embeddings2)
-    if a.shape[1] != b.shape[1] or (pairwise and len(a) != len(b)):
-        raise CallerError(f"the vectors have the shapes {a.shape} and {b.shape}, which do not fit")
+    refuse_shapes(a.shape, b.shape, pairwise)
     if name == "cosine":
         a, b = normalized(a), normalized(b)
     if pairwise:
@@ -95,8 +109,4 @@ def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool)
         found = np.empty((len(a), len(b)), np.float32)
         for row, vector in enumerate(a):  # n · m · d numbers at once would be too many
             found[row] = _pairs(name, vector[np.newaxis], b)
-    if not (_is_tensor(embeddings1) or _is_tensor(embeddings2)):
-        return found
-    import torch
-
-    return torch.from_numpy(found)
+    return as_given(found, embeddings1, embeddings2)

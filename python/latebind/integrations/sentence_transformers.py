@@ -1,4 +1,4 @@
-"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer and CrossEncoder.
+"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder.
 
     from latebind.integrations.sentence_transformers import CrossEncoder, SentenceTransformer
 
@@ -12,24 +12,25 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .._arguments import flag, positive
 from .._embedder import Embedder
-from .._prompts import config_of
 from ..errors import CallerError, CallerTypeError
-from ._common import Encoder, Model, not_installed
+from ._common import Late, Model, not_installed
 from ._cross_encoder import CrossEncoder
-from ._shaped import Shaped, at_revision, converted, refuse_settings
-from ._vectors import PRECISIONS, SIMILARITIES, normalized, quantized, similarity_of
+from ._shaped import at_revision, converted, refuse_settings
+from ._shaped_encoder import ShapedEncoder
+from ._sparse_encoder import SparseEncoder
+from ._vectors import PRECISIONS, normalized, quantized
 
-__all__ = ["CrossEncoder", "SentenceTransformer"]
+__all__ = ["CrossEncoder", "SentenceTransformer", "SparseEncoder"]
 
 
-class SentenceTransformer(Shaped):
+class SentenceTransformer(ShapedEncoder):
     """A SentenceTransformer whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
 
     Args:
@@ -48,6 +49,7 @@ class SentenceTransformer(Shaped):
     """
 
     _engine = "embedder"
+    _usual_similarity = "cosine"
     _absent: ClassVar[dict[str, str]] = {
         "tokenizer": "Latebind's own tokenizer answers: tokenize(), and count_tokens() of model.embedder"
     }
@@ -67,19 +69,10 @@ class SentenceTransformer(Shaped):
         refuse_settings(settings)
         if device is not None:
             settings["device"] = device
-        self._encoder = Encoder(at_revision(model_name_or_path, revision), settings)
-        if default_prompt_name is None:
-            default_prompt_name = config_of(self.embedder.folder).get("default_prompt_name")
-        # "query" and "document" are always there.
-        self._set_prompts({"query": "", "document": "", **self.embedder.prompts}, prompts, default_prompt_name)
-        # An empty one is meant, too, where it was given.
-        self._given_prompts = {*self.embedder.prompts, *(prompts or {})}
+        self._late = Late(Embedder, at_revision(model_name_or_path, revision), settings)
+        self._set_names(prompts, default_prompt_name, similarity_fn_name)
         #: Vectors are cut to so many numbers.
         self.truncate_dim: int | None = positive(truncate_dim, "truncate_dim") or None
-        if similarity_fn_name is None:
-            own = config_of(self.embedder.folder).get("similarity_fn_name")
-            similarity_fn_name = own if own in SIMILARITIES else "cosine"
-        self.similarity_fn_name = similarity_fn_name
 
     # -- Vectors -------------------------------------------------------------------------------------------------------
 
@@ -155,37 +148,6 @@ class SentenceTransformer(Shaped):
             vectors = normalized(vectors) if normalizes else vectors
         return converted(quantized(vectors, precision), vectors.ndim == 1, convert_to_numpy, convert_to_tensor)
 
-    def encode_query(
-        self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
-    ) -> Any:
-        """encode() with the prompt "query", unless another one is given."""
-        if prompt_name is None and prompt is None:
-            prompt = self._prompt_for("query")
-        return self.encode(inputs, prompt_name, prompt, *rest, **others)
-
-    def encode_document(
-        self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
-    ) -> Any:
-        """encode() with the prompt "document", "passage" or "corpus", unless another one is given."""
-        if prompt_name is None and prompt is None:
-            prompt = self._prompt_for("document")
-        return self.encode(inputs, prompt_name, prompt, *rest, **others)
-
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """How alike vectors are: each of the first with each of the second.
-
-        Args:
-            embeddings1, embeddings2: n and m vectors of d numbers: arrays, lists, or tensors on the CPU.
-
-        Returns:
-            float32[n, m]; a tensor where one was given.
-        """
-        return similarity_of(self._similarity, embeddings1, embeddings2, False)
-
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """The same of the first with the first, the second with the second…: float32[n]."""
-        return similarity_of(self._similarity, embeddings1, embeddings2, True)
-
     def tokenize(self, texts: list[str], prompt: str | None = None, **_: Any) -> dict[str, npt.NDArray[np.int64]]:
         """{"input_ids", "attention_mask"}, int64[n, t]. Short texts are padded with 0, where the mask is 0 too. No prompt
         is put before them but one that is given."""
@@ -204,45 +166,12 @@ class SentenceTransformer(Shaped):
     @property
     def embedder(self) -> Embedder:
         """What answers."""
-        return self._encoder.embedder
+        return cast(Embedder, self._late.opened)
 
     def get_embedding_dimension(self) -> int:
         """Numbers of a vector."""
         dimension = self.embedder.dimension
         return dimension if self.truncate_dim is None else min(dimension, self.truncate_dim)
-
-    def get_sentence_embedding_dimension(self) -> int:
-        """Numbers of a vector."""
-        return self.get_embedding_dimension()
-
-    @property
-    def max_seq_length(self) -> int:
-        """Texts are cut to this many tokens. Setting it opens the model again."""
-        return self.embedder.max_tokens
-
-    @max_seq_length.setter
-    def max_seq_length(self, value: int) -> None:
-        settings = {**self._encoder.settings, "max_tokens": positive(value, "max_seq_length")}
-        settings.pop("embedding.max_tokens", None)
-        encoder = Encoder(self._encoder.model, settings)
-        _ = encoder.embedder
-        self._encoder = encoder
-
-    def get_max_seq_length(self) -> int:
-        """Texts are cut to this many tokens."""
-        return self.max_seq_length
-
-    @property
-    def similarity_fn_name(self) -> str:
-        """What similarity() computes: "cosine", "dot", "euclidean" or "manhattan"."""
-        return self._similarity
-
-    @similarity_fn_name.setter
-    def similarity_fn_name(self, value: Any) -> None:
-        name: str = getattr(value, "value", value)  # an enum of sentence-transformers
-        if name not in SIMILARITIES:
-            raise CallerError(f"similarity_fn_name is {name!r}; known: {', '.join(SIMILARITIES)}")
-        self._similarity: str = name
 
     @contextmanager
     def truncate_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
@@ -268,9 +197,9 @@ class SentenceTransformer(Shaped):
             from mteb.models.model_meta import ScoringFunction
         except ImportError as error:
             raise not_installed(error, "mteb", "mteb") from None
-        name, _, revision = self._encoder.model.partition("@")
-        if os.path.exists(self._encoder.model):
-            name, revision = f"local/{os.path.basename(os.path.abspath(self._encoder.model))}", ""
+        name, _, revision = self._late.model.partition("@")
+        if os.path.exists(self._late.model):
+            name, revision = f"local/{os.path.basename(os.path.abspath(self._late.model))}", ""
         known = {"cosine": ScoringFunction.COSINE, "dot": ScoringFunction.DOT_PRODUCT}
         return ModelMeta.create_empty(
             {
@@ -283,17 +212,6 @@ class SentenceTransformer(Shaped):
         )
 
     # -- Inside --------------------------------------------------------------------------------------------------------
-
-    def _model(self) -> Embedder:
-        return self.embedder
-
-    def _prompt_for(self, kind: str) -> str:
-        """What is put before queries, or before documents."""
-        names = ("query",) if kind == "query" else ("document", "passage", "corpus")
-        prompts = self.prompts
-        return next(
-            (prompts[name] for name in names if prompts.get(name) or name in self._given_prompts & set(prompts)), ""
-        )
 
     def _of_mteb(
         self, batches: Any, others: dict[str, Any], prompt_name: str | None, prompt: str | None

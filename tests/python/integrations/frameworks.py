@@ -11,12 +11,16 @@ from support import (
     MODEL,
     RECORDED,
     SOURCE,
+    SPARSE,
+    SPARSE_ENCODERS,
     TINY,
+    assert_sparse,
     cosines,
     good,
     python,
     recorded_query,
     with_models_here,
+    with_scipy,
 )
 
 __all__ = [
@@ -31,13 +35,17 @@ __all__ = [
     "RECORDED",
     "RERANKER",
     "SOURCE",
+    "SPARSE",
+    "SPARSE_ENCODERS",
     "TEXTS",
     "TINY",
+    "assert_sparse",
     "cosines",
     "good",
     "python",
     "recorded_query",
     "with_models_here",
+    "with_scipy",
 ]
 
 # One label, and three.

@@ -1,0 +1,181 @@
+"""Encodes texts as sparse vectors: SparseEncoder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from ctypes import byref
+from typing import Any
+
+import numpy as np
+
+from . import _abi
+from ._arguments import flag, positive
+from ._call import Cancellation, Deadline, Owner
+from ._library import c_text, check, library
+from ._memory import memory_at
+from ._prompts import config_of
+from ._sparse_vectors import Rows, SparseVectors, Vocabulary, joined, largest_of
+from ._text_encoder import TextEncoder
+from ._texts import Texts, whole_source_of
+from .errors import CallerError
+
+
+class SparseEncoder(TextEncoder[SparseVectors]):
+    """A sparse encoder (SPLADE): a model that gives a text weights for the entries of its vocabulary, ready to encode.
+
+    Safe in many threads, whose texts share batches. Pickled, it is its arguments, and opens again where it lands. A
+    process made by fork() cannot use one that its parent has opened: every call raises ForkedError there.
+
+    Args:
+        model: a folder that sentence-transformers' SparseEncoder loads, a bundle, or a name on the hub ("ORG/NAME",
+            "ORG/NAME@REVISION"), which is loaded once and kept in the hub's cache.
+        device, precision, strict, **settings: as for Embedder.
+
+    Raises:
+        CallerError: no model, one of another kind, or an unknown setting. MachineError: no device can run it, or a
+            library is missing.
+    """
+
+    _what = "SparseEncoder"
+    _inputs = "text"
+    _doing = "Encoding"
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        device: str | list[str] | tuple[str, ...] = "auto",
+        precision: str | list[str] | tuple[str, ...] = "f32",
+        strict: bool = False,
+        **settings: Any,
+    ) -> None:
+        c = library()
+        name = c_text(model, "model").decode()
+        super().__init__(
+            (name, device, precision, strict, settings),
+            c.lb_sparse_encoder_open,
+            c.lb_sparse_encoder_destroy,
+            c.lb_sparse_encoder_attestation,
+        )
+        opened = self._handle.use()
+        tokenizer = Owner(c.lb_tokenizer_destroy)
+        check(c.lb_sparse_encoder_tokenizer(opened, tokenizer.out))
+        self._vocabulary = Vocabulary(self._folder, int(c.lb_sparse_encoder_vocabulary_size(opened)), tokenizer)
+        self._max_tokens = int(c.lb_sparse_encoder_max_tokens(opened))
+        self._max_active_dims: int | None = config_of(self._folder).get("max_active_dims")
+        self._read_prompts()
+
+    def encode(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_active_dims: int | None = None,
+        max_tokens: int | None = None,
+        show_progress: bool = False,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        deadline: float | None = None,
+        alone: bool = False,
+    ) -> SparseVectors:
+        """The sparse vectors of texts.
+
+        Args:
+            texts: as for Embedder.encode(). An iterator is read to its end first.
+            max_active_dims: only so many of the weights of a text: the largest, of equal ones those with the lower
+                index.
+            max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
+            show_progress: shows a bar, if tqdm is installed.
+            prompt_name, prompt: as for Embedder.encode().
+            deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
+            alone: in batches that no text of another call shares, so that the same call on the same device gives the
+                same bits whatever others do.
+
+        Returns:
+            the vectors in the order of the texts; of a str, one.
+
+        Raises:
+            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
+            CallerError: a lone surrogate, with its index; an unknown prompt; more weights than the model keeps.
+            TransientError: the deadline has passed, or the device failed and no other could answer.
+            ClosedError, ForkedError: the model cannot be used any more, or here.
+        """
+        return self._encode(
+            None,
+            texts,
+            max_active_dims=max_active_dims,
+            max_tokens=max_tokens,
+            show_progress=show_progress,
+            prompt_name=prompt_name,
+            prompt=prompt,
+            deadline=deadline,
+            alone=alone,
+        )
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Numbers of a vector, zeros included: indices are below this."""
+        return self._vocabulary.size
+
+    @property
+    def max_active_dims(self) -> int | None:
+        """So many weights of a text the model keeps; None: all that are not zero."""
+        return self._max_active_dims
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _gives(self) -> str:
+        return f"{self.vocabulary_size} entries"
+
+    def _encode(
+        self,
+        cancellation: Cancellation | None,
+        texts: Any,
+        *,
+        max_active_dims: Any = None,
+        max_tokens: Any = None,
+        show_progress: Any = False,
+        prompt_name: Any = None,
+        prompt: Any = None,
+        deadline: float | Deadline | None = None,
+        alone: Any = False,
+    ) -> SparseVectors:
+        opened = self._handle.use()
+        until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
+        options = self._options(alone=alone, prompt_name=prompt_name, prompt=prompt, max_tokens=max_tokens)
+        most = self._checked_most(max_active_dims)
+        source = whole_source_of([texts] if isinstance(texts, str) else texts)
+        found: list[Rows] = []
+
+        def encode(_: int, part: Texts) -> None:
+            made = Owner(library().lb_sparse_list_destroy)
+            self._compute(
+                cancellation,
+                part,
+                until,
+                lambda limits, stats: library().lb_sparse_encoder_encode(
+                    opened, part.pointer, part.count, options and byref(options), limits, made.out, stats
+                ),
+            )
+            found.append(largest_of(*_rows_of(made), most))
+
+        self._in_parts(source, flag(show_progress, "show_progress"), encode)
+        return SparseVectors(*joined(found), self._vocabulary)
+
+    def _checked_most(self, given: Any) -> int:
+        most = positive(given, "max_active_dims")
+        if self._max_active_dims is not None and most > self._max_active_dims:
+            raise CallerError(
+                f"max_active_dims is {most}, and the model keeps {self._max_active_dims} weights of a text; a larger "
+                "number has to be in its config_sentence_transformers.json"
+            )
+        return most
+
+
+def _rows_of(made: Owner) -> Rows:
+    """Those of a list, in its memory, which lives as long as the arrays."""
+    rows = _abi.lb_sparse_rows()
+    check(library().lb_sparse_list_rows(made, byref(rows)))
+    begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
+    count = int(begins[-1])
+    # SciPy takes signed ones as they are.
+    return begins, memory_at(rows.indices, np.int32, count, made), memory_at(rows.values, np.float32, count, made)

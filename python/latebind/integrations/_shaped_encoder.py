@@ -1,0 +1,105 @@
+"""What those of the classes in the shape of sentence-transformers' that give vectors have in common: prompts for queries and
+for documents, similarities."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from .._prompts import config_of
+from .._text_encoder import TextEncoder
+from ..errors import CallerError
+from ._shaped import Shaped
+from ._vectors import SIMILARITIES, similarity_of
+
+
+class ShapedEncoder(Shaped):
+    """Derived classes have an encode(inputs, prompt_name, prompt, …)."""
+
+    _usual_similarity: ClassVar[str]
+
+    def encode_query(
+        self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
+    ) -> Any:
+        """encode() with the prompt "query", unless another one is given."""
+        if prompt_name is None and prompt is None:
+            prompt = self._prompt_for("query")
+        return self.encode(inputs, prompt_name, prompt, *rest, **others)
+
+    def encode_document(
+        self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
+    ) -> Any:
+        """encode() with the prompt "document", "passage" or "corpus", unless another one is given."""
+        if prompt_name is None and prompt is None:
+            prompt = self._prompt_for("document")
+        return self.encode(inputs, prompt_name, prompt, *rest, **others)
+
+    def encode(self, inputs: Any = None, *rest: Any, **others: Any) -> Any:
+        """The vectors of texts."""
+        raise NotImplementedError
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """How alike vectors are: each of the first with each of the second.
+
+        Args:
+            embeddings1, embeddings2: n and m vectors of d numbers, as encode() gives them; or arrays, lists, or tensors.
+
+        Returns:
+            float32[n, m]; a tensor where one was given.
+        """
+        return self._similarity_of(embeddings1, embeddings2, False)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """The same of the first with the first, the second with the second…: float32[n]."""
+        return self._similarity_of(embeddings1, embeddings2, True)
+
+    def get_embedding_dimension(self) -> int:
+        """Numbers of a vector."""
+        raise NotImplementedError
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """Numbers of a vector."""
+        return self.get_embedding_dimension()
+
+    def get_max_seq_length(self) -> int:
+        """Texts are cut to this many tokens."""
+        return self.max_seq_length
+
+    @property
+    def similarity_fn_name(self) -> str:
+        """What similarity() computes: "cosine", "dot", "euclidean" or "manhattan"."""
+        return self._similarity
+
+    @similarity_fn_name.setter
+    def similarity_fn_name(self, value: Any) -> None:
+        name: str = getattr(value, "value", value)  # an enum of sentence-transformers
+        if name not in SIMILARITIES:
+            raise CallerError(f"similarity_fn_name is {name!r}; known: {', '.join(SIMILARITIES)}")
+        self._similarity: str = name
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _similarity_of(self, embeddings1: Any, embeddings2: Any, is_pairwise: bool) -> Any:
+        return similarity_of(self._similarity, embeddings1, embeddings2, is_pairwise)
+
+    def _set_names(self, prompts: Any, default_prompt_name: Any, similarity_fn_name: Any) -> None:
+        """Of the constructor's arguments and what the model says."""
+        model = cast(TextEncoder[Any], self._model())
+        config = config_of(model.folder)
+        if default_prompt_name is None:
+            default_prompt_name = config.get("default_prompt_name")
+        # "query" and "document" are always there.
+        self._set_prompts({"query": "", "document": "", **model.prompts}, prompts, default_prompt_name)
+        # An empty one is meant, too, where it was given.
+        self._given_prompts = {*model.prompts, *(prompts or {})}
+        if similarity_fn_name is None:
+            own = config.get("similarity_fn_name")
+            similarity_fn_name = own if own in SIMILARITIES else self._usual_similarity
+        self.similarity_fn_name = similarity_fn_name
+
+    def _prompt_for(self, kind: str) -> str:
+        """What is put before queries, or before documents."""
+        names = ("query",) if kind == "query" else ("document", "passage", "corpus")
+        prompts = self.prompts
+        return next(
+            (prompts[name] for name in names if prompts.get(name) or name in self._given_prompts & set(prompts)), ""
+        )
