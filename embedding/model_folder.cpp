@@ -209,9 +209,10 @@ Status take_head(const json& config, const path& config_file, const Architecture
   const bool classifies = model.kind == EncoderKind::kCrossEncoder;
   if (model.kind == EncoderKind::kEmbedder || (classifies && !modules.only_network())) return {};
   if (!has_head(architecture, model.kind)) {
-    return unsupported_file(config_file, fmt::format("networks for {} of 'model_type' '{}' are not supported",
-                                                     classifies ? "sequence classification" : "masked language modelling",
-                                                     architecture.model_type));
+    return unsupported_file(
+        config_file,
+        fmt::format("networks for {} of 'model_type' '{}' are not supported",
+                    classifies ? "sequence classification" : "masked language modelling", architecture.model_type));
   }
   if (classifies) {
     LB_ASSIGN_OR_RETURN(model.classifier, architecture.read_classifier(config, config_file));
