@@ -63,7 +63,7 @@ def with_models_here(code):
         ("cross-encoder/ms-marco-MiniLM-L6-v2", CROSS_ENCODERS / "bert"),
         ("naver/splade-cocondenser-ensembledistil", SPARSE_ENCODERS / "bert"),
     ):
-        code = code.replace(f'"{name}"', repr(str(folder)))
+        code = code.replace(f'"{name}"', repr(str(folder))).replace(name, str(folder))
     return code
 
 
