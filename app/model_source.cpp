@@ -70,14 +70,6 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 
-Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
-    const std::filesystem::path& folder, const Runtime& runtime,
-    std::function<void(const embedding::BatchRecord&)> on_batch) {
-  LB_ASSIGN_OR_RETURN(auto network,
-                      open_network(folder, runtime, embedding::EncoderKind::kCrossEncoder, std::move(on_batch)));
-  return embedding::CrossEncoder::of(std::move(network));
-}
-
 Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
                                                           std::optional<embedding::EncoderKind> kind,
                                                           std::function<void(const embedding::BatchRecord&)> on_batch) {

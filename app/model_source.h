@@ -11,8 +11,8 @@
 #include "app/runtime.h"
 #include "core/model.h"
 #include "core/result.h"
-#include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
+#include "embedding/encoder_kind.h"
 #include "embedding/hub/snapshot.h"
 
 namespace latebind::app {
@@ -36,11 +36,6 @@ namespace latebind::app {
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {}, bool token_vectors = false);
-
-// The same for scores of two texts.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(
-    const std::filesystem::path& folder, const Runtime& runtime,
-    std::function<void(const embedding::BatchRecord&)> on_batch = {});
 
 // The network of a model of this kind, or of any: embedding::CrossEncoder::of() makes one of what is such a network.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Compares reranking by a cross-encoder with its peers, side by side, and prints pairs a second and ratios.
 
-The model is the default embedding model with a classifier of random weights on it (as large as ms-marco-MiniLM-L6-v2), since no
+The model is the default embedding model with a made-up classifier on it (as large as ms-marco-MiniLM-L6-v2), since no
 cross-encoder is in a package registry. For each of 20 queries, 100 documents are ranked by one call. Every round runs
 each contender once, in turn and in a process of its own; the ratios are taken round by round. Two threads each, f32.
 
 Contenders:
   latebind               latebind.CrossEncoder.rank on OpenVINO
   native                 the same without a vendor's runtime
-  python-openvino        OpenVINO's Python interface, tokenizers, the same graph, batches sorted by length
+  python-openvino        OpenVINO's Python interface, tokenizers, the same graph, batches sorted by length of at most 512
+                         tokens, with which it is fastest: of 2,048, as in run_peers.py, 100 pairs are three
   sentence-transformers  CrossEncoder.rank, in the interpreter that --sentence-transformers names
 
 Usage:
 
   bench/rerank.py --build build/release [--rounds 5] [--sentence-transformers PYTHON] [--json]
 
-Needs the model and the runtimes that scripts/setup brings, and a build with LATEBIND_BUILD_BENCH=ON.
+Needs the model and the runtimes that scripts/setup brings, and a release build.
 """
 
 import argparse
@@ -32,6 +33,7 @@ import run_peers
 
 ROOT = Path(__file__).resolve().parent.parent
 THREADS = run_peers.THREADS
+BATCH_TOKENS = 512
 QUERIES = 20
 DOCUMENTS = 100
 RATIOS = [("latebind", "python-openvino"), ("native", "python-openvino"), ("latebind", "sentence-transformers"),
@@ -96,7 +98,7 @@ def by_openvino(options):
         numbers = []
         while order:
             width = len(pairs[order[0]].ids)
-            rows = order[: max(1, run_peers.BATCH_TOKENS // width)]
+            rows = order[: max(1, BATCH_TOKENS // width)]
             order = order[len(rows) :]
             feed = {name: np.zeros((len(rows), width), np.int64) for name in ("input_ids", "attention_mask", "token_type_ids")}
             for row, i in enumerate(rows):
@@ -160,7 +162,7 @@ def measure(options, folder):
             print(f"round {number + 1}/{options.rounds}: {name} ...", end=" ", flush=True, file=sys.stderr)
             command = [interpreter, __file__, "--child", name, "--model", folder / "model", "--onnx", onnx, "--corpus", corpus,
                        "--repeat", options.repeat]  # fmt: skip
-            figures, why = run_peers.run_once([str(part) for part in command], ours if "latebind native".count(name) else None)
+            figures, why = run_peers.run_once([str(part) for part in command], ours if name in ("latebind", "native") else None)
             if figures is None:
                 sys.exit(f"\nrerank: {name} failed: {why}")
             print(f"{figures['texts_per_s']:.1f} pairs/s", file=sys.stderr)

@@ -13,14 +13,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Result<std::unique_ptr<CrossEncoder>> CrossEncoder::open(const core::Engine& engine,
-                                                         const std::filesystem::path& model_folder,
-                                                         const core::Placement& placement, EmbedderOptions options) {
-  options.kind = EncoderKind::kCrossEncoder;
-  LB_ASSIGN_OR_RETURN(auto network, Embedder::open(engine, model_folder, placement, options));
-  return of(std::move(network));
-}
-
 std::unique_ptr<CrossEncoder> CrossEncoder::of(std::unique_ptr<Embedder> network) {
   return std::unique_ptr<CrossEncoder>(new CrossEncoder(std::move(network)));
 }
@@ -34,14 +26,10 @@ Result<EmbedStats> CrossEncoder::score(std::span<const TextPair> pairs, std::spa
     return Status(StatusCode::kInvalidArgument, "scores have neither dimensions nor a length");
   }
   LB_ASSIGN_OR_RETURN(const EmbedStats stats, network_->embed_pairs(pairs, out, options));
-  if (!raw) apply_function(out.first(pairs.size() * labels().size()));
-  return stats;
-}
-
-void CrossEncoder::apply_function(std::span<float> numbers) const {
-  if (config_.function == ScoreFunction::kIdentity) return;
-  for (float& number : numbers)
+  if (raw || config_.function == ScoreFunction::kIdentity) return stats;
+  for (float& number : out.first(pairs.size() * labels().size()))
     number = sigmoid(number);
+  return stats;
 }
 
 float sigmoid(float number) {

@@ -1,18 +1,15 @@
-// CrossEncoder: scores for two texts together, such as a query and a document, with an unmodified model folder from the
-// hub.
+// CrossEncoder: scores for two texts together, such as a query and a document.
 //
 // Source: sentence-transformers' CrossEncoder, whose predict() gives these scores. Thread-safe after construction, as
-// the Embedder that it stands on. The engine's registry must outlive it.
+// the Embedder that it stands on.
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/engine.h"
 #include "core/result.h"
 #include "embedding/cross_encoder_config.h"
 #include "embedding/embedder.h"
@@ -22,27 +19,17 @@ namespace latebind::embedding {
 
 class CrossEncoder {
  public:
-  // As Embedder::open(); kInvalidArgument for a model that gives vectors.
-  static core::Result<std::unique_ptr<CrossEncoder>> open(const core::Engine& engine,
-                                                          const std::filesystem::path& model_folder,
-                                                          const core::Placement& placement, EmbedderOptions options);
-
   // Of a network that was opened already, which must be one of these.
   static std::unique_ptr<CrossEncoder> of(std::unique_ptr<Embedder> network);
 
   // Names of the numbers that a pair has: one, of most models that rank.
   [[nodiscard]] const std::vector<std::string>& labels() const { return config_.labels; }
-  // What makes scores of the network's numbers.
-  [[nodiscard]] ScoreFunction function() const { return config_.function; }
 
   // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs; `raw`: the network's
   // numbers as they are. The errors of Embedder::embed(); texts that are too long together are cut as the reference
   // does it, the longer one first. Of options.texts neither dimensions nor a length of 1 are to be had.
   [[nodiscard]] core::Result<EmbedStats> score(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options = {}, bool raw = false) const;
-
-  // Makes scores of the network's numbers, in place: for those that EmbedTask gave.
-  void apply_function(std::span<float> numbers) const;
 
   // Its limits, device, tokenizer and queue; and for EmbedTask.
   [[nodiscard]] const Embedder& network() const { return *network_; }

@@ -42,22 +42,18 @@ using std::filesystem::path;
 constexpr std::size_t kTokensMin = 2;
 
 // How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
-Result<std::size_t> read_max_tokens(const ModelFiles& files, const path& transformer, bool listed,
+Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path& transformer,
                                     const std::optional<json>& tokenizer_config, std::size_t position_count) {
   constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
-  const path file = transformer / "sentence_bert_config.json";
-  if (listed) {
-    LB_ASSIGN_OR_RETURN(const auto config, read_object(files, file));
-    if (config) {
-      const std::string name = platform::path_to_utf8(file);
-      LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
-      if (lower) {
-        return unsupported_file(file,
-                                "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
-      }
-      LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
-      if (limit) return std::min(*limit, position_count);
+  const auto& [file, config] = of_transformer;
+  if (config) {
+    const std::string name = platform::path_to_utf8(file);
+    LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
+    if (lower) {
+      return unsupported_file(file, "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
     }
+    LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
+    if (limit) return std::min(*limit, position_count);
   }
   if (!tokenizer_config) return position_count;
   const auto limit = tokenizer_config->find("model_max_length");
@@ -260,16 +256,13 @@ Status take_network(const json& config, const path& config_file, const Modules& 
 }
 
 // What the network of the modules is for, in sentence-transformers' words, must be what its kind needs.
-Status check_task(const Modules& modules, const ModelFolder& model) {
+Status check_task(const ConfigFile& of_transformer, const Modules& modules, const ModelFolder& model) {
   constexpr std::string_view kTerms = "fill-mask";
   constexpr std::string_view kTokens = "feature-extraction";
-  const path file = modules.transformer / "sentence_bert_config.json";
+  const auto& [file, config] = of_transformer;
   std::string task(modules.scores_terms ? kTerms : std::string_view());
-  if (modules.listed) {
-    LB_ASSIGN_OR_RETURN(const auto config, read_object(model.files, file));
-    if (config) {
-      LB_ASSIGN_OR_RETURN(task, read_text(*config, "transformer_task", task, platform::path_to_utf8(file)));
-    }
+  if (config) {
+    LB_ASSIGN_OR_RETURN(task, read_text(*config, "transformer_task", task, platform::path_to_utf8(file)));
   }
   const bool fits = model.kind == EncoderKind::kSparseEncoder ? task == kTerms
                     : model.kind == EncoderKind::kCrossEncoder && modules.only_network()
@@ -433,7 +426,11 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
-  LB_RETURN_IF_ERROR(check_task(modules, model));
+  ConfigFile of_transformer{.file = transformer / "sentence_bert_config.json"};
+  if (modules.listed) {
+    LB_ASSIGN_OR_RETURN(of_transformer.read, read_object(files, of_transformer.file));
+  }
+  LB_RETURN_IF_ERROR(check_task(of_transformer, modules, model));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {
@@ -452,12 +449,9 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   }
 
   // Models without a table of positions are bounded by their other files.
-  model.small_files = {model.tokenizer_file,
-                       config_file,
-                       place / "modules.json",
-                       place / "config_sentence_transformers.json",
-                       transformer / "sentence_bert_config.json",
-                       transformer / "tokenizer_config.json"};
+  model.small_files = {model.tokenizer_file,   config_file,
+                       place / "modules.json", place / "config_sentence_transformers.json",
+                       of_transformer.file,    transformer / "tokenizer_config.json"};
   const bool in_pieces = !model.weights.empty() && model.weights.front().file.filename() != kSafetensorsFile;
   if (in_pieces) model.small_files.push_back(index_file);
   if (model.tokenizer_class != nullptr) {
@@ -477,8 +471,8 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   }
   LB_ASSIGN_OR_RETURN(const auto positions, read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax,
                                                       platform::path_to_utf8(config_file)));
-  LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens(files, transformer, modules.listed, tokenizer_config,
-                                                        positions.value_or(kTokensMax)));
+  LB_ASSIGN_OR_RETURN(model.max_tokens,
+                      read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
   return model;
 }
 

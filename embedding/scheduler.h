@@ -79,8 +79,8 @@ class Scheduler {
     TokenTable tokens;
     // Of the first text, for errors.
     std::uint64_t first_position = 0;
-    // Null where the forward gives sparse vectors. Where the vectors go, a row for each text in their order, or for
-    // each of their tokens where the forward keeps those. Null: into the submission's own memory.
+    // Where the vectors go, a row for each text in their order, or for each of their tokens where the forward keeps
+    // those. Null: into the submission's own memory, as sparse ones always do.
     float* out = nullptr;
     // More follows at once (a stream's next window): the last batches need not get smaller.
     bool more_follows = false;

@@ -334,7 +334,6 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
   const ScoreRequest request{.model = call.model,
                              .count = count,
                              .characters = characters,
-                             .answer_bytes = count * kScoreBytes,
                              .param = "inputs",
                              .truncate = call.truncate,
                              .keep_end = call.keep_end};
@@ -375,8 +374,10 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
                                                request.param, limits_.texts_max),
                         .param = std::string(request.param)});
   }
-  if (auto refusal = reserve(*exchange, encoder->network(), request.answer_bytes * encoder->labels().size()))
-    return done(*std::move(refusal));
+  std::uint64_t bytes = request.answer_bytes;
+  for (const std::string& label : encoder->labels())
+    bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
+  if (auto refusal = reserve(*exchange, encoder->network(), bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;

@@ -81,8 +81,9 @@ Exit embed(const EmbedArguments& options) {
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
-  const auto embedder = options.format == VectorFormat::kSparse ? open_sparse_encoder(opening, *runtime)
-                                                                : open_embedder(opening, *runtime);
+  const auto kind = options.format == VectorFormat::kSparse ? embedding::EncoderKind::kSparseEncoder
+                                                            : embedding::EncoderKind::kEmbedder;
+  const auto embedder = open_network(opening, *runtime, kind);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());

@@ -102,19 +102,20 @@ Exit rerank(const RerankArguments& options) {
   if (core::find_invalid_utf8(options.query)) return misuse("rerank", "--query is not UTF-8");
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
-  const auto encoder = open_cross_encoder(options.model, *runtime);
-  if (!encoder.ok()) return fail(encoder.status());
-  const std::size_t labels = (*encoder)->labels().size();
+  auto opened = open_network(options.model, *runtime, embedding::EncoderKind::kCrossEncoder);
+  if (!opened.ok()) return fail(opened.status());
+  const auto encoder = embedding::CrossEncoder::of(*std::move(opened));
+  const std::size_t labels = encoder->labels().size();
   if (labels != 1) {
     return fail(Status(core::StatusCode::kUnsupported,
                        fmt::format("the model gives {} numbers for a pair ({}), by which nothing can be ranked", labels,
-                                   core::printable(fmt::format("{}", fmt::join((*encoder)->labels(), ", "))))));
+                                   core::printable(fmt::format("{}", fmt::join(encoder->labels(), ", "))))));
   }
 
-  const embedding::Embedder& network = (*encoder)->network();
+  const embedding::Embedder& network = encoder->network();
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
-  return tell_matches(rank(options, *reader, **encoder), network, *attested, start,
+  return tell_matches(rank(options, *reader, *encoder), network, *attested, start,
                       {.json = options.json, .quiet = options.quiet});
 }
 

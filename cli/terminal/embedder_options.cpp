@@ -52,26 +52,15 @@ void add_text_source(CLI::App& app, TextSource& source) {
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
                                                            Telling telling) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto embedder, app::open_embedder(folder, runtime));
-  if (telling == Telling::kFallback) note_fallback(*embedder->attestation());
-  return embedder;
+  return open_network(options, runtime, embedding::EncoderKind::kEmbedder, telling);
 }
 
-Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
-                                                                    const app::Runtime& runtime) {
+Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
+                                                          embedding::EncoderKind kind, Telling telling) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto encoder, app::open_cross_encoder(folder, runtime));
-  note_fallback(*encoder->network().attestation());
-  return encoder;
-}
-
-Result<std::unique_ptr<embedding::Embedder>> open_sparse_encoder(const EmbedderOptions& options,
-                                                                 const app::Runtime& runtime) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto encoder, app::open_network(folder, runtime, embedding::EncoderKind::kSparseEncoder));
-  note_fallback(*encoder->attestation());
-  return encoder;
+  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind));
+  if (telling == Telling::kFallback) note_fallback(*network->attestation());
+  return network;
 }
 
 embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {

@@ -10,9 +10,9 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/result.h"
-#include "embedding/cross_encoder.h"
 #include "embedding/embed_stream.h"
 #include "embedding/embedder.h"
+#include "embedding/encoder_kind.h"
 
 namespace latebind::cli {
 
@@ -50,13 +50,11 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// The same for a cross-encoder.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::CrossEncoder>> open_cross_encoder(const EmbedderOptions& options,
-                                                                                        const app::Runtime& runtime);
-
-// The same for a sparse encoder.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_sparse_encoder(const EmbedderOptions& options,
-                                                                                     const app::Runtime& runtime);
+// The same for the network of a model of another kind.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options,
+                                                                              const app::Runtime& runtime,
+                                                                              embedding::EncoderKind kind,
+                                                                              Telling telling = Telling::kFallback);
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.

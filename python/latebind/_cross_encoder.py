@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from ctypes import byref
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner, awaited
-from ._library import c_text, library, owned_text, sized
+from ._library import library, owned_text, sized
 from ._out import Rows, Vectors
 from ._pairs import Candidates, Pairs, pairs_of
 from ._text_model import TextModel
@@ -39,27 +38,7 @@ class CrossEncoder(TextModel):
     _what = "CrossEncoder"
     _inputs = "pair"
     _doing = "Scoring"
-
-    def __init__(
-        self,
-        model: str | os.PathLike[str],
-        device: str | list[str] | tuple[str, ...] = "auto",
-        precision: str | list[str] | tuple[str, ...] = "f32",
-        strict: bool = False,
-        **settings: Any,
-    ) -> None:
-        c = library()
-        name = c_text(model, "model").decode()
-        super().__init__(
-            (name, device, precision, strict, settings),
-            c.lb_cross_encoder_open,
-            c.lb_cross_encoder_destroy,
-            c.lb_cross_encoder_attestation,
-        )
-        opened = self._handle.use()
-        count = int(c.lb_cross_encoder_label_count(opened))
-        self._labels = tuple(owned_text(c.lb_cross_encoder_label, opened, index) for index in range(count))
-        self._max_tokens = int(c.lb_cross_encoder_max_tokens(opened))
+    _functions = "lb_cross_encoder"
 
     def predict(
         self,
@@ -166,6 +145,11 @@ class CrossEncoder(TextModel):
         return self._labels
 
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        opened = self._handle.use()
+        count = int(self._function("label_count")(opened))
+        self._labels = tuple(owned_text(self._function("label"), opened, index) for index in range(count))
 
     def _gives(self) -> str:
         return f"{len(self._labels)} label{'s' if len(self._labels) != 1 else ''}"

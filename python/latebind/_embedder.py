@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Handle, Owner, call_options, on_main_thread
-from ._library import c_text, check, library, sized
+from ._library import check, library, sized
 from ._memory import memory_at
 from ._out import Rows, Vectors
 from ._progress import progress_bar
@@ -63,24 +62,7 @@ class Embedder(TextEncoder[Vectors]):
     _what = "Embedder"
     _inputs = "text"
     _doing = "Embedding"
-
-    def __init__(
-        self,
-        model: str | os.PathLike[str],
-        device: str | list[str] | tuple[str, ...] = "auto",
-        precision: str | list[str] | tuple[str, ...] = "f32",
-        strict: bool = False,
-        **settings: Any,
-    ) -> None:
-        functions = library()
-        arguments = (c_text(model, "model").decode(), device, precision, strict, settings)
-        super().__init__(
-            arguments, functions.lb_embedder_open, functions.lb_embedder_destroy, functions.lb_embedder_attestation
-        )
-        opened = self._handle.use()
-        self._dimension = int(functions.lb_embedder_dimension(opened))
-        self._max_tokens = int(functions.lb_embedder_max_tokens(opened))
-        self._read_prompts()
+    _functions = "lb_embedder"
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
@@ -234,6 +216,10 @@ class Embedder(TextEncoder[Vectors]):
         return self._dimension
 
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._dimension = int(self._function("dimension")(self._handle.use()))
+        super()._read()
 
     def _gives(self) -> str:
         return f"{self._dimension} dimensions"

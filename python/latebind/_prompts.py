@@ -49,9 +49,9 @@ def config_of(model: str | os.PathLike[str]) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
+def prompts_of(config: dict[str, Any]) -> dict[str, str]:
     """Prompts by their names; none where there are none. Those that are no text are left out."""
-    prompts = config_of(model).get("prompts")
+    prompts = config.get("prompts")
     if not isinstance(prompts, dict):
         return {}
     found: dict[str, str] = {}
@@ -63,7 +63,7 @@ def prompts_of(model: str | os.PathLike[str]) -> dict[str, str]:
     return found
 
 
-def default_prompt_of(model: str | os.PathLike[str]) -> str:
+def default_prompt_of(config: dict[str, Any], prompts: dict[str, str]) -> str:
     """What the library puts before every text where a call names nothing."""
-    name = config_of(model).get("default_prompt_name")
-    return prompts_of(model).get(name, "") if isinstance(name, str) else ""
+    name = config.get("default_prompt_name")
+    return prompts.get(name, "") if isinstance(name, str) else ""

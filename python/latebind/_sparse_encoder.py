@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from ctypes import byref
 from typing import Any
@@ -12,9 +11,8 @@ import numpy as np
 from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, Owner
-from ._library import c_text, check, library
+from ._library import check, library
 from ._memory import memory_at
-from ._prompts import config_of
 from ._sparse_vectors import Rows, SparseVectors, Vocabulary, joined, largest_of
 from ._text_encoder import TextEncoder
 from ._texts import Texts, whole_source_of
@@ -40,30 +38,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
     _what = "SparseEncoder"
     _inputs = "text"
     _doing = "Encoding"
-
-    def __init__(
-        self,
-        model: str | os.PathLike[str],
-        device: str | list[str] | tuple[str, ...] = "auto",
-        precision: str | list[str] | tuple[str, ...] = "f32",
-        strict: bool = False,
-        **settings: Any,
-    ) -> None:
-        c = library()
-        name = c_text(model, "model").decode()
-        super().__init__(
-            (name, device, precision, strict, settings),
-            c.lb_sparse_encoder_open,
-            c.lb_sparse_encoder_destroy,
-            c.lb_sparse_encoder_attestation,
-        )
-        opened = self._handle.use()
-        tokenizer = Owner(c.lb_tokenizer_destroy)
-        check(c.lb_sparse_encoder_tokenizer(opened, tokenizer.out))
-        self._vocabulary = Vocabulary(self._folder, int(c.lb_sparse_encoder_vocabulary_size(opened)), tokenizer)
-        self._max_tokens = int(c.lb_sparse_encoder_max_tokens(opened))
-        self._max_active_dims: int | None = config_of(self._folder).get("max_active_dims")
-        self._read_prompts()
+    _functions = "lb_sparse_encoder"
 
     def encode(
         self,
@@ -122,6 +97,17 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         return self._max_active_dims
 
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        super()._read()
+        opened = self._handle.use()
+        tokenizer = Owner(library().lb_tokenizer_destroy)
+        check(self._function("tokenizer")(opened, tokenizer.out))
+        self._vocabulary = Vocabulary(self._folder, int(self._function("vocabulary_size")(opened)), tokenizer)
+
+    def _read_config(self, config: dict[str, Any]) -> None:
+        super()._read_config(config)
+        self._max_active_dims: int | None = config.get("max_active_dims")
 
     def _gives(self) -> str:
         return f"{self.vocabulary_size} entries"

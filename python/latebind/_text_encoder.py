@@ -9,7 +9,7 @@ from . import _abi
 from ._arguments import flag, positive
 from ._call import Cancellation, Deadline, awaited
 from ._library import c_text, sized
-from ._prompts import default_prompt_of, prompts_of
+from ._prompts import config_of, default_prompt_of, prompts_of
 from ._text_model import TextModel
 from .errors import CallerError
 
@@ -68,10 +68,13 @@ class TextEncoder(TextModel, Generic[Encoded]):
     def _encode(self, cancellation: Cancellation | None, texts: Any, *_: Any, **arguments: Any) -> Encoded:
         raise NotImplementedError
 
-    def _read_prompts(self) -> None:
-        """Once it is opened."""
-        self._prompts = prompts_of(self._folder)
-        self._default_prompt = default_prompt_of(self._folder)
+    def _read(self) -> None:
+        self._read_config(config_of(self._folder))
+
+    def _read_config(self, config: dict[str, Any]) -> None:
+        """What config_sentence_transformers.json says."""
+        self._prompts = prompts_of(config)
+        self._default_prompt = default_prompt_of(config, self._prompts)
 
     def _options(
         self,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from . import _abi
 from ._attestation import Attestation, attestation_of
 from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
-from ._library import c_text, check, runtime, sized
+from ._library import c_text, check, library, runtime, sized
 from ._model_name import folder_of
-from ._opened import Arguments, Opened, open_by
+from ._opened import Opened, open_by
 from ._progress import progress_bar
 from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts
@@ -71,26 +72,30 @@ class TextModel(Opened):
     _what: str
     _inputs: str
     _doing: str
+    # What the names of its functions in the library begin with: "lb_embedder".
+    _functions: str
 
     def __init__(
         self,
-        arguments: Arguments,
-        open_model: Callable[..., int],
-        destroy: Callable[..., None],
-        attest: Callable[..., int],
+        model: str | os.PathLike[str],
+        device: str | list[str] | tuple[str, ...] = "auto",
+        precision: str | list[str] | tuple[str, ...] = "f32",
+        strict: bool = False,
+        **settings: Any,
     ) -> None:
-        """`open_model`, `destroy`, `attest`: functions of the library, such as lb_embedder_open."""
-        name, device, precision, strict, settings = arguments
+        name = c_text(model, "model").decode()
         of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
         self._rate = _Rate()
         self._totals = EmbedStats()
         self._totals_lock = threading.Lock()
-        self._attest = attest
         of_process = runtime(of_runtime)
         self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
-        opened = open_by(open_model, destroy, of_process, c_text(self._folder, "model"), of_model)
-        super().__init__(arguments, Handle(opened, self._what))
-        self._max_tokens = 0
+        opened = open_by(
+            self._function("open"), self._function("destroy"), of_process, c_text(self._folder, "model"), of_model
+        )
+        super().__init__((name, device, precision, strict, settings), Handle(opened, self._what))
+        self._max_tokens = int(self._function("max_tokens")(self._handle.use()))
+        self._read()
 
     @property
     def max_tokens(self) -> int:
@@ -116,7 +121,7 @@ class TextModel(Opened):
     @property
     def attestation(self) -> Attestation:
         """What would answer now."""
-        return attestation_of(self._attest, self._handle.use())
+        return attestation_of(self._function("attestation"), self._handle.use())
 
     @property
     def stats(self) -> EmbedStats:
@@ -134,6 +139,13 @@ class TextModel(Opened):
         return f"<{self._what} {self.model!r}, {self._gives()}, {answers}>"
 
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _function(cls, name: str) -> Callable[..., Any]:
+        return cast(Callable[..., Any], getattr(library(), f"{cls._functions}_{name}"))
+
+    def _read(self) -> None:
+        """Reads what does not change, once it is opened."""
 
     def _gives(self) -> str:
         """What comes of a text, such as "384 dimensions"."""

@@ -158,6 +158,7 @@ Json info_schema() {
   schema["properties"]["model_type"] = typed_schema("object", "");
   for (const char* kind : {"embedding", "reranker", "classifier"})
     schema["properties"]["model_type"]["properties"][kind] = typed_schema("object", "");
+  schema["properties"]["model_type"]["properties"]["embedding"]["properties"]["pooling"] = typed_schema("string", "");
   schema["required"] = Json::array({"model_id", "model_dtype", "served_model_name", "model_type", "max_input_length",
                                     "max_client_batch_size", "auto_truncate", "version"});
   return schema;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"
@@ -28,6 +30,15 @@ template <class Body, std::size_t N>
     return false;
   }
   return true;
+}
+
+// What a call of the service is told with: text_of(vectors) is the answer, unless there is a refusal.
+template <class TextOf>
+[[nodiscard]] std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, TextOf text_of) {
+  return [exchange, text_of = std::move(text_of)](Outcome<Vectors> outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, tei_protocol(), *refusal);
+    answer_text(*exchange, text_of(std::get<Vectors>(outcome)));
+  };
 }
 
 // "must be …" for ids that are no ids. They are checked against the vocabulary later.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "embedding/cross_encoder.h"
@@ -136,11 +135,9 @@ void predict(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
     call.inputs = std::move(body.pairs);
   }
   service.predict(exchange, std::move(call),
-                  [exchange, raw = body.raw_scores, is_single = body.is_single](Outcome<Vectors> outcome) {
-                    if (const auto* refusal = std::get_if<Refusal>(&outcome))
-                      return refuse(*exchange, tei_protocol(), *refusal);
-                    answer_text(*exchange, labels_text(std::get<Vectors>(outcome), raw, is_single));
-                  });
+                  answering(exchange, [raw = body.raw_scores, is_single = body.is_single](Vectors& numbers) {
+                    return labels_text(numbers, raw, is_single);
+                  }));
 }
 
 Json predict_body() {

@@ -71,11 +71,9 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   if (body.return_text) shown = body.texts;
   call.documents = std::move(body.texts);
   service.score(exchange, std::move(call),
-                [exchange, raw = body.raw_scores, shown = std::move(shown)](const Outcome<Vectors>& outcome) {
-                  if (const auto* refusal = std::get_if<Refusal>(&outcome))
-                    return refuse(*exchange, tei_protocol(), *refusal);
-                  answer_text(*exchange, ranks_text(std::get<Vectors>(outcome), raw, shown));
-                });
+                answering(exchange, [raw = body.raw_scores, shown = std::move(shown)](const Vectors& numbers) {
+                  return ranks_text(numbers, raw, shown);
+                }));
 }
 
 Json rerank_body() {

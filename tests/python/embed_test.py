@@ -495,10 +495,10 @@ def test_a_model_without_prompts_embeds_queries_as_they_are(tiny):
 
 @pytest.mark.parametrize("text", ["not json", "[]", '{"prompts": []}', "[" * 100_000, "\ufeff{}"])
 def test_a_damaged_file_of_prompts_gives_none_or_the_model_s_own_error(tmp_path, text):
-    from latebind._prompts import prompts_of
+    from latebind._prompts import config_of, prompts_of
 
     (tmp_path / "config_sentence_transformers.json").write_text(text, encoding="utf-8")
-    assert prompts_of(tmp_path) == {}
+    assert prompts_of(config_of(tmp_path)) == {}
 
 
 # -- Tokens, what it is ------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from .._arguments import flag, positive
 from .._cross_encoder import CrossEncoder as Scorer
 from .._out import Vectors
 from .._pairs import pairs_of
-from .._prompts import prompts_of
+from .._prompts import config_of, prompts_of
 from ..errors import CallerError, CallerTypeError
 from ._common import Late, RankingModel
 from ._shaped import Shaped, at_revision, converted, refuse_settings
@@ -69,7 +69,7 @@ class CrossEncoder(Shaped):
         if max_length is not None:
             settings["max_tokens"] = positive(max_length, "max_length")
         self._late = Late(Scorer, at_revision(model_name_or_path, revision), settings)
-        self._set_prompts(prompts_of(self.cross_encoder.folder), prompts, default_prompt_name)
+        self._set_prompts(prompts_of(config_of(self.cross_encoder.folder)), prompts, default_prompt_name)
         #: What makes scores of the network's numbers; None is what the model says.
         self.activation_fn: Callable[[Any], Any] | None = activation_fn
         self._function(None)  # refuses what cannot be called
