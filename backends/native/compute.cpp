@@ -122,11 +122,22 @@ class Limits {
 // Of one group, in one workspace; any number of threads.
 class Computation {
  public:
-  Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group,
+  // `is_shared`: by compute_part(), else by compute_alone().
+  Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group, bool is_shared,
               const Workspace& workspace, float* out)
-      : kernels_(kernels), plan_(plan), batch_(batch), group_(group), slots_(workspace.slots.data()), out_(out) {}
+      : kernels_(kernels),
+        plan_(plan),
+        batch_(batch),
+        group_(group),
+        rows_at_a_time_(rows_at_a_time(group.tokens, is_shared)),
+        is_shared_(is_shared),
+        slots_(workspace.slots.data()),
+        out_(out) {}
 
-  static std::size_t size_of(const Plan& plan, std::size_t tokens) { return plan.offsets.back() * tokens; }
+  // Of its workspace.
+  static std::size_t size_of(const Plan& plan, std::size_t tokens, bool is_shared) {
+    return plan.layout.size(tokens, rows_at_a_time(tokens, is_shared));
+  }
 
   // By the calling thread alone.
   void compute_alone(float* attention, Limits& limits) const;
@@ -134,9 +145,15 @@ class Computation {
   void compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention, Limits& limits) const;
 
  private:
+  static std::size_t rows_at_a_time(std::size_t tokens, bool is_shared) {
+    return is_shared ? tokens : std::min(tokens, kBlockRows);
+  }
   [[nodiscard]] MutableRows rows(Slot slot, const Range& range) const {
-    const std::size_t stride = plan_.offsets[slot + 1] - plan_.offsets[slot];
-    return {slots_ + plan_.offsets[slot] * group_.tokens + range.first * stride, range.count, stride};
+    const auto [stride, before, passes] = plan_.layout.places[slot];
+    // What does not pass has the rows of the block alone.
+    const std::size_t first = passes || is_shared_ ? range.first : 0;
+    float* const begin = slots_ + plan_.layout.begin(slot, group_.tokens, rows_at_a_time_);
+    return {begin + first * stride, range.count, stride};
   }
   [[nodiscard]] Rows const_rows(Slot slot, const Range& range) const {
     const MutableRows found = rows(slot, range);
@@ -156,6 +173,8 @@ class Computation {
   const Plan& plan_;
   const Batch& batch_;
   const Group& group_;
+  const std::size_t rows_at_a_time_;
+  const bool is_shared_;
   float* const slots_;
   float* const out_;
 };
@@ -392,10 +411,10 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   if (batch.workspaces.size() < workspaces) batch.workspaces.resize(workspaces);
   const std::size_t tokens = std::ranges::max(groups, {}, &Group::tokens).tokens;
   for (std::size_t i = 0; i < workspaces; ++i)
-    batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens));
+    batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens, is_shared));
 
   if (is_shared) {
-    const Computation computation(kernels, plan, batch, groups.front(), batch.workspaces.front(), out);
+    const Computation computation(kernels, plan, batch, groups.front(), is_shared, batch.workspaces.front(), out);
     Meeting meeting(members);
     crew.run([&](std::size_t member) {
       computation.compute_part(member, members, meeting, batch.attention[member].data(), limits);
@@ -405,7 +424,7 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   std::atomic<std::size_t> next{0};
   crew.run([&](std::size_t member) {
     for (std::size_t i = next.fetch_add(1); i < groups.size() && !limits.are_reached(); i = next.fetch_add(1)) {
-      Computation(kernels, plan, batch, groups[i], batch.workspaces[member], out)
+      Computation(kernels, plan, batch, groups[i], is_shared, batch.workspaces[member], out)
           .compute_alone(batch.attention[member].data(), limits);
     }
   });

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "backends/native/plan/layout.h"
 #include "backends/native/plan/plan.h"
 #include "backends/native/plan/waits.h"
 
@@ -130,7 +131,6 @@ class Planner {
   void limit_positions(std::size_t most) {
     plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
   }
-  void set_offsets();
   // Zeros where there is none; of as many numbers as the weight has rows.
   [[nodiscard]] std::vector<float> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
     return bias ? read_weight(graph_, *bias) : std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
@@ -469,14 +469,6 @@ Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
   return in_place("normalisation", node, op.x, Normalize());
 }
 
-// Rows are whole cache lines, and never a multiple of a page apart, whose lines would share few places in the cache.
-void Planner::set_offsets() {
-  constexpr std::size_t kLine = kAlignment / sizeof(float);
-  plan_.offsets = {0};
-  for (const std::size_t width : plan_.widths)
-    plan_.offsets.push_back(plan_.offsets.back() + (width + kLine - 1) / kLine * kLine + kLine);
-}
-
 Result<Plan> Planner::make() {
   count_uses();
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -489,7 +481,7 @@ Result<Plan> Planner::make() {
   LB_ASSIGN_OR_RETURN(plan_.result, slot_of("an output", output));
   if (plan_.inputs.empty()) return unsupported("a network without a lookup");
   plan_.width = last_dim(graph_.node(output).shape);
-  set_offsets();
+  set_layout(plan_);
   set_waits(plan_);
   return std::move(plan_);
 }

@@ -3,7 +3,8 @@
 // A slot is a matrix with a row for each token of the texts that are computed together, or behind the pooling for each
 // text; values whose time is over leave their slots to others. All steps but Attend treat each token alone: they can be
 // done for a few rows after the other while these are in the cache, or, where there are few tokens, be shared out by
-// columns among threads.
+// columns among threads. What a slot holds may be needed between two of these steps only: then there need not be more
+// rows of it than are done at a time.
 #pragma once
 
 #include <cstddef>
@@ -159,6 +160,29 @@ struct DistanceTable {
   [[nodiscard]] const float* of_head(std::size_t head) const { return numbers.data() + head * (2 * farthest + 1); }
 };
 
+// Where the slots lie, in numbers.
+struct Layout {
+  struct Place {
+    std::size_t stride = 0;  // from row to row
+    std::size_t before = 0;  // of the strides of those slots before it that pass, or do not pass, as it does
+    // Needed beyond the steps that are done for a few rows after the other: it has a row for each token.
+    bool passes = true;
+  };
+  std::vector<Place> places;  // by slot
+  std::size_t passing = 0;    // of all strides of those that pass
+  std::size_t staying = 0;    // and of those that do not
+
+  // Of a workspace for so many tokens, of which so many are done at a time.
+  [[nodiscard]] std::size_t size(std::size_t tokens, std::size_t at_a_time) const {
+    return passing * tokens + staying * at_a_time;
+  }
+  // Where the slot begins in it.
+  [[nodiscard]] std::size_t begin(Slot slot, std::size_t tokens, std::size_t at_a_time) const {
+    const Place& place = places[slot];
+    return place.passes ? place.before * tokens : passing * tokens + place.before * at_a_time;
+  }
+};
+
 struct Plan {
   // That of all Multiply and Attend.
   const Product& product;
@@ -173,8 +197,7 @@ struct Plan {
   // Of the pooled vectors: the first so many rows of a slot are those of the texts. None of them attends.
   std::vector<Step> text_steps;
   std::vector<std::size_t> widths;  // of the slots
-  // Where each slot begins when there is one token; the difference to the next is the distance between its rows.
-  std::vector<std::size_t> offsets;
+  Layout layout;
   PackedMatrices matrices;
   std::vector<TurnTable> turns;
   std::vector<DistanceTable> distances;

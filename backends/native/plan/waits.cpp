@@ -2,44 +2,9 @@
 
 #include <algorithm>
 
+#include "backends/native/plan/access.h"
+
 namespace latebind::native {
-namespace {
-
-using graph::Cases;
-
-struct Access {
-  // By rows: each thread touches the same rows in every step, so that nothing is between them.
-  bool by_rows = true;
-  std::vector<Slot> reads{};   // whole rows of other threads where not by rows
-  std::vector<Slot> writes{};  // the thread's own part
-};
-
-Access access_of(const Step& step) {
-  return std::visit(Cases{[](const LookUp& s) { return Access{.reads = {}, .writes = {s.y}}; },
-                          [](const AddTerms& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Copy& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-                          [](const AddRows& s) {
-                            return Access{.reads = {s.x, s.y}, .writes = {s.x}};
-                          },
-                          [](const MultiplyRows& s) {
-                            return Access{.reads = {s.x, s.y}, .writes = {s.x}};
-                          },
-                          [](const Scale& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Turn& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Convert& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-                          [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
-                          [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-                          [](const RmsNorm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
-                          [](const Activate& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Normalize& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Attend& s) {
-                            return Access{.by_rows = false, .reads = {s.query, s.key, s.value}, .writes = {s.y}};
-                          }},
-                    step.what);
-}
-
-}  // namespace
-
 void set_waits(Plan& plan) {
   // Since the last wait, by slot and by how they were shared.
   struct Touched {
