@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/platform/thread_slice.h"
 #include "core/text/quote.h"
 #include "server/held_bytes.h"
 #include "server/transport/http_session.h"
@@ -307,7 +308,10 @@ Status HttpServer::start() {
   state_->tick();
   try {
     for (unsigned i = 0; i < state_->shared.options.threads; ++i) {
-      state_->threads.emplace_back([state = state_.get()] { State::run(state->io); });
+      state_->threads.emplace_back([state = state_.get()] {
+        platform::prefer_short_slices();  // beside threads that compute
+        State::run(state->io);
+      });
       state_->threads.emplace_back([state = state_.get()] { State::run(state->large); });
     }
   } catch (const std::exception& failure) {
