@@ -52,6 +52,29 @@ constexpr std::size_t smaller(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
+// The first `count` lanes, fewer than all, and others' in the rest: memory behind those is not touched.
+#if HWY_TARGET <= HWY_AVX2
+LATEBIND_INLINE Vector load_lanes(const float* from, std::size_t count, float others) {
+  const auto mask = hn::FirstN(kTag, count);
+  return hn::IfThenElse(mask, hn::MaskedLoad(mask, kTag, from), hn::Set(kTag, others));
+}
+LATEBIND_INLINE void store_lanes(Vector lanes, float* to, std::size_t count) {
+  hn::BlendedStore(lanes, hn::FirstN(kTag, count), kTag, to);
+}
+#else
+LATEBIND_INLINE Vector load_lanes(const float* from, std::size_t count, float others) {
+  alignas(kAlignment) float lanes[kLanes];
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    lanes[lane] = lane < count ? from[lane] : others;
+  return hn::Load(kTag, lanes);
+}
+LATEBIND_INLINE void store_lanes(Vector lanes, float* to, std::size_t count) {
+  alignas(kAlignment) float all[kLanes];
+  hn::Store(lanes, kTag, all);
+  __builtin_memcpy(to, all, count * sizeof(float));
+}
+#endif
+
 using IntTag = hn::RebindToSigned<Tag>;
 using IntVector = hn::Vec<IntTag>;
 
@@ -343,15 +366,11 @@ LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
         hn::StoreU(sum(r, v, adds ? hn::LoadU(kTag, y) : start), kTag, y);
       }
     } else {
-      alignas(kAlignment) float lanes[kLanes];
+      const Vector start = bias != nullptr ? load_lanes(bias, count, 0.0F) : hn::Zero(kTag);
       LATEBIND_UNROLL
       for (std::size_t r = 0; r < kRows; ++r) {
         float* const y = place.y + r * place.stride + first;
-        for (std::size_t i = 0; i < kLanes; ++i)
-          lanes[i] = i >= count ? 0.0F : adds ? y[i] : bias != nullptr ? bias[i] : 0.0F;
-        hn::Store(sum(r, v, hn::Load(kTag, lanes)), kTag, lanes);
-        for (std::size_t i = 0; i < count; ++i)
-          y[i] = lanes[i];
+        store_lanes(sum(r, v, adds ? load_lanes(y, count, 0.0F) : start), y, count);
       }
     }
   }
@@ -427,22 +446,13 @@ LATEBIND_INLINE void for_each_vector(float* x, std::size_t width, float fill, co
   std::size_t i = 0;
   for (; i + kLanes <= width; i += kLanes)
     hn::StoreU(function(i, hn::LoadU(kTag, x + i)), kTag, x + i);
-  if (i == width) return;
-  alignas(kAlignment) float lanes[kLanes];
-  for (std::size_t lane = 0; lane < kLanes; ++lane)
-    lanes[lane] = i + lane < width ? x[i + lane] : fill;
-  hn::Store(function(i, hn::Load(kTag, lanes)), kTag, lanes);
-  for (std::size_t lane = 0; i + lane < width; ++lane)
-    x[i + lane] = lanes[lane];
+  if (i < width) store_lanes(function(i, load_lanes(x + i, width - i, fill)), x + i, width - i);
 }
 
 // A vector of the `width` numbers at `from`, at this position; `fill` beyond the end.
 LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width, float fill = 0.0F) {
   if (position + kLanes <= width) return hn::LoadU(kTag, from + position);
-  alignas(kAlignment) float lanes[kLanes];
-  for (std::size_t lane = 0; lane < kLanes; ++lane)
-    lanes[lane] = position + lane < width ? from[position + lane] : fill;
-  return hn::Load(kTag, lanes);
+  return position < width ? load_lanes(from + position, width - position, fill) : hn::Set(kTag, fill);
 }
 
 constexpr std::size_t up_to_panel(std::size_t columns) {
@@ -455,42 +465,37 @@ constexpr std::size_t kScoreRows = 4 * kTileRows;
 // exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum: no number where one of them is none or not
 // finite, which maxima do not tell.
 LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
-  constexpr float kLeast = -3.0e38F;
-  Vector top = hn::Set(kTag, kLeast);
+  const std::size_t whole = count / kLanes * kLanes;
+  Vector top = hn::Set(kTag, row[0]);
   Vector nothing = hn::Zero(kTag);
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const Vector x = hn::LoadU(kTag, row + i);
+  const auto look_at = [&](Vector x) LATEBIND_INLINE_LAMBDA {
     top = hn::Max(top, x);
     nothing = hn::MulAdd(x, hn::Zero(kTag), nothing);
-  }
-  float largest = hn::GetLane(hn::MaxOfLanes(kTag, top));
-  float none = hn::GetLane(hn::SumOfLanes(kTag, nothing));
-  for (; i < count; ++i) {
-    largest = row[i] > largest ? row[i] : largest;
-    none += row[i] * 0.0F;
-  }
+  };
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    look_at(hn::LoadU(kTag, row + i));
+  if (whole < count) look_at(load_lanes(row + whole, count - whole, row[0]));
   const Vector factor = hn::Set(kTag, scale);
-  const Vector shift = hn::Set(kTag, -largest * scale);
+  const Vector shift = hn::Neg(hn::Mul(hn::MaxOfLanes(kTag, top), factor));
   // What is below this is as good as 0, and Exp is not made for it.
   const Vector lowest = hn::Set(kTag, -87.0F);
-  Vector sum = hn::Zero(kTag);
-  for (i = 0; i + kLanes <= count; i += kLanes) {
-    const Vector power = hn::Exp(kTag, hn::Max(hn::MulAdd(hn::LoadU(kTag, row + i), factor, shift), lowest));
+  const auto power_of = [&](Vector x) LATEBIND_INLINE_LAMBDA {
+    return hn::Exp(kTag, hn::Max(hn::MulAdd(x, factor, shift), lowest));
+  };
+  // Zeros, or no numbers.
+  Vector sum = nothing;
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    const Vector power = power_of(hn::LoadU(kTag, row + i));
     sum = hn::Add(sum, power);
     hn::StoreU(power, kTag, row + i);
   }
-  float total = hn::GetLane(hn::SumOfLanes(kTag, sum));
-  if (i < count) {
-    alignas(kAlignment) float lanes[kLanes];
-    const Vector last = load_part(row, i, count, largest);
-    hn::Store(hn::Exp(kTag, hn::Max(hn::MulAdd(last, factor, shift), lowest)), kTag, lanes);
-    for (std::size_t lane = 0; i + lane < count; ++lane) {
-      row[i + lane] = lanes[lane];
-      total += lanes[lane];
-    }
+  if (whole < count) {
+    const std::size_t rest = count - whole;
+    const Vector power = power_of(load_lanes(row + whole, rest, row[whole]));
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(kTag, rest), power));
+    store_lanes(power, row + whole, rest);
   }
-  return 1.0F / total + none;
+  return 1.0F / hn::GetLane(hn::SumOfLanes(kTag, sum));
 }
 
 // Numbers are multiplied by the factor, and what comes of them by the scale.
@@ -515,11 +520,9 @@ LATEBIND_INLINE IntVector larger_bits(IntVector largest, Vector x) {
 LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, std::size_t count) {
   if (position + kLanes <= count) {
     hn::StoreU(words, kTag, to + position);
-    return;
+  } else {
+    store_lanes(words, to + position, count - position);
   }
-  alignas(kAlignment) float lanes[kLanes];
-  hn::Store(words, kTag, lanes);
-  __builtin_memcpy(to + position, lanes, (count - position) * sizeof(float));
 }
 
 // Of the `width` numbers of a row; factors of 1 where the arithmetic has none.
@@ -615,10 +618,9 @@ struct F32Attention {
   static constexpr bool kConverts = false;
   // Rows of `width` numbers as a product takes them, made in `scratch` if they have to be.
   static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t /*width*/, float* /*scratch*/) { return x; }
-  // `width` numbers as a column of a panel.
-  static LATEBIND_INLINE void put_column(const float* from, std::size_t width, float* panel, std::size_t column) {
-    for (std::size_t d = 0; d < width; ++d)
-      panel[d * kPanelColumns + column] = from[d];
+  // The words of a key of `width` numbers from a position on, whose numbers are multiplied by the factor.
+  static LATEBIND_INLINE Vector key_words(const float* key, std::size_t position, std::size_t width, float /*factor*/) {
+    return load_part(key, position, width);
   }
   // A vector of each of those rows that follow each other and are a word's.
   static LATEBIND_INLINE Vector words(const Vector (&rows)[1]) { return rows[0]; }
@@ -636,18 +638,8 @@ struct PairAttention {
     convert_pairs<Arithmetic>(x, width, {scratch, x.count, stride});
     return {scratch, x.count, stride};
   }
-  static LATEBIND_INLINE void put_column(const float* from, std::size_t width, float* panel, std::size_t column) {
-    const std::size_t words = words_in<Arithmetic>(width);
-    const Scaling by = scaling_of_row<Arithmetic>(from, width);
-    for (std::size_t i = 0; i < words; i += kLanes) {
-      alignas(kAlignment) float lanes[kLanes];
-      hn::Store(load_pairs<Arithmetic>(from, i, width, by.factor), kTag, lanes);
-      for (std::size_t lane = 0; lane < smaller(words - i, kLanes); ++lane) {
-        float* const to = panel + place_of_word(i + lane, column, kPanelColumns, Arithmetic::kSideBySide);
-        __builtin_memcpy(to, lanes + lane, sizeof(float));
-      }
-    }
-    if constexpr (words_after(1, Arithmetic::kFormat) != 0) panel[words * kPanelColumns + column] = by.scale;
+  static LATEBIND_INLINE Vector key_words(const float* key, std::size_t position, std::size_t width, float factor) {
+    return load_pairs<Arithmetic>(key, position, width, factor);
   }
   static LATEBIND_INLINE Vector words(const Vector (&rows)[2]) { return Arithmetic::interleave(rows[0], rows[1]); }
 };
@@ -664,6 +656,61 @@ LATEBIND_INLINE void put_words(Vector words, float* panel, std::size_t word, std
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       float* const to = panel + place_of_word(word, column + lane, kPanelColumns, Arithmetic::kSideBySide);
       __builtin_memcpy(to, lanes + lane, sizeof(float));
+    }
+  }
+}
+
+// Lane t of row l becomes lane l of row t: each step moves the last bit of a number's lane before the first one of its
+// row, and the last one of its row before the first one of its lane.
+#if HWY_TARGET == HWY_SCALAR
+LATEBIND_INLINE void transpose(Vector (&/*rows*/)[1]) {}
+#else
+LATEBIND_INLINE void transpose(Vector (&rows)[kLanes]) {
+  constexpr std::size_t kHalf = kLanes / 2;
+  LATEBIND_UNROLL
+  for (std::size_t moved = 1; moved < kLanes; moved *= 2) {
+    Vector next[kLanes];
+    LATEBIND_UNROLL
+    for (std::size_t i = 0; i < kHalf; ++i) {
+      next[i] = hn::ConcatEven(kTag, rows[2 * i + 1], rows[2 * i]);
+      next[kHalf + i] = hn::ConcatOdd(kTag, rows[2 * i + 1], rows[2 * i]);
+    }
+    LATEBIND_UNROLL
+    for (std::size_t i = 0; i < kLanes; ++i)
+      rows[i] = next[i];
+  }
+}
+#endif
+
+// The keys of `count` tokens from one on as the columns of a panel: panel[dimension][token]. Zeros in the others.
+template <class Attention>
+LATEBIND_INLINE void put_keys(const AttentionHead& head, std::size_t first, std::size_t count, float* panel) {
+  using Arithmetic = typename Attention::Arithmetic;
+  const std::size_t words = words_in<Arithmetic>(head.width);
+  const float* key = head.key + first * head.key_stride;
+  for (std::size_t column = 0; column < kPanelColumns; column += kLanes, key += kLanes * head.key_stride) {
+    const std::size_t here = column < count ? smaller(count - column, kLanes) : 0;
+    float factors[kLanes];
+    for (std::size_t t = 0; t < kLanes; ++t) {
+      factors[t] = 1;
+      if constexpr (Arithmetic::kFormat == Format::kF16) {
+        const Scaling by = t < here ? scaling_of_row<Arithmetic>(key + t * head.key_stride, head.width) : Scaling{};
+        factors[t] = by.factor;
+        panel[words * kPanelColumns + column + t] = by.scale;
+      }
+    }
+    for (std::size_t word = 0; word < words; word += kLanes) {
+      Vector rows[kLanes];
+      LATEBIND_UNROLL
+      for (std::size_t t = 0; t < kLanes; ++t) {
+        rows[t] =
+            t < here ? Attention::key_words(key + t * head.key_stride, word, head.width, factors[t]) : hn::Zero(kTag);
+      }
+      transpose(rows);
+      LATEBIND_UNROLL
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        if (word + i < words) put_words<Arithmetic>(rows[i], panel, word + i, column);
+      }
     }
   }
 }
@@ -758,12 +805,7 @@ void attend(const AttentionHead& head, float* scratch) {
   const std::size_t key_words = operand_words<Arithmetic>(width);
   const std::size_t padded_tokens = up_to_panel(tokens);
   for (std::size_t first = 0; first < padded_tokens; first += kPanelColumns) {
-    float* const panel = keys + first * key_words;
-    const std::size_t here = smaller(tokens - first, kPanelColumns);
-    for (std::size_t i = 0; here < kPanelColumns && i < key_words * kPanelColumns; ++i)
-      panel[i] = 0.0F;
-    for (std::size_t t = 0; t < here; ++t)
-      Attention::put_column(head.key + (first + t) * head.key_stride, width, panel, t);
+    put_keys<Attention>(head, first, smaller(tokens - first, kPanelColumns), keys + first * key_words);
   }
   float* const values = keys + padded_tokens * key_words;
   const std::size_t value_words = operand_words<Arithmetic>(tokens);
