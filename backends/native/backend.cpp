@@ -86,11 +86,13 @@ class NativeBackend final : public core::Backend {
       // fast, and what nobody else has.
       return precision == Precision::kFast ||
              (product_of(*kernels, precision) != nullptr &&
-              (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first)));
+              (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first_in_f32) ||
+               (precision == Precision::kBF16 && rule.is_first_in_bf16)));
     };
     device.metadata["PreferredIn"] = words_of_those(is_preferred);
     device.metadata["PreferredBecause"] = rule.because;
-    device.metadata["PreferredInF32"] = order_table();
+    device.metadata["PreferredInF32"] = order_table(&OrderRule::is_first_in_f32);
+    device.metadata["PreferredInBF16"] = order_table(&OrderRule::is_first_in_bf16);
     return std::vector{std::move(device)};
   }
 

@@ -14,14 +14,15 @@ struct Processor {
 struct OrderRule {
   bool (*holds)(const Processor& processor);
   std::string_view processors;  // for people
-  bool is_first;
+  bool is_first_in_f32;
+  bool is_first_in_bf16;     // where there is such a product
   std::string_view because;  // for people, with the processor that it is about
 };
 
 // The first of the table that holds: there is always one.
 [[nodiscard]] const OrderRule& order_rule(const Processor& processor);
 
-// "Intel with AVX-512: yes; …": the processors of all rules, and whether native:CPU is first there in f32.
-[[nodiscard]] std::string order_table();
+// "Intel with AVX-512: yes; …": the processors of all rules, and whether native:CPU is first there in a precision.
+[[nodiscard]] std::string order_table(bool OrderRule::*is_first);
 
 }  // namespace latebind::native

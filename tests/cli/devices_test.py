@@ -153,12 +153,13 @@ def test_explain_says_the_order_and_the_rules():
     assert (order[2] < order[0]) == ("f32" in in_what.split(",")), text
     assert "auto is npu, gpu, cpu" in text
     assert "PreferredInF32 = Intel with AVX-512: yes" in text
+    assert "PreferredInBF16 = Intel with AVX-512: no" in text
     for precision in ("f32", "bf16"):
         found = json.loads(good("devices", "--explain", "--precision", precision, "--json").stdout)
         assert found["placement"]["precision"] == precision
         assert f"tried in this order, in {precision}" in good("devices", "--explain", "--precision", precision).stdout
-    # native is first in what it computes alone, and in bf16 never.
-    assert found["placement"]["devices"].index("openvino:CPU") < found["placement"]["devices"].index("native:CPU")
+        devices = found["placement"]["devices"]
+        assert (devices.index("native:CPU") < devices.index("openvino:CPU")) == (precision in in_what.split(",")), devices
     text = good("devices", "--explain", "--device", "npu,onnxruntime").stdout
     assert "1. onnxruntime:CPU" in text and "openvino:CPU (" not in text.split("tried in this order")[1]
     assert "npu: no available backend has a device of this kind" in text

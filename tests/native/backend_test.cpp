@@ -117,14 +117,20 @@ TEST(NativeBackendTest, IsPreferredInWhatItComputesAlone) {
     for (const auto& [word, precision] : core::Words<core::Precision>::kWords) {
       SCOPED_TRACE(word);
       const bool is_preferred = device.is_preferred_in(precision);
-      // bf16 is never among them, and f32 by the table of processors.
+      // f32 and bf16 are by the table of processors.
       if (precision == core::Precision::kF32) continue;
+      if (precision == core::Precision::kBF16) {
+        EXPECT_LE(is_preferred, device.computes_in(precision));
+        continue;
+      }
       const bool is_its_own = precision == core::Precision::kInt8 && device.computes_in(precision);
       EXPECT_EQ(is_preferred, precision == core::Precision::kFast || is_its_own);
     }
     EXPECT_NE(device.metadata_at("PreferredBecause"), "");
     EXPECT_EQ(device.metadata_at("PreferredInF32"),
               "Intel with AVX-512: yes; AMD with AVX-512: yes; AMD with AVX2 alone: no; any other: no");
+    EXPECT_EQ(device.metadata_at("PreferredInBF16"),
+              "Intel with AVX-512: no; AMD with AVX-512: yes; AMD with AVX2 alone: no; any other: no");
   }
 }
 
@@ -147,13 +153,15 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
 #endif
 }
 
-TEST(NativeOrderTest, IsFirstInF32WhereThatWasMeasured) {
-  EXPECT_TRUE(order_rule({"AMD EPYC", "avx512_bf16"}).is_first);
-  EXPECT_TRUE(order_rule({"AMD EPYC", "avx512"}).is_first);
-  EXPECT_FALSE(order_rule({"AMD EPYC", "avx2"}).is_first);  // native.isa
-  EXPECT_TRUE(order_rule({"Intel(R) Xeon(R)", "avx512_fp16"}).is_first);
-  EXPECT_FALSE(order_rule({"Intel(R) Xeon(R)", "avx2_vnni"}).is_first);
-  EXPECT_FALSE(order_rule({"", "portable"}).is_first);
+TEST(NativeOrderTest, IsFirstWhereThatWasMeasured) {
+  EXPECT_TRUE(order_rule({"AMD EPYC", "avx512_bf16"}).is_first_in_f32);
+  EXPECT_TRUE(order_rule({"AMD EPYC", "avx512"}).is_first_in_f32);
+  EXPECT_FALSE(order_rule({"AMD EPYC", "avx2"}).is_first_in_f32);  // native.isa
+  EXPECT_TRUE(order_rule({"Intel(R) Xeon(R)", "avx512_fp16"}).is_first_in_f32);
+  EXPECT_FALSE(order_rule({"Intel(R) Xeon(R)", "avx2_vnni"}).is_first_in_f32);
+  EXPECT_FALSE(order_rule({"", "portable"}).is_first_in_f32);
+  EXPECT_TRUE(order_rule({"AMD EPYC", "avx512_bf16"}).is_first_in_bf16);
+  EXPECT_FALSE(order_rule({"Intel(R) Xeon(R)", "avx512_fp16"}).is_first_in_bf16);
 }
 
 TEST(NativeBackendTest, EndsWithinItsLimits) {
