@@ -74,6 +74,9 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
   return {};
 }
 
+// There are too many of them for a message.
+constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
+
 // Variables with Latebind's prefix that are not settings: tests use them to control their fakes.
 bool is_for_tests(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
@@ -87,7 +90,7 @@ Status unknown_setting_error(std::string_view key) {
   for (const SettingSpec& spec : settings_schema())
     words.push_back(std::string(spec.key) + (spec.is_family() ? "KEY" : ""));
   const std::vector<std::string_view> known(words.begin(), words.end());
-  return unknown_word_error("setting", key, known);
+  return unknown_word_error("setting", key, known, kListed);
 }
 
 const std::string& EffectiveSettings::text_of(std::string_view key) const {
@@ -235,7 +238,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     if (!name.starts_with(kPrefix) || is_for_tests(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
-    if (spec == schema.end()) return unknown_word_error("environment variable", name, known);
+    if (spec == schema.end()) return unknown_word_error("environment variable", name, known, kListed);
     if (spec->trusted && privileged) continue;
     LB_RETURN_IF_ERROR(changed.set(spec->key, value, std::string(kFromEnvironment) + name));
   }
