@@ -1,7 +1,6 @@
 #include "embedding/tokenizer/patterns/pattern_program.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <fmt/format.h>
 #include <pcre2.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "core/text/format_to.h"
 #include "core/text/utf8.h"
 
 namespace latebind::embedding {
