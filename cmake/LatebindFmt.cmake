@@ -11,6 +11,8 @@ try_compile(LATEBIND_FMT_ONCE
 if(LATEBIND_FMT_ONCE)
   add_library(latebind_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
   target_include_directories(latebind_fmt SYSTEM PUBLIC ${latebind_fmt_folder})
+  # For core/text/format_to.h.
+  target_compile_definitions(latebind_fmt PUBLIC LATEBIND_FMT_ONCE)
 else()
   add_library(latebind_fmt INTERFACE)
   target_link_libraries(latebind_fmt INTERFACE fmt::fmt-header-only)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSilent = 100;
 
-struct State {
+struct LogState {
   std::mutex mutex;
   std::condition_variable call_ended;
   // Guarded by mutex.
@@ -27,8 +27,8 @@ struct State {
 };
 
 // A child made by fork() logs nothing until it sets a sink: the parent's may need what the child does not have.
-State& state() noexcept {
-  static platform::PerProcess<State> instance;
+LogState& log_state() noexcept {
+  static platform::PerProcess<LogState> instance;
   return instance.get();
 }
 
@@ -53,7 +53,7 @@ void write(const LogSink& sink, LogLevel level, const char* text) noexcept {
 }
 
 void emit(LogLevel level, const char* text) noexcept {
-  State& all = state();
+  LogState& all = log_state();
   LogSink sink;
   std::size_t call = 0;
   {
@@ -99,8 +99,8 @@ void emit_lines_of_vendors() noexcept {
   if (!g_vendors_wait.load(std::memory_order_relaxed)) return;
   std::vector<LogLine> lines;
   {
-    const std::lock_guard lock(state().mutex);
-    lines.swap(state().of_vendors);
+    const std::lock_guard lock(log_state().mutex);
+    lines.swap(log_state().of_vendors);
     g_vendors_wait.store(false, std::memory_order_relaxed);
   }
   for (const LogLine& line : lines)
@@ -110,7 +110,7 @@ void emit_lines_of_vendors() noexcept {
 }  // namespace
 
 void set_log_sink(LogSink sink, LogLevel least, LogTopics topics) noexcept {
-  State& all = state();
+  LogState& all = log_state();
   std::unique_lock lock(all.mutex);
   all.sink = sink;
   const std::uint64_t generation = ++all.generation;
@@ -147,8 +147,8 @@ void log_from_vendor(LogLevel level, std::string_view text) noexcept {
     keep(t_hold->lines_, level, text);
     return;
   }
-  const std::lock_guard lock(state().mutex);
-  keep(state().of_vendors, level, text);
+  const std::lock_guard lock(log_state().mutex);
+  keep(log_state().of_vendors, level, text);
   g_vendors_wait.store(true, std::memory_order_relaxed);
 }
 

@@ -20,10 +20,10 @@ namespace latebind::core {
 namespace {
 
 // As much of a file as identifies its format.
-constexpr std::size_t kHeadSize = 512;
+constexpr std::size_t kSniffedSize = 512;
 
 std::string_view head_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kHeadSize)};
+  return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kSniffedSize)};
 }
 
 bool looks_like_ir(std::string_view head) {

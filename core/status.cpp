@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <utility>
@@ -15,12 +17,17 @@ namespace {
 constexpr std::string_view kOfSuccess = "an error was made with the code of success";
 }  // namespace
 
-struct Status::Rep {
+struct Status::Error {
   StatusCode code;
   std::string message;
   std::optional<std::int64_t> vendor_code;
   std::string vendor_text;
   std::string details;
+};
+
+struct Status::Rep {
+  const Error error;
+  std::atomic<std::size_t> owners = 1;
 };
 
 StatusBand band_of(StatusCode code) {
@@ -102,20 +109,25 @@ bool is_retryable(StatusCode code) {
   return band_of(code) == StatusBand::kResource && code != StatusCode::kCancelled;
 }
 
-std::shared_ptr<const Status::Rep> Status::shared(Rep&& rep) noexcept {
-  try {
-    return std::make_shared<const Rep>(std::move(rep));
-  } catch (const std::bad_alloc&) {
-    return out_of_memory().rep_;
-  }
+Status::Status(Error&& error) noexcept : rep_(new (std::nothrow) Rep{std::move(error)}) {
+  if (rep_ == nullptr) *this = out_of_memory();
+}
+
+void Status::retain() const noexcept {
+  rep_->owners.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Status::release() noexcept {
+  if (rep_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_;
 }
 
 Status Status::out_of_memory() noexcept {
-  // Never destroyed; short enough for the string to need no memory. Shared without anybody counting.
+  // Never destroyed, for its first owner stays; short enough for the string to need no memory.
   alignas(Rep) static std::byte place[sizeof(Rep)];
-  static const Rep* const rep = new (place) Rep{StatusCode::kOutOfMemory, "out of memory", std::nullopt, {}, {}};
+  static Rep* const rep = new (place) Rep{{StatusCode::kOutOfMemory, "out of memory", std::nullopt, {}, {}}};
   Status status;
-  status.rep_ = std::shared_ptr<const Rep>(std::shared_ptr<const Rep>(), rep);
+  status.rep_ = rep;
+  status.retain();
   return status;
 }
 
@@ -136,56 +148,55 @@ Status Status::of_exception() noexcept {
 }
 
 Status::Status(StatusCode code, std::string message) noexcept
-    : rep_(shared({code == StatusCode::kOk ? StatusCode::kInternal : code, std::move(message), std::nullopt, {}, {}})) {
+    : Status(Error{code == StatusCode::kOk ? StatusCode::kInternal : code, std::move(message), std::nullopt, {}, {}}) {
   if (code == StatusCode::kOk) *this = with_context(kOfSuccess);
 }
 
 Status Status::from_vendor(StatusCode code, std::string message, std::int64_t vendor_code,
                            std::string vendor_text) noexcept {
-  Status status;
   const bool of_success = code == StatusCode::kOk;
-  status.rep_ =
-      shared({of_success ? StatusCode::kInternal : code, std::move(message), vendor_code, std::move(vendor_text), {}});
+  const Status status(
+      Error{of_success ? StatusCode::kInternal : code, std::move(message), vendor_code, std::move(vendor_text), {}});
   return of_success ? status.with_context(kOfSuccess) : status;
 }
 
 StatusCode Status::code() const {
-  return rep_ ? rep_->code : StatusCode::kOk;
+  return rep_ ? rep_->error.code : StatusCode::kOk;
 }
 
 std::string_view Status::message() const {
-  return rep_ ? std::string_view(rep_->message) : std::string_view();
+  return rep_ ? std::string_view(rep_->error.message) : std::string_view();
 }
 
 std::optional<std::int64_t> Status::vendor_code() const {
-  return rep_ ? rep_->vendor_code : std::nullopt;
+  return rep_ ? rep_->error.vendor_code : std::nullopt;
 }
 
 std::string_view Status::vendor_text() const {
-  return rep_ ? std::string_view(rep_->vendor_text) : std::string_view();
+  return rep_ ? std::string_view(rep_->error.vendor_text) : std::string_view();
 }
 
 std::string_view Status::details() const {
-  return rep_ ? std::string_view(rep_->details) : std::string_view();
+  return rep_ ? std::string_view(rep_->error.details) : std::string_view();
 }
 
 std::string Status::to_string() const {
   if (ok()) return "ok";
-  std::string text = rep_->message;
-  if (rep_->vendor_code && *rep_->vendor_code == 0 && !rep_->vendor_text.empty()) {
-    text += fmt::format(" (vendor: {})", rep_->vendor_text);  // a text without a code
-  } else if (rep_->vendor_code && !rep_->vendor_text.empty()) {
-    text += fmt::format(" (vendor code {}: {})", *rep_->vendor_code, rep_->vendor_text);
-  } else if (rep_->vendor_code) {
-    text += fmt::format(" (vendor code {})", *rep_->vendor_code);
+  std::string text = rep_->error.message;
+  if (rep_->error.vendor_code && *rep_->error.vendor_code == 0 && !rep_->error.vendor_text.empty()) {
+    text += fmt::format(" (vendor: {})", rep_->error.vendor_text);  // a text without a code
+  } else if (rep_->error.vendor_code && !rep_->error.vendor_text.empty()) {
+    text += fmt::format(" (vendor code {}: {})", *rep_->error.vendor_code, rep_->error.vendor_text);
+  } else if (rep_->error.vendor_code) {
+    text += fmt::format(" (vendor code {})", *rep_->error.vendor_code);
   }
   return one_line(text);
 }
 
 std::string Status::brief() const {
   if (ok()) return "ok";
-  std::string text = rep_->message;
-  if (!rep_->vendor_text.empty()) text += ": " + rep_->vendor_text;
+  std::string text = rep_->error.message;
+  if (!rep_->error.vendor_text.empty()) text += ": " + rep_->error.vendor_text;
   text = one_line(text);
   if (text.size() <= kBriefMax) return text;
   return std::string(cut_utf8(text, kBriefMax)) + " …";
@@ -194,10 +205,10 @@ std::string Status::brief() const {
 Status Status::with_details(std::string details) const noexcept {
   if (ok()) return *this;
   try {
+    Error error = rep_->error;
+    error.details = std::move(details);
     Status status;
-    Rep rep = *rep_;
-    rep.details = std::move(details);
-    status.rep_ = std::make_shared<const Rep>(std::move(rep));
+    status.rep_ = new Rep{std::move(error)};
     return status;
   } catch (const std::bad_alloc&) {
     return *this;
@@ -207,10 +218,10 @@ Status Status::with_details(std::string details) const noexcept {
 Status Status::with_context(std::string_view context) const noexcept {
   if (ok()) return *this;
   try {
+    Error error = rep_->error;
+    error.message = fmt::format("{}: {}", context, error.message);
     Status status;
-    Rep rep = *rep_;
-    rep.message = fmt::format("{}: {}", context, rep.message);
-    status.rep_ = std::make_shared<const Rep>(std::move(rep));
+    status.rep_ = new Rep{std::move(error)};
     return status;
   } catch (...) {  // no memory, or what formatting makes of that
     return *this;

@@ -11,10 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace latebind::core {
 
@@ -71,6 +71,17 @@ class [[nodiscard]] Status {
  public:
   // Ok.
   Status() = default;
+  Status(const Status& other) noexcept : rep_(other.rep_) {
+    if (rep_ != nullptr) retain();
+  }
+  Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(rep_, other.rep_);
+    return *this;
+  }
+  ~Status() {
+    if (rep_ != nullptr) release();
+  }
 
   // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
   Status(StatusCode code, std::string message) noexcept;
@@ -111,11 +122,18 @@ class [[nodiscard]] Status {
   [[nodiscard]] Status with_context(std::string_view context) const noexcept;
 
  private:
+  // Counts its owners itself: most functions here end a Status or copy one, and with std::shared_ptr each would have
+  // the counting within it.
   struct Rep;
-  // Shares `rep`, or says that there is no memory for it.
-  static std::shared_ptr<const Rep> shared(Rep&& rep) noexcept;
+  struct Error;
+  // An error of its own, or out_of_memory().
+  explicit Status(Error&& error) noexcept;
 
-  std::shared_ptr<const Rep> rep_;
+  // Only where there is an error.
+  void retain() const noexcept;
+  void release() noexcept;
+
+  Rep* rep_ = nullptr;
 };
 
 }  // namespace latebind::core

@@ -1,6 +1,5 @@
 #include "backends/openvino/ir_writer.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "core/graph/lowering.h"
+#include "core/text/format_to.h"
 #include "core/text/markup.h"
 
 namespace latebind::openvino {

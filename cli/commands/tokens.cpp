@@ -1,6 +1,4 @@
 // latebind tokens: the ids that a model's tokenizer makes of texts, for calling the model without Latebind.
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -15,6 +13,7 @@
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
+#include "core/text/format_to.h"
 #include "embedding/model_folder.h"
 #include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"

@@ -1,6 +1,5 @@
 #include "cli/data/vector_writer.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <charconv>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "app/npy.h"
+#include "core/text/format_to.h"
 
 namespace latebind::cli {
 namespace {

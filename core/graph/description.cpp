@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <iterator>
 #include <string_view>
 
 #include "core/graph/graph.h"
+#include "core/text/format_to.h"
 
 namespace latebind::graph {
 namespace {

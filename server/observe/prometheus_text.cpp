@@ -1,13 +1,12 @@
 #include "server/observe/prometheus_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "core/text/utf8.h"
 
 namespace latebind::server {

@@ -1,7 +1,5 @@
 #include "server/observe/request_log.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "core/json.h"
+#include "core/text/format_to.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "core/text/utc_time.h"

@@ -1,10 +1,10 @@
 #include "server/protocols/json_body.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <iterator>
+
+#include "core/text/format_to.h"
 
 namespace latebind::server {
 namespace {

@@ -1,7 +1,5 @@
 #include "server/protocols/kserve_answer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "core/text/quote.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_types.h"

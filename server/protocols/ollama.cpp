@@ -1,13 +1,12 @@
 // Ollama's embeddings: https://github.com/ollama/ollama/blob/main/docs/api.md, and what its clients ask about models.
 // Names may have the tag ":latest", which every model without a tag has there.
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "core/text/utc_time.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"

@@ -1,13 +1,12 @@
 // OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model
 // Server has it, under /v3.
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "core/text/base64.h"
+#include "core/text/format_to.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/route.h"
 

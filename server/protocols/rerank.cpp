@@ -1,11 +1,10 @@
 // The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
 // both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank).
-#include <fmt/format.h>
-
 #include <iterator>
 #include <limits>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/relevance.h"

@@ -1,11 +1,10 @@
 // text-embeddings-inference: the labels of texts, or of pairs of them.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/tei_parts.h"
 

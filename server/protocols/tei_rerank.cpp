@@ -1,10 +1,9 @@
 // text-embeddings-inference: texts in the order of a query.
-#include <fmt/format.h>
-
 #include <iterator>
 #include <limits>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/relevance.h"
 #include "server/protocols/tei_parts.h"

@@ -1,10 +1,9 @@
 // text-embeddings-inference: the tokens of texts, and the texts of tokens.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "core/text/quote.h"
 #include "server/protocols/tei_parts.h"
 

@@ -1,11 +1,10 @@
 // text-embeddings-inference: the vectors of texts, and how alike they are.
-#include <fmt/format.h>
-
 #include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "server/protocols/tei_parts.h"
 
 namespace latebind::server::tei {

@@ -1,7 +1,5 @@
 #include "server/transport/http_session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/asio/bind_executor.hpp>
@@ -14,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/format_to.h"
 #include "core/text/utf8.h"
 #include "server/transport/target.h"
 

@@ -96,6 +96,15 @@ class BinariesTest(unittest.TestCase):
                         continue
                     self.assertEqual(place, str(BINARY / "lib"), path)
 
+    def test_what_any_format_needs_is_in_one_library(self):
+        # core/text/format_to.h; where fmt cannot be compiled once, there is no such library.
+        if not (BINARY / "lib" / "liblatebind_fmt.a").exists():
+            return
+        defined = re.compile(r" FUNC .* (?!UND)\S+ _ZN3fmt\w*6detail10vformat_toIcE")
+        for library in sorted((BINARY / "lib").glob("*.a")):
+            found = defined.search(run("readelf", "-sW", library))
+            self.assertEqual(bool(found), library.name == "liblatebind_fmt.a", library)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,7 @@
 """Models by name: latebind pull and --model ORG/NAME, against a hub of our own on this machine."""
 
+import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -31,12 +33,20 @@ def big_files(size=3_000_000):
     return tiny_files() | {"model.safetensors": random.Random(1).randbytes(size)}
 
 
-@pytest.fixture
-def hub():
+@contextlib.contextmanager
+def open_hub():
     server = Hub()
     server.models[NAME] = Model(tiny_files() | OTHER, revisions=("main", "v1.0", "refs/pr/1"))
-    yield server
-    server.close()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def hub():
+    with open_hub() as server:
+        yield server
 
 
 class Place:
@@ -78,6 +88,30 @@ class Place:
 @pytest.fixture
 def place(tmp_path, hub):
     return Place(tmp_path / "hf", hub)
+
+
+def patient(body):
+    """A test that waits nearly all of its time. All of them begin with the first test of this file, each with a hub and a
+    place of its own, and wait while others are at work."""
+
+    def test(patient_tests):
+        patient_tests[body.__name__].result()
+
+    test.__name__ = body.__name__
+    test.body = body
+    return test
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient_tests(request, tmp_path_factory):
+    def run_body(body):
+        with open_hub() as hub:
+            body(hub, Place(tmp_path_factory.mktemp(body.__name__) / "hf", hub))
+
+    chosen = {item.function.body for item in request.session.items
+              if item.module is request.module and hasattr(item.function, "body")}
+    with concurrent.futures.ThreadPoolExecutor(max(1, len(chosen))) as threads:
+        yield {body.__name__: threads.submit(run_body, body) for body in chosen}
 
 
 def is_complete(place, hub):
@@ -373,6 +407,7 @@ def test_terms_that_have_to_be_accepted(hub, place):
 # What passes, and what does not.
 
 
+@patient
 def test_too_many_requests_wait_as_told(hub, place):
     hub.misbehave("GET /api/", Fault("status", 429, Retry_After="2"))
     start = time.monotonic()
@@ -388,6 +423,7 @@ def test_nobody_waits_for_an_hour(hub, place):
     assert len(hub.asked()) == 1
 
 
+@patient
 def test_a_hub_out_of_order_is_asked_again_and_then_given_up(hub, place):
     hub.misbehave("GET /api/", Fault("status", 503))
     hub.misbehave("cdn|GET /[0-9a-f]{64}", Fault("status", 500))
@@ -416,6 +452,7 @@ def test_a_server_without_ranges_begins_anew(hub, place):
     assert is_complete(place, hub)
 
 
+@patient
 def test_an_end_that_comes_too_early_for_ever_is_an_error(hub, place):
     hub.misbehave("GET .*/tokenizer.json", *[Fault("cut", 10)] + [Fault("cut", 0)] * 9)
     done = place.run("pull", NAME)
@@ -481,6 +518,7 @@ def test_a_blob_that_a_crash_cut_off_is_loaded_again(hub, place):
     assert is_complete(place, hub)
 
 
+@patient
 def test_a_hanging_hub_is_given_up(hub, place):
     hub.misbehave("GET /api/", *[Fault("hang")] * 9)
     start = time.monotonic()
@@ -489,6 +527,7 @@ def test_a_hanging_hub_is_given_up(hub, place):
     assert time.monotonic() - start < 40
 
 
+@patient
 def test_a_hanging_body_is_gone_on_with(hub, place):
     hub.models[NAME] = Model(big_files())
     hub.misbehave("GET /[0-9a-f]{64}", Fault("drip", 1_000_000))
@@ -548,7 +587,8 @@ def test_the_cache_stands_in_for_a_hub_that_is_away(hub, place):
     place.bad("pull", NAME)
 
 
-def test_a_name_that_nobody_knows(place):
+@patient
+def test_a_name_that_nobody_knows(_, place):
     done = place.run("pull", NAME, HF_ENDPOINT="http://hub.invalid")
     assert done.returncode == 1
     assert "cannot reach http://hub.invalid:80: its name cannot be resolved" in done.stderr.splitlines()[-1]

@@ -6,6 +6,8 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "core/result.h"
 
@@ -109,6 +111,82 @@ TEST(ResultTest, AssignOrReturnMovesTheValueOrLeavesWithTheError) {
   ASSERT_TRUE(quarter(8).ok());
   EXPECT_EQ(*quarter(8), 2);
   EXPECT_EQ(quarter(6).status().message(), "odd");
+}
+
+TEST(StatusTest, CopiesShareOneErrorWhicheverOfThemEndsFirst) {
+  auto first = std::make_unique<Status>(StatusCode::kIo, "the disk is on fire, and the message has its own memory");
+  Status second = *first;
+  EXPECT_EQ(second.message().data(), first->message().data());
+  first.reset();
+  EXPECT_EQ(second.message(), "the disk is on fire, and the message has its own memory");
+  Status third;
+  third = second;
+  second = Status();
+  EXPECT_TRUE(second.ok());
+  EXPECT_EQ(third.code(), StatusCode::kIo);
+  const Status fourth = std::move(third);
+  EXPECT_TRUE(third.ok());  // NOLINT(bugprone-use-after-move): what it is afterwards is the question
+  EXPECT_EQ(fourth.code(), StatusCode::kIo);
+}
+
+TEST(StatusTest, ALackOfMemoryIsReportedAsOftenAsThereIsOne) {
+  for (int i = 0; i < 3; ++i) {
+    const Status status = Status::out_of_memory();
+    EXPECT_EQ(Status(status).message(), "out of memory");
+  }
+}
+
+// Counts how many there are.
+class Counted {
+ public:
+  explicit Counted(int& alive) : alive_(&alive) { ++*alive_; }
+  Counted(const Counted& other) : alive_(other.alive_) { ++*alive_; }
+  Counted(Counted&& other) noexcept : alive_(other.alive_) { ++*alive_; }
+  Counted& operator=(const Counted&) = delete;
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() { --*alive_; }
+
+ private:
+  int* alive_;
+};
+
+TEST(ResultTest, AssignedAValueOrAnErrorItHasThatAndNothingElse) {
+  int alive = 0;
+  const Status error(StatusCode::kNotFound, "nothing there");
+  Result<Counted> result = error;
+  Result<Counted> other = Counted(alive);
+  EXPECT_EQ(alive, 1);
+  result = other;
+  EXPECT_TRUE(result.ok() && result.status().ok());
+  EXPECT_EQ(alive, 2);
+  result = error;
+  EXPECT_EQ(result.status().message(), "nothing there");
+  EXPECT_EQ(alive, 1);
+  other = std::move(result);
+  EXPECT_EQ(other.status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(alive, 0);
+  other = Counted(alive);
+  other = Counted(alive);
+  EXPECT_EQ(alive, 1);
+  {
+    const Result<Counted> copy = other;
+    EXPECT_EQ(alive, 2);
+  }
+  EXPECT_EQ(alive, 1);
+}
+
+TEST(ResultTest, AssignedToItselfItStaysAsItIs) {
+  Result<std::string> result = std::string("a text that is too long to need no memory of its own");
+  const Result<std::string>& same = result;
+  result = same;
+  EXPECT_EQ(*result, "a text that is too long to need no memory of its own");
+}
+
+TEST(ResultTest, CanBeCopiedAsItsValueCan) {
+  EXPECT_TRUE(std::is_copy_constructible_v<Result<std::string>>);
+  EXPECT_FALSE(std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  EXPECT_FALSE(std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+  EXPECT_TRUE(std::is_nothrow_move_constructible_v<Result<std::unique_ptr<int>>>);
 }
 
 }  // namespace

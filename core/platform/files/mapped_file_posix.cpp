@@ -20,20 +20,20 @@ namespace {
 using core::Status;
 using core::StatusCode;
 
-struct Descriptor {
-  explicit Descriptor(int opened) : number(opened) {}
-  Descriptor(Descriptor&& other) noexcept : number(std::exchange(other.number, -1)) {}
-  Descriptor& operator=(Descriptor&& other) = delete;
-  ~Descriptor() {
+struct OpenFile {
+  explicit OpenFile(int opened) : number(opened) {}
+  OpenFile(OpenFile&& other) noexcept : number(std::exchange(other.number, -1)) {}
+  OpenFile& operator=(OpenFile&& other) = delete;
+  ~OpenFile() {
     if (number >= 0) ::close(number);
   }
   int number;
 };
 
-core::Result<Descriptor> open_regular(const std::filesystem::path& file, FileIdentity& identity) {
+core::Result<OpenFile> open_regular(const std::filesystem::path& file, FileIdentity& identity) {
   LB_RETURN_IF_ERROR(check_path("read", file));
   // Without O_NONBLOCK a named pipe would wait here for its writer.
-  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  OpenFile descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (descriptor.number < 0) return status_of_errno("read", file, errno);
   struct stat info {};
   if (::fstat(descriptor.number, &info) != 0) return status_of_errno("read", file, errno);
@@ -54,7 +54,7 @@ core::Result<Descriptor> open_regular(const std::filesystem::path& file, FileIde
 core::Result<MappedFile> MappedFile::open(const std::filesystem::path& file) {
   MappedFile mapped;
   mapped.file_ = file;
-  LB_ASSIGN_OR_RETURN(const Descriptor descriptor, open_regular(file, mapped.identity_));
+  LB_ASSIGN_OR_RETURN(const OpenFile descriptor, open_regular(file, mapped.identity_));
   const auto size = static_cast<std::size_t>(mapped.identity_.size);
   if (size == 0) return mapped;  // mmap refuses to map nothing
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number, 0);

@@ -1,7 +1,6 @@
 #include "embedding/tokenizer/patterns/pattern_program.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <fmt/format.h>
 #include <pcre2.h>
 
 #include <algorithm>
@@ -10,12 +9,13 @@
 #include <new>
 #include <vector>
 
+#include "core/text/format_to.h"
 #include "core/text/utf8.h"
 
 namespace latebind::embedding {
 namespace {
 
-using Kind = PatternNode::Kind;
+using NodeKind = PatternNode::Kind;
 
 // What one search may take: steps at one place, and memory, which is never taken from the processor's stack.
 constexpr std::uint32_t kStepsMax = 200'000;
@@ -61,28 +61,28 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
     out += ')';
   };
   switch (node.kind) {
-    case Kind::kCharacter:
+    case NodeKind::kCharacter:
       write_letters(alphabet.letters_of(node.set), out);
       return;
-    case Kind::kSequence:
+    case NodeKind::kSequence:
       write_parts("(?:", "");
       return;
-    case Kind::kAlternatives:
+    case NodeKind::kAlternatives:
       write_parts("(?:", "|");
       return;
-    case Kind::kRepeat:
+    case NodeKind::kRepeat:
       // What repeats one character needs no group, and is much quicker without.
-      if (node.parts.front().kind == Kind::kCharacter) {
+      if (node.parts.front().kind == NodeKind::kCharacter) {
         write_node(node.parts.front(), alphabet, out);
       } else {
         write_parts("(?:", "");
       }
       write_times(node, out);
       return;
-    case Kind::kAtomic:
+    case NodeKind::kAtomic:
       write_parts("(?>", "");
       return;
-    case Kind::kLook:
+    case NodeKind::kLook:
       write_parts(std::array{"(?=", "(?!", "(?<=", "(?<!"}[(node.behind ? 2U : 0U) + (node.negated ? 1U : 0U)], "");
       return;
   }
@@ -90,7 +90,7 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
 
 // Whether anything in it must follow without being matched.
 bool looks_ahead(const PatternNode& node) {
-  if (node.kind == Kind::kLook && !node.behind && !node.negated) return true;
+  if (node.kind == NodeKind::kLook && !node.behind && !node.negated) return true;
   return std::ranges::any_of(node.parts, looks_ahead);
 }
 

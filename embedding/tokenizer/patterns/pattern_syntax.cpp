@@ -18,7 +18,7 @@ namespace {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-using Kind = PatternNode::Kind;
+using NodeKind = PatternNode::Kind;
 using Greed = PatternNode::Greed;
 
 constexpr std::size_t kGroupDepthMax = 64;
@@ -89,7 +89,7 @@ class PatternReader {
     const auto [place, is_new] = sets_.try_emplace(std::move(set), sets_.size());
     if (sets_.size() > kSetsMax) return refused(fmt::format("more than {} different characters and classes", kSetsMax));
     PatternNode node;
-    node.kind = Kind::kCharacter;
+    node.kind = NodeKind::kCharacter;
     node.set = place->second;
     node.size_min = node.size_max = node.expanded = 1;
     return node;
@@ -98,7 +98,7 @@ class PatternReader {
   Result<PatternNode> read_alternatives() {
     if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
     PatternNode node;
-    node.kind = Kind::kAlternatives;
+    node.kind = NodeKind::kAlternatives;
     node.size_min = PatternNode::kNoEnd;
     do {
       LB_ASSIGN_OR_RETURN(PatternNode part, read_sequence());
@@ -117,7 +117,7 @@ class PatternReader {
 
   Result<PatternNode> read_sequence() {
     PatternNode node;
-    node.kind = Kind::kSequence;
+    node.kind = NodeKind::kSequence;
     while (!at_end() && !is_next("|") && !is_next(")")) {
       LB_ASSIGN_OR_RETURN(PatternNode part, read_repeated());
       node.size_min = sum(node.size_min, part.size_min);
@@ -132,10 +132,10 @@ class PatternReader {
   Result<PatternNode> read_repeated() {
     LB_ASSIGN_OR_RETURN(PatternNode part, read_atom());
     if (!begins_repetition()) return part;
-    if (part.kind == Kind::kLook) return refused("a repetition of what looks ahead or behind");
+    if (part.kind == NodeKind::kLook) return refused("a repetition of what looks ahead or behind");
     if (part.size_min == 0) return refused("a repetition of what can be nothing at all");
     PatternNode node;
-    node.kind = Kind::kRepeat;
+    node.kind = NodeKind::kRepeat;
     const bool is_interval = is_next("{");
     LB_RETURN_IF_ERROR(read_times(node));
     if (is_next("?")) {
@@ -149,7 +149,7 @@ class PatternReader {
       node.greed = Greed::kPossessive;
     }
     if (begins_repetition()) return refused("a repetition of a repetition");
-    if (part.kind == Kind::kRepeat && (part.greed != Greed::kGreedy || node.greed != Greed::kGreedy)) {
+    if (part.kind == NodeKind::kRepeat && (part.greed != Greed::kGreedy || node.greed != Greed::kGreedy)) {
       return refused("a repetition of a repetition of which one is not greedy");
     }
     node.size_min = product(part.size_min, node.times_min);
@@ -256,14 +256,14 @@ class PatternReader {
   // What stands before or behind a place, or does not.
   Result<PatternNode> look(bool behind, bool negated, const std::vector<CodePointSet>& at) {
     PatternNode inner;
-    inner.kind = Kind::kSequence;
+    inner.kind = NodeKind::kSequence;
     for (const CodePointSet& set : at) {
       LB_ASSIGN_OR_RETURN(PatternNode part, character(set));
       inner.parts.push_back(std::move(part));
     }
     inner.size_min = inner.size_max = inner.expanded = at.size();
     PatternNode node;
-    node.kind = Kind::kLook;
+    node.kind = NodeKind::kLook;
     node.behind = behind;
     node.negated = negated;
     node.expanded = inner.expanded;
@@ -282,10 +282,10 @@ class PatternReader {
       CodePointSet set;
     };
     PatternNode node;
-    node.kind = Kind::kAlternatives;
+    node.kind = NodeKind::kAlternatives;
     const auto either = [&](const std::optional<Side>& behind, const std::optional<Side>& ahead) -> Status {
       PatternNode both;
-      both.kind = Kind::kSequence;
+      both.kind = NodeKind::kSequence;
       if (behind) {
         LB_ASSIGN_OR_RETURN(PatternNode part, look(true, behind->negated, {behind->set}));
         both.parts.push_back(std::move(part));
@@ -307,7 +307,7 @@ class PatternReader {
       case '$':
         return look(false, true, {line_end.complement()});
       case 'Z': {  // no two characters, and none but the end of a line
-        node.kind = Kind::kSequence;
+        node.kind = NodeKind::kSequence;
         LB_ASSIGN_OR_RETURN(PatternNode two, look(false, true, {any, any}));
         LB_ASSIGN_OR_RETURN(PatternNode other, look(false, true, {line_end.complement()}));
         node.expanded = two.expanded + other.expanded;
@@ -337,12 +337,12 @@ class PatternReader {
       is_plain = true;
       ignores_case_ = true;
     } else if (accept("?>")) {
-      node.kind = Kind::kAtomic;
+      node.kind = NodeKind::kAtomic;
     } else if (accept("?=") || accept("?!")) {
-      node.kind = Kind::kLook;
+      node.kind = NodeKind::kLook;
       node.negated = text_[at_ - 1] == '!';
     } else if (accept("?<=") || accept("?<!")) {
-      node.kind = Kind::kLook;
+      node.kind = NodeKind::kLook;
       node.behind = true;
       node.negated = text_[at_ - 1] == '!';
     } else {
@@ -357,14 +357,14 @@ class PatternReader {
       return inner;
     }
     node.expanded = inner.expanded;
-    if (node.kind == Kind::kAtomic) {
+    if (node.kind == NodeKind::kAtomic) {
       node.size_min = inner.size_min;
       node.size_max = inner.size_max;
     } else {
       if (inner.size_min == 0) return refused("a look at what can be nothing at all");
       if (has_look(inner)) return refused("a look ahead or behind in another one");
       if (node.behind) {
-        if (inner.size_min != inner.size_max || inner.kind == Kind::kAtomic) {
+        if (inner.size_min != inner.size_max || inner.kind == NodeKind::kAtomic) {
           return refused("a look behind whose length is not fixed");
         }
         behind_max_ = std::max(behind_max_, inner.size_max);
@@ -375,7 +375,7 @@ class PatternReader {
   }
 
   static bool has_look(const PatternNode& node) {
-    return node.kind == Kind::kLook || std::any_of(node.parts.begin(), node.parts.end(), has_look);
+    return node.kind == NodeKind::kLook || std::any_of(node.parts.begin(), node.parts.end(), has_look);
   }
 
   // Characters and classes
