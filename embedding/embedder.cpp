@@ -60,7 +60,8 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   std::future<core::Result<Tokenizer>> tokenizer_to_come =
       core::in_background([&folder] { return folder.open_tokenizer(); });
   OutputRule rule{.keep_tokens = options.token_vectors, .pooling = folder.pooling, .normalize = folder.normalize};
-  auto placed_result = place_network(engine, folder, placement, options.load, limits.max_tokens, options.token_vectors);
+  const bool token_states = options.token_vectors || folder.pools_here();
+  auto placed_result = place_network(engine, folder, placement, options.load, limits.max_tokens, token_states);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
   LB_ASSIGN_OR_RETURN(PlacedNetwork placed, std::move(placed_result));
   rule.pooled = placed.pooled;
