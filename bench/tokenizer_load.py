@@ -3,7 +3,8 @@
 
 The files are made up by the reference, of random pieces of several scripts: Unigram as XLM-RoBERTa's, WordPiece, BPE of
 bytes as Qwen's and of characters as Gemma's, with as many merges, in both forms that files have. Every round opens each
-file once in either, each in a process of its own; the median and the range are printed, and the ratio. Usage, with a
+file once in either, each in a process of its own; the median and the range are printed, the median of the processor time,
+and the ratio. Usage, with a
 Python that has the package (scripts/setup makes build/runtime/oracle):
 
   bench/tokenizer_load.py --build build/release [--rounds 9]
@@ -118,7 +119,7 @@ def files(folder):
 
 
 def milliseconds(command):
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return [float(each) for each in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()]
 
 
 def main():
@@ -129,14 +130,16 @@ def main():
     program = arguments.build / "bin/tokenizer_load"
     with tempfile.TemporaryDirectory() as folder:
         for file in files(Path(folder)):
-            ours, theirs = [], []
+            ours, theirs, busy, own = [], [], [], []
             for _ in range(arguments.rounds):
-                ours.append(milliseconds([program, file]))
-                theirs.append(milliseconds([sys.executable, "-c", REFERENCE, file]))
+                for numbers, number in zip((ours, busy, own), milliseconds([program, file])):
+                    numbers.append(number)
+                theirs += milliseconds([sys.executable, "-c", REFERENCE, file])
             ratios = [theirs[i] / ours[i] for i in range(arguments.rounds)]
             print(
                 f"{file.stem:18} {file.stat().st_size / 1e6:5.1f} MB  {statistics.median(ours):6.1f} ms "
-                f"({min(ours):.1f} to {max(ours):.1f}), the reference takes {statistics.median(ratios):.1f} times as long "
+                f"({min(ours):.1f} to {max(ours):.1f}), processor time {statistics.median(busy):.1f} ms, of the calling thread "
+                f"{statistics.median(own):.1f} ms, the reference takes {statistics.median(ratios):.1f} times as long "
                 f"({min(ratios):.1f} to {max(ratios):.1f})",
                 flush=True)
 

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/model2vec.h"
 #include "embedding/model_weights.h"
 #include "embedding/onnx_output.h"
 
@@ -39,7 +40,8 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
     const std::filesystem::path& file = folder.weights[i].file;
     network.sources.push_back(
         {.name = folder.weights.size() == 1 ? platform::path_to_utf8(file.filename()) : folder.files.relative(file),
-         .may_be_opened = made.weights()[i].where.offset == 0 && folder.files.package() == nullptr,
+         .may_be_opened = made.weights()[i].where.offset == 0 && !made.weights()[i].where.file.empty() &&
+                          folder.files.package() == nullptr,
          .identity = folder.files.identity(file)});
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
@@ -185,6 +187,12 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
   for (const WeightsFile& file : folder.weights) {
     LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(file.file));
     LB_ASSIGN_OR_RETURN(Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    if (folder.is_static && file.place.empty()) {
+      LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
+      if (is_compressed) {
+        LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
+      }
+    }
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
   }
   return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "core/in_background.h"
 #include "embedding/embedder_parts.h"
 #include "embedding/model_folder.h"
 #include "embedding/place_network.h"
@@ -34,16 +35,6 @@ void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<c
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
-// On its own thread, or on demand when no thread can be created.
-template <class Work>
-auto in_background(Work work) -> std::future<decltype(work())> {
-  try {
-    return std::async(std::launch::async, work);
-  } catch (const std::exception&) {  // no thread, or no memory for one
-    return std::async(std::launch::deferred, work);
-  }
-}
-
 }  // namespace
 
 Embedder::Embedder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -66,9 +57,11 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   TokenLimits limits{.token_types = folder.token_types};
   LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
   // The tokenizer is read while the vendor compiles.
-  std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
+  std::future<core::Result<Tokenizer>> tokenizer_to_come =
+      core::in_background([&folder] { return folder.open_tokenizer(); });
   OutputRule rule{.keep_tokens = options.token_vectors, .pooling = folder.pooling, .normalize = folder.normalize};
-  auto placed_result = place_network(engine, folder, placement, options.load, limits.max_tokens, options.token_vectors);
+  const bool token_states = options.token_vectors || folder.pools_here();
+  auto placed_result = place_network(engine, folder, placement, options.load, limits.max_tokens, token_states);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
   LB_ASSIGN_OR_RETURN(PlacedNetwork placed, std::move(placed_result));
   rule.pooled = placed.pooled;

@@ -176,7 +176,7 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
       std::copy_n(from, row.ids.size() * dimension, row.vector);
       from += width * dimension;
     } else {
-      pool(rule_.pooling, {from, row.ids.size() * dimension}, to);
+      pool(rule_.pooling, {from, row.ids.size() * dimension}, to, row.pooled_from);
       if (rule_.normalize) normalize(to);
       from += width * dimension;
     }

@@ -43,6 +43,8 @@ struct TextRow {
   SparseVector* sparse = nullptr;
   // Tokens from this one on have type 1; as many as there are, where none has.
   std::size_t type_one_from = ids.size();
+  // The first one that is pooled, where that is not the network's.
+  std::size_t pooled_from = 0;
 };
 
 class Forward {

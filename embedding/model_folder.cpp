@@ -158,9 +158,12 @@ Result<std::string> read_default_prompt(const json& config, const path& file) {
 }
 
 // What happens to texts and vectors unless a call says otherwise.
-Status read_defaults(const Modules& modules, const ConfigFile& own, ModelFolder& model) {
+Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_weights, ModelFolder& model) {
   const auto& [file, config] = own;
-  if (!modules.include_prompt) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
+  model.prompts.left_out = !modules.include_prompt;
+  // Tokens are pooled here then, and what follows pooling is computed by the network.
+  const bool pools_here = takes_weights && modules.behind.empty();
+  if (!modules.include_prompt && !pools_here) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
   if (!config) return {};
   LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
   if (const auto usable = model.prompts.choose({}); !usable.ok()) {
@@ -423,7 +426,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   ConfigFile own{.file = place / "config_sentence_transformers.json"};
   LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
   LB_RETURN_IF_ERROR(read_extras(own, model));
-  LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
+  LB_RETURN_IF_ERROR(read_defaults(modules, own, has_weights && !is_asked_for, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
   ConfigFile of_transformer{.file = transformer / "sentence_bert_config.json"};

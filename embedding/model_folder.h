@@ -75,6 +75,8 @@ struct ModelFolder {
   // From files that were found already.
   static core::Result<ModelFolder> of(ModelFiles given, const FolderOptions& options = {});
 
+  // Token vectors are pooled here instead of by the network, which pools all of them.
+  [[nodiscard]] bool pools_here() const { return prompts.left_out && prompts.excluded_by.empty(); }
   // The weights' files, or else the ONNX file: those that are large.
   [[nodiscard]] std::vector<std::filesystem::path> large_files() const;
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.

@@ -58,6 +58,9 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
   LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt));
+  if (prompts_.left_out && !limits.prompt.empty()) {
+    LB_ASSIGN_OR_RETURN(limits.prompt_tokens, count_prompt_tokens(limits.prompt, *tokenizer_, limits.max_tokens));
+  }
   return limits;
 }
 

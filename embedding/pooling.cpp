@@ -16,13 +16,13 @@ constexpr double kNormMin = 1e-12;
 constexpr double kLengthSlack = 3e-7;
 
 // The sum, and by what it is divided.
-void pool_sum(PoolingMode mode, std::span<const float> states, std::span<float> out) {
+void pool_sum(PoolingMode mode, std::span<const float> states, std::span<float> out, std::size_t from) {
   const std::size_t dimension = out.size();
   const std::size_t count = states.size() / dimension;
   std::fill(out.begin(), out.end(), 0.0F);
   float* const sum = out.data();
   float weights = 0;
-  for (std::size_t token = 0; token < count; ++token) {
+  for (std::size_t token = from; token < count; ++token) {
     const float* const state = states.data() + token * dimension;
     const float weight = mode == PoolingMode::kWeightedMean ? static_cast<float>(token + 1) : 1.0F;
     weights += weight;
@@ -47,21 +47,22 @@ void pool_max(std::span<const float> states, std::span<float> out) {
 
 }  // namespace
 
-void pool(PoolingMode mode, std::span<const float> states, std::span<float> out) {
+void pool(PoolingMode mode, std::span<const float> states, std::span<float> out, std::size_t from) {
+  const std::span<const float> pooled = states.subspan(from * out.size());
   switch (mode) {
     case PoolingMode::kCls:
-      std::copy_n(states.begin(), out.size(), out.begin());
+      std::copy_n(pooled.begin(), out.size(), out.begin());
       return;
     case PoolingMode::kLastToken:
       std::copy_n(states.end() - static_cast<std::ptrdiff_t>(out.size()), out.size(), out.begin());
       return;
     case PoolingMode::kMax:
-      pool_max(states, out);
+      pool_max(pooled, out);
       return;
     case PoolingMode::kMean:
     case PoolingMode::kMeanSqrt:
     case PoolingMode::kWeightedMean:
-      pool_sum(mode, states, out);
+      pool_sum(mode, states, out, from);
       return;
   }
 }

@@ -10,11 +10,12 @@
 namespace latebind::embedding {
 
 // `states` holds the vectors of a text's real tokens only (no padding), out.size() floats each, at least one of them:
-// the tokens that the attention mask keeps.
+// the tokens that the attention mask keeps. Those before `from`, which is less than their number, are left out, and
+// counted as positions all the same.
 //   mean        sum / max(count, 1e-9); or sum / √count; or with the weights 1, 2, 3 …
 //   max, cls    largest of each component, or NaN; the first token's vector
 //   last token  the vector of the last real token
-void pool(PoolingMode mode, std::span<const float> states, std::span<float> out);
+void pool(PoolingMode mode, std::span<const float> states, std::span<float> out, std::size_t from = 0);
 
 // Scales to Euclidean length 1; vectors shorter than 1e-12 are divided by that instead.
 void normalize(std::span<float> vector);

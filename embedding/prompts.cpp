@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -51,10 +53,17 @@ Result<std::string> Prompts::choose(const PromptChoice& choice) const {
   if (!chosen.empty() && !excluded_by.empty()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: 'include_prompt' is false: vectors without the tokens of a prompt, here {}, are not "
-                              "supported",
+                              "supported with modules that have weights behind the pooling, nor of a ready ONNX file",
                               excluded_by, core::quoted(chosen, kShownBytes)));
   }
   return chosen;
+}
+
+Result<std::size_t> count_prompt_tokens(std::string_view prompt, const Tokenizer& tokenizer, std::size_t max_tokens) {
+  std::vector<std::int32_t> ids;
+  LB_RETURN_IF_ERROR(tokenizer.encode(prompt, max_tokens, ids));
+  const bool ends_special = !ids.empty() && tokenizer.is_special(ids.back());
+  return ids.size() - (ends_special ? 1 : 0);
 }
 
 }  // namespace latebind::embedding

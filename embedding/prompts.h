@@ -4,6 +4,7 @@
 // type; immutable in use.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 
@@ -27,12 +29,21 @@ struct Prompts {
   std::map<std::string, std::string, std::less<>> by_name{};
   // Before every text of a call that makes no choice; "": nothing.
   std::string by_default{};
-  // Where the model's pooling leaves a prompt's tokens out, which is not computed here: the file that says so.
+  // The model's pooling leaves a prompt's tokens out.
+  bool left_out = false;
+  // Where it does, and that is not computed here: the file that says so.
   std::string excluded_by{};
 
   // The prompt of a call, perhaps "". kInvalidArgument for a name that the model does not have, for two choices and for
   // what is not UTF-8; kUnsupported for any prompt but "" where `excluded_by` says so.
   [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice) const;
 };
+
+// How many tokens at the front of a text are its prompt's where pooling leaves them out: those of the prompt alone,
+// with the special ones around it, but for a last one that is special. The errors of Tokenizer::encode().
+//
+// Source: sentence-transformers' Transformer, which counts so however the prompt and the text are joined.
+[[nodiscard]] core::Result<std::size_t> count_prompt_tokens(std::string_view prompt, const Tokenizer& tokenizer,
+                                                            std::size_t max_tokens);
 
 }  // namespace latebind::embedding

@@ -200,6 +200,14 @@ std::optional<std::vector<std::int64_t>> Safetensors::shape_of(std::string_view 
   return found == entries_.end() ? std::nullopt : std::optional(found->second.shape);
 }
 
+std::optional<Safetensors::Stored> Safetensors::stored(std::string_view name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return std::nullopt;
+  const Entry& entry = found->second;
+  return Stored{entry.type, bytes().subspan(data_start_ + static_cast<std::size_t>(entry.begin),
+                                            static_cast<std::size_t>(entry.end - entry.begin))};
+}
+
 Result<StoredTensor> Safetensors::find(std::string_view name, std::span<const std::int64_t> shape) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {

@@ -54,6 +54,12 @@ class Safetensors {
 
   // Nothing when there is no tensor of this name.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> shape_of(std::string_view name) const;
+  // A tensor of any type, as the file names it: "I64".
+  struct Stored {
+    std::string type;
+    std::span<const std::byte> bytes;
+  };
+  [[nodiscard]] std::optional<Stored> stored(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::size_t tensor_count() const { return entries_.size(); }
   // The whole file.

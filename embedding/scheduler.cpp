@@ -580,7 +580,8 @@ Status Scheduler::execute(Run& run) {
       rows.push_back({.ids = tokens.ids(row),
                       .vector = work.vectors_of(row, dimension).data(),
                       .sparse = work.sparse.empty() ? nullptr : &work.sparse[row],
-                      .type_one_from = tokens.type_one_from(row)});
+                      .type_one_from = tokens.type_one_from(row),
+                      .pooled_from = tokens.pooled_from(row)});
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "embedding/architectures/encoder.h"
+#include "embedding/model2vec.h"
 
 namespace latebind::embedding {
 namespace {
@@ -34,14 +35,17 @@ class StaticNetwork final : public EncoderNetwork {
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights) {
-  // model2vec's, by which tokens share vectors or weigh more than others.
-  for (const char* name : {"mapping", "weights"}) {
-    if (!weights.contains(name)) continue;
-    return Status(StatusCode::kUnsupported, fmt::format("{}: the tensor '{}' of model2vec is not supported; supported "
-                                                        "is a table with a vector for each token",
-                                                        weights.name(), name));
+  EncoderSizes sizes;
+  sizes.heads = 1;
+  sizes.positions = kTokensMax;
+  LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(weights));
+  if (is_compressed) {
+    LB_ASSIGN_OR_RETURN(const TableSize size, size_of_compressed_table(weights));
+    sizes.vocabulary = size.tokens;
+    sizes.hidden = size.width;
+    return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, kStaticTable));
   }
-  const std::string table = weights.contains("embedding.weight") ? "embedding.weight" : "embeddings";
+  const std::string table = weights.contains(kStaticTable) ? kStaticTable : "embeddings";
   const auto shape = weights.shape_of(table);
   if (!shape) {
     return Status(StatusCode::kInvalidModel,
@@ -55,11 +59,8 @@ Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& 
     return Status(StatusCode::kInvalidModel, fmt::format("{}: '{}' has the shape [{}], a table was expected",
                                                          weights.name(), table, fmt::join(*shape, ",")));
   }
-  EncoderSizes sizes;
   sizes.vocabulary = static_cast<std::size_t>((*shape)[0]);
   sizes.hidden = static_cast<std::size_t>((*shape)[1]);
-  sizes.heads = 1;
-  sizes.positions = kTokensMax;
   return std::shared_ptr<const Network>(std::make_shared<const StaticNetwork>(sizes, table));
 }
 

@@ -13,7 +13,7 @@
 namespace latebind::embedding {
 
 // All that is known of such a network is in its file of weights, which need not outlive the call. kInvalidModel when
-// there is no table of vectors, kUnsupported for tables that are compressed further.
+// there is no table of vectors; of a compressed one (model2vec.h) the network is that of what it is written out to.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_static_embedding(const Safetensors& weights);
 
 }  // namespace latebind::embedding

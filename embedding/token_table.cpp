@@ -12,6 +12,7 @@ void TokenTable::clear() {
   lengths_.clear();
   truncated_.clear();
   type_one_from_.clear();
+  pooled_from_.clear();
 }
 
 namespace {
@@ -36,18 +37,22 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   std::string whole;
   whole.reserve(limits.prompt.size() + text.size());
   whole.append(limits.prompt).append(text);
-  core::Status status = add_alone(tokenizer, limits, whole);
+  core::Status status = add_alone(tokenizer, limits, whole, limits.prompt_tokens);
   // A position in a text that its owner does not have is of no use to him.
   if (!status.ok() && core::find_invalid_utf8(text)) status = add_alone(tokenizer, limits, text);
   return status;
 }
 
-core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
+core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text,
+                                   std::size_t prompt_tokens) {
   const std::size_t begin = ids_.size();
   bool is_cut = false;
   if (limits.keep_end) {
     LB_ASSIGN_OR_RETURN(const std::size_t cut, tokenizer.encode_end(text, limits.max_tokens, ids_));
     is_cut = cut > 0;
+    // What was cut of the prompt stood behind the first special tokens.
+    const std::size_t inside = prompt_tokens - std::min(prompt_tokens, tokenizer.tokens_before());
+    prompt_tokens -= std::min(inside, cut);
   } else {
     LB_RETURN_IF_ERROR(tokenizer.encode(text, limits.max_tokens, ids_));
   }
@@ -59,8 +64,14 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     ids_.resize(begin + length);
   }
   core::Status status = check(begin, is_cut, limits);
+  if (status.ok() && prompt_tokens > 0 && prompt_tokens >= length) {
+    status = core::Status(core::StatusCode::kInvalidArgument,
+                          fmt::format("nothing but the prompt is left of the text's {} tokens, of at most {}, and the "
+                                      "model's pooling leaves the prompt out",
+                                      length, limits.max_tokens));
+  }
   if (status.ok()) {
-    close(begin, is_cut);
+    close(begin, is_cut, prompt_tokens);
   } else {
     ids_.resize(begin);
   }
@@ -112,7 +123,11 @@ core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimit
   return {};
 }
 
-void TokenTable::close(std::size_t begin, bool is_cut) {
+void TokenTable::close(std::size_t begin, bool is_cut, std::size_t pooled_from) {
+  if (pooled_from > 0) {
+    pooled_from_.resize(begins_.size());
+    pooled_from_.push_back(static_cast<std::uint32_t>(pooled_from));
+  }
   if (is_cut) truncated_.push_back(begins_.size());
   begins_.push_back(begin);
   lengths_.push_back(static_cast<std::uint32_t>(ids_.size() - begin));
@@ -126,6 +141,10 @@ void TokenTable::append(const TokenTable& other) {
     begins_.push_back(base + begin);
   lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
   type_one_from_.insert(type_one_from_.end(), other.type_one_from_.begin(), other.type_one_from_.end());
+  if (!other.pooled_from_.empty()) {
+    pooled_from_.resize(first);
+    pooled_from_.insert(pooled_from_.end(), other.pooled_from_.begin(), other.pooled_from_.end());
+  }
   for (const std::size_t text : other.truncated_)
     truncated_.push_back(first + text);
 }

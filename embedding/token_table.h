@@ -30,6 +30,8 @@ struct TokenLimits {
   bool token_types = false;
   // Put before every text, not before ids; UTF-8.
   std::string prompt{};
+  // So many tokens at the front of a text with a prompt are left out of its pooling.
+  std::size_t prompt_tokens = 0;
 };
 
 // Two texts that are computed as one row.
@@ -54,6 +56,10 @@ class TokenTable {
   [[nodiscard]] std::size_t type_one_from(std::size_t text) const {
     return type_one_from_.empty() ? lengths_[text] : type_one_from_[text];
   }
+  // The first token that pooling takes.
+  [[nodiscard]] std::size_t pooled_from(std::size_t text) const {
+    return text < pooled_from_.size() ? pooled_from_[text] : 0;
+  }
   // Texts that were cut, and whether this is one.
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
@@ -72,14 +78,16 @@ class TokenTable {
   // Whether the ids from `begin` on may be a text.
   [[nodiscard]] core::Status check(std::size_t begin, bool is_cut, const TokenLimits& limits) const;
   // add() without a prompt.
-  [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
+  [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text,
+                                       std::size_t prompt_tokens = 0);
   // Makes all ids from `begin` on a text.
-  void close(std::size_t begin, bool is_cut);
+  void close(std::size_t begin, bool is_cut, std::size_t pooled_from = 0);
 
   std::vector<std::int32_t> ids_;
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
   std::vector<std::uint32_t> type_one_from_;  // of pairs
+  std::vector<std::uint32_t> pooled_from_;    // up to the last text that has such a prompt
   std::vector<std::size_t> truncated_;        // rising
 };
 

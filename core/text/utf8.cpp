@@ -5,6 +5,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "core/text/utf8_wide.h"
+
 namespace latebind::core {
 
 namespace {
@@ -107,8 +109,8 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   const char* const data = text.data();
   const std::size_t size = text.size();
   std::uint64_t state = machine::kBetween;
-  std::size_t good = 0;  // a place between characters
-  for (std::size_t i = 0; i < size;) {
+  std::size_t good = utf8_wide_prefix(text);  // a place between characters
+  for (std::size_t i = good; i < size;) {
     if (state == machine::kBetween) {
       good = i;
       std::uint64_t eight = 0;

@@ -211,6 +211,10 @@ Result<Rotary> RopeParameters::read(double base) const {
     status = scale_as_llama3(rotary);
   } else if (type == "yarn") {
     status = scale_by_yarn(rotary, base);
+  } else if (type == "longrope") {
+    return wrong(
+        "the type 'longrope', by which a text's angles depend on the longest text that is computed with it; supported "
+        "are default, dynamic, linear, llama3, ntk and yarn");
   } else {
     return wrong(
         fmt::format("the type '{}'; supported are default, dynamic, linear, llama3, ntk and yarn", printable(type)));

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <future>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/in_background.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/json_number.h"
@@ -55,6 +57,10 @@ class Handler : public nlohmann::json_sax<json> {
         is_utf8_(!core::find_invalid_utf8({at, static_cast<std::size_t>(end - at)})) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
+  // Waits for what was begun beside the parser.
+  void wait() {
+    if (finishing_.valid()) document_.lists.finished = finishing_.get();
+  }
 
   bool null() override { return scalar(nullptr); }
   bool boolean(bool value) override { return scalar(value); }
@@ -229,6 +235,13 @@ class Handler : public nlohmann::json_sax<json> {
     });
   }
 
+  // Its table is made while what follows is read: usually as many merges.
+  void finish_vocabulary_beside() {
+    constexpr std::ptrdiff_t kBytesWorthAThread = std::ptrdiff_t{1} << 20;
+    if (end_ - at_ < kBytesWorthAThread) return;
+    finishing_ = core::in_background([&vocabulary = document_.lists.vocabulary] { return vocabulary.finish(); });
+  }
+
   // Null when a limit is exceeded.
   json* insert(json value) {
     if (++values_ > kValuesMax) {
@@ -300,6 +313,7 @@ class Handler : public nlohmann::json_sax<json> {
       --skipped_depth_;
     } else if (in_vocabulary_) {
       in_vocabulary_ = false;
+      finish_vocabulary_beside();
     } else if (in_merges()) {
       if (merges_depth_ == 2 && halves_ != 2) return not_a_merge();
       return --merges_depth_ == 0 || take_plain_merges();
@@ -330,6 +344,7 @@ class Handler : public nlohmann::json_sax<json> {
   std::string left_;
   double score_ = 0.0;
   Status status_;
+  std::future<Status> finishing_;  // of the vocabulary
 };
 
 }  // namespace
@@ -344,6 +359,7 @@ core::Result<JsonDocument> read_json_document(std::string_view json_text) {
   const char* end = at + json_text.size();
   Handler handler(document, at, end);
   const bool complete = json::sax_parse(TextReader(at), TextReader(end), &handler);
+  handler.wait();
   if (!handler.status().ok()) return handler.status();
   if (!complete) return Status(StatusCode::kInvalidModel, "not valid JSON");
   if (!document.root.is_object()) return Status(StatusCode::kInvalidModel, "not a JSON object");

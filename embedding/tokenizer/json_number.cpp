@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 
+#include "embedding/tokenizer/short_bytes.h"
+
 namespace latebind::embedding {
 namespace {
 
@@ -42,6 +44,22 @@ struct Decimal {
     digits = digits * 10 + value;
     return true;
   }
+  // Eight at once, where there is surely room for them.
+  bool add_eight(std::string_view text) {
+    constexpr std::uint64_t kRoomForEight = 100'000'000'000U;
+    if (text.size() < sizeof(std::uint64_t) || digits >= kRoomForEight) return false;
+    const auto eight = word_at<std::uint64_t>(text.data());
+    constexpr std::uint64_t kUpperHalves = 0xF0F0F0F0F0F0F0F0U;
+    constexpr std::uint64_t kDigits = 0x3030303030303030U;
+    // '0' to '9' have this upper half, and keep it when 6 is added.
+    if ((eight & kUpperHalves) != kDigits || ((eight + 0x0606060606060606U) & kUpperHalves) != kDigits) return false;
+    // Neighbours are joined to numbers of two digits, of four, of eight; the first digit is in the lowest byte.
+    std::uint64_t joined = (eight & 0x0F0F0F0F0F0F0F0FU) * (10U << 8U | 1U) >> 8U;
+    joined = (joined & 0x00FF00FF00FF00FFU) * (100U << 16U | 1U) >> 16U;
+    joined = (joined & 0x0000FFFF0000FFFFU) * (std::uint64_t{10'000} << 32U | 1U) >> 32U;
+    digits = digits * 100'000'000U + joined;
+    return true;
+  }
 };
 
 double value_of(Decimal decimal) {
@@ -66,6 +84,8 @@ std::optional<double> take_json_number(std::string_view& text) {
   Decimal decimal;
   constexpr int kExponentMax = 1'000'000;  // of no double
   bool has_room = true;
+  while (decimal.add_eight(text.substr(at)))
+    at += 8;
   for (; is_digit(here()); ++at) {
     has_room = has_room && decimal.add(here());
     if (!has_room) decimal.exponent = std::min(decimal.exponent + 1, kExponentMax);
@@ -74,6 +94,8 @@ std::optional<double> take_json_number(std::string_view& text) {
     ++at;
     if (!is_digit(here())) return std::nullopt;
     has_room = true;
+    for (; decimal.add_eight(text.substr(at)); at += 8)
+      decimal.exponent = std::max(decimal.exponent - 8, -kExponentMax);
     for (; is_digit(here()); ++at) {
       has_room = has_room && decimal.add(here());
       if (has_room) decimal.exponent = std::max(decimal.exponent - 1, -kExponentMax);

@@ -9,15 +9,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "embedding/tokenizer/json_number.h"
+#include "embedding/tokenizer/short_bytes.h"
 
 namespace latebind::embedding {
-
-static_assert(std::endian::native == std::endian::little, "the steps of eight bytes read little-endian words");
 
 class PlainJson {
  public:
@@ -70,11 +68,7 @@ class PlainJson {
   static constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
   [[nodiscard]] bool has_eight() const { return end_ - at_ >= 8; }
-  [[nodiscard]] std::uint64_t eight() const {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, at_, sizeof(bytes));
-    return bytes;
-  }
+  [[nodiscard]] std::uint64_t eight() const { return word_at<std::uint64_t>(at_); }
 
   void skip_spaces() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) {

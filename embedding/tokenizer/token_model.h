@@ -18,7 +18,9 @@ namespace latebind::embedding {
 
 // What a file's model has in great number, and is not in the tree of its JSON.
 struct ModelLists {
-  Vocabulary vocabulary;  // the entries of "vocab"; not finished
+  Vocabulary vocabulary;  // the entries of "vocab"
+  // What came of Vocabulary::finish(); nothing: that is still to be done.
+  std::optional<core::Status> finished = std::nullopt;
   // Nothing: the model has no array "merges".
   std::optional<MergeList> merges = std::nullopt;
   // Of the vocabulary's entries, by id: there where "vocab" is an array, not an object.

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/text/quote.h"
+#include "embedding/tokenizer/short_bytes.h"
 #include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
@@ -62,16 +63,20 @@ class TokenTrie::Builder {
     return static_cast<std::uint8_t>(entry.head >> (8 * (kHeadBytes - 1 - depth % kHeadBytes)));
   }
 
+  static std::uint64_t head_of(std::string_view text) {
+    if (text.size() >= kHeadBytes) return __builtin_bswap64(word_at<std::uint64_t>(text.data()));
+    std::uint64_t head = 0;
+    for (std::size_t i = 0; i < text.size(); ++i)
+      head |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * (kHeadBytes - 1 - i));
+    return head;
+  }
+
   // By the eight bytes from here; of tokens that are the same there, those that end first.
   void sort(const Group& group) {
     constexpr std::size_t kFew = 1024;
     const std::span<Entry> tokens(tokens_.data() + group.begin, group.end - group.begin);
-    for (Entry& entry : tokens) {
-      const std::string_view text = text_of(entry).substr(group.depth);
-      entry.head = 0;
-      for (std::size_t i = 0; i < kHeadBytes; ++i)
-        entry.head = entry.head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
-    }
+    for (Entry& entry : tokens)
+      entry.head = head_of(text_of(entry).substr(group.depth));
     if (tokens.size() <= kFew) {
       std::sort(tokens.begin(), tokens.end(),
                 [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.size < b.size; });

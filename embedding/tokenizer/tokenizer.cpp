@@ -376,6 +376,16 @@ std::optional<std::string_view> Tokenizer::token(std::int32_t id) const {
   return parts_->parts.model->vocabulary().token(id);
 }
 
+bool Tokenizer::is_special(std::int32_t id) const {
+  const PostProcessor& around = parts_->parts.post_processor;
+  if (std::ranges::find(around.before, id) != around.before.end() ||
+      std::ranges::find(around.behind, id) != around.behind.end()) {
+    return true;
+  }
+  const auto text = token(id);
+  return text && std::ranges::binary_search(parts_->special_texts, *text);
+}
+
 std::size_t Tokenizer::vocabulary_size() const {
   return parts_->id_end;
 }

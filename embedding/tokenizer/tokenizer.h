@@ -105,6 +105,8 @@ class Tokenizer {
   // The text of the token with this id, or nothing where there is none; a view into the tokenizer. An added token that
   // is looked for in the normalized text has its normalized form, as in the reference.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
+  // Whether the file says that it is special, or it is put around every text.
+  [[nodiscard]] bool is_special(std::int32_t id) const;
 
   // Ids are below this.
   [[nodiscard]] std::size_t vocabulary_size() const;

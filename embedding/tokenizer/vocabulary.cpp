@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 
-#include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -68,12 +67,19 @@ Status Vocabulary::finish_trie() {
 
 Status Vocabulary::finish() {
   LB_RETURN_IF_ERROR(sort_by_id());
+  return fill();
+}
+
+Status Vocabulary::finish_steps() {
+  has_steps_ = true;
+  return finish();
+}
+
+Status Vocabulary::fill() {
   // At most half full. Another seed spreads differently what one seed piles up.
   const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 2));
   shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
-  slots_.reserve(capacity);
-  platform::prefer_huge_pages({reinterpret_cast<std::byte*>(slots_.data()), capacity * sizeof(Slot)});
-  slots_.resize(capacity);
+  slots_ = ZeroedSlots<Slot>(capacity);
   for (seed_ = 0x6C617465U; seed_ < 0x6C617465U + 4; ++seed_) {
     std::string_view twice;
     if (fill_table(twice)) return {};
@@ -100,7 +106,7 @@ bool Vocabulary::fill_table(std::string_view& twice) {
     std::size_t slot = slot_of(state);
     std::size_t probes = 0;
     while (slots_[slot].entry != 0) {
-      if (slots_[slot].tag == tag && text_of(entries_[slots_[slot].entry - 1]) == token) {
+      if (slots_[slot].tag == tag && same_text(text_of(entries_[slots_[slot].entry - 1]), token)) {
         twice = token;
         return false;
       }

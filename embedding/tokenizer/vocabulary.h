@@ -1,8 +1,8 @@
 // Vocabulary: tokens and their ids, in one block of bytes, found by an open-addressing hash table or by a trie.
 //
-// Filled once by add(), closed by finish() or finish_trie(), then immutable and readable from any thread. The hash of a
-// string can be taken further byte by byte, so that all prefixes of a word are hashed in one pass. Long probe
-// sequences, as crafted vocabularies could cause, are rejected: time stays linear.
+// Filled once by add(), closed by one of the functions finish…(), then immutable and readable from any thread. The hash
+// of a string is taken eight bytes at a time, or, after finish_steps(), byte by byte, so that all prefixes of a word
+// are hashed in one pass. Long probe sequences, as crafted vocabularies could cause, are rejected: time stays linear.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/tokenizer/short_bytes.h"
 #include "embedding/tokenizer/token_trie.h"
+#include "embedding/tokenizer/zeroed_slots.h"
 
 namespace latebind::embedding {
 
@@ -32,6 +34,8 @@ class Vocabulary {
   [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
   // Rejects duplicate tokens and ids.
   [[nodiscard]] core::Status finish();
+  // The same, for a model that looks for the prefixes of words by their hash states. Also after finish().
+  [[nodiscard]] core::Status finish_steps();
   // The same, for a model that looks for all tokens that a text begins with; the empty token is not found then.
   [[nodiscard]] core::Status finish_trie();
 
@@ -40,7 +44,7 @@ class Vocabulary {
   // One more than the greatest id; ids in between may be without a token.
   [[nodiscard]] std::size_t id_end() const { return id_end_; }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
-  // After finish(): the same for each of many tokens, or -1, several times as fast; as many `ids` as tokens.
+  // Without a trie: the same for each of many tokens, or -1, several times as fast; as many `ids` as tokens.
   void find_all(std::span<const std::string_view> tokens, std::span<std::int32_t> ids) const;
   // A view into the vocabulary; nothing where no token has this id.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
@@ -56,10 +60,11 @@ class Vocabulary {
         text, [this](std::int32_t id) { return *token(id); }, on_token);
   }
 
-  // After finish(): hash states, for WordPiece: of the empty string, and of what a state stands for with one more byte.
+  // After finish_steps(): hash states, for WordPiece: of the empty string, and of what a state stands for with one more
+  // byte.
   [[nodiscard]] std::uint64_t hash_start() const { return seed_; }
   static std::uint64_t hash_step(std::uint64_t state, char byte) {
-    return (state ^ static_cast<unsigned char>(byte)) * 0x9E3779B97F4A7C15U;
+    return (state ^ static_cast<unsigned char>(byte)) * kMultiplier;
   }
   // The id of the token `prefix` + `rest`, whose hash state is `state`; negative when there is none.
   [[nodiscard]] std::int32_t find(std::uint64_t state, std::string_view prefix, std::string_view rest) const;
@@ -75,8 +80,8 @@ class Vocabulary {
     std::int32_t id;
   };
   struct Slot {
-    std::uint32_t tag = 0;
-    std::uint32_t entry = 0;  // position in entries_ plus one; 0: free
+    std::uint32_t tag;
+    std::uint32_t entry;  // position in entries_ plus one; 0: free
   };
 
   [[nodiscard]] std::string_view text_of(const Entry& entry) const {
@@ -84,21 +89,35 @@ class Vocabulary {
   }
   static std::uint32_t tag_of(std::uint64_t state) { return static_cast<std::uint32_t>(state ^ state >> 32); }
   [[nodiscard]] std::size_t slot_of(std::uint64_t state) const { return static_cast<std::size_t>(state >> shift_); }
+  static constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15U;
   [[nodiscard]] std::uint64_t state_of(std::string_view token) const {
+    return has_steps_ ? state_by_steps(token) : state_by_words(token);
+  }
+  [[nodiscard]] std::uint64_t state_by_steps(std::string_view token) const {
     std::uint64_t state = seed_;
     for (const char byte : token)
       state = hash_step(state, byte);
     return state;
   }
+  [[nodiscard]] std::uint64_t state_by_words(std::string_view token) const {
+    std::uint64_t state = seed_ + token.size();
+    for (std::size_t i = 0; i + 8 < token.size(); i += 8) {
+      state = (state ^ word_at<std::uint64_t>(token.data() + i)) * kMultiplier;
+      state ^= state >> 29U;
+    }
+    return (state ^ last_word(token)) * kMultiplier;
+  }
+  [[nodiscard]] core::Status fill();
   [[nodiscard]] core::Status sort_by_id();
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
   std::string bytes_;
   std::vector<Entry> entries_;  // after finish() by id
-  std::vector<Slot> slots_;
+  ZeroedSlots<Slot> slots_;
   std::optional<TokenTrie> trie_;
   std::uint64_t seed_ = 0;
   unsigned shift_ = 63;
+  bool has_steps_ = false;
   std::size_t id_end_ = 0;
 };
 
@@ -109,7 +128,11 @@ inline std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefi
     if (slots_[slot].tag != tag) continue;
     const Entry& entry = entries_[slots_[slot].entry - 1];
     const std::string_view text = text_of(entry);
-    if (text.size() == prefix.size() + rest.size() && text.ends_with(rest) && text.starts_with(prefix)) return entry.id;
+    if (text.size() == prefix.size() + rest.size() &&
+        same_bytes(text.data() + prefix.size(), rest.data(), rest.size()) &&
+        same_bytes(text.data(), prefix.data(), prefix.size())) {
+      return entry.id;
+    }
   }
   return -1;
 }

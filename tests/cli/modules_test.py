@@ -94,6 +94,39 @@ def test_prompts_of_the_model_and_of_a_call(prompted, tmp_path, asked):
         assert numpy.abs(found - wanted).max() < 1e-5
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("mode", sorted(EXPECTED["without_prompt"]))
+def test_a_prompt_that_pooling_leaves_out(model, tmp_path, mode, device):
+    pooling = {"embedding_dimension": 32, "pooling_mode": mode, "include_prompt": False}
+    (model / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    modules = json.loads((model / "modules.json").read_text())
+    (model / "modules.json").write_text(json.dumps(modules[:2]))  # without a normalisation
+    wanted = numpy.array(EXPECTED["without_prompt"][mode])
+    places = [model]
+    if mode == "mean":
+        places.append(tmp_path / "model.lbundle")
+        good("compile", model, "--target", "cpu", "-q", "-o", places[1])
+    for place in places:
+        found = embed(place, "--device", device, "--strict", "--prompt", "cat and dog: ")
+        assert cosines(found, wanted).min() > 0.999999
+        assert numpy.abs(found - wanted).max() < 1e-5
+    # Without one nothing is left out.
+    if mode in EXPECTED["vectors"]:
+        agrees(embed(model, "--device", device), mode)
+
+
+def test_a_prompt_that_leaves_nothing_to_be_pooled(model):
+    (model / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "mean", "include_prompt": False}))
+    post = json.loads((model / "tokenizer.json").read_text())
+    post["post_processor"] = None
+    (model / "tokenizer.json").write_text(json.dumps(post))
+    said = bad(1, "embed", "--model", model, "--prompt", "cat and dog and cat", "--max-tokens", "3", input="text\n")
+    assert "nothing but the prompt is left of the text's 3 tokens" in said
+    add_modules(model)
+    (model / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "mean", "include_prompt": False}))
+    assert "'include_prompt' is false" in bad(1, "embed", "--model", model, "--prompt", "cat ", input="text\n")
+
+
 def test_tokens_are_those_of_the_prompted_texts(prompted):
     config = json.loads((prompted / "config_sentence_transformers.json").read_text())["prompts"]
 
@@ -143,9 +176,9 @@ def test_static_embeddings(static, device):
     agrees_but_for_the_empty_text(embed(static, "--device", device, "--strict"))
 
 
-def agrees_but_for_the_empty_text(found):
+def agrees_but_for_the_empty_text(found, what="static"):
     """That has no direction."""
-    wanted = numpy.array(EXPECTED["vectors"]["static"])
+    wanted = numpy.array(EXPECTED["vectors"][what])
     assert EXPECTED["texts"][0] == "" and not found[0].any() and not wanted[0].any()
     assert cosines(found[1:], wanted[1:]).min() > 0.999999
     assert numpy.abs(found - wanted).max() < 1e-5
@@ -163,6 +196,36 @@ def test_static_embeddings_of_model2vec_and_in_a_folder_of_their_own(static):
     modules[0]["path"] = "0_StaticEmbedding"
     (static / "modules.json").write_text(json.dumps(modules))
     agrees_but_for_the_empty_text(embed(static))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("table", ["compressed", "shared", "weighed"])
+def test_compressed_tables_of_model2vec(static, tmp_path, table, device):
+    shutil.copy(MODULES / f"{table}.safetensors", static / "model.safetensors")
+    agrees_but_for_the_empty_text(embed(static, "--device", device, "--strict"), table)
+    bundle = tmp_path / "static.lbundle"
+    good("compile", static, "--target", "cpu", "-q", "-o", bundle)
+    agrees_but_for_the_empty_text(embed(bundle, "--device", device, "--strict"), table)
+    good("inspect", "--verify", bundle)
+
+
+@pytest.mark.parametrize(
+    ("table", "tensor", "change", "said"),
+    [
+        ("compressed", "mapping", {"shape": [9, 5]}, "'mapping' has the shape [9,5], a number for each token"),
+        ("compressed", "mapping", {"dtype": "F64"}, "'mapping' has the type F64; I32 and I64 are supported"),
+        ("compressed", "weights", {"shape": [15, 3]}, "'weights' has the shape [15,3], a number for each token"),
+        ("compressed", "weights", {"dtype": "U64"}, "has the type U64"),
+        ("compressed", "embeddings", {"shape": [264]}, "'embeddings' has the shape [264], a table was expected"),
+        ("compressed", "embeddings", {"dtype": "I32"}, "has the type I32"),
+        ("weighed", "embeddings", {"shape": [90, 12]}, "'weights' has 45 numbers for 90 tokens"),
+        ("shared", "embeddings", {"shape": [1, 264]}, "and 'embeddings' has 1 rows"),
+    ],
+)
+def test_compressed_tables_that_do_not_fit_are_refused(static, table, tensor, change, said):
+    shutil.copy(MODULES / f"{table}.safetensors", static / "model.safetensors")
+    with_tensors(static / "model.safetensors", lambda head: head | {tensor: head[tensor] | change})
+    assert said in bad(1, "embed", "--model", static, input="text\n")
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -192,14 +255,20 @@ def test_static_embeddings_that_are_not_understood_are_refused(static):
     weights = static / "model.safetensors"
     good_bytes = weights.read_bytes()
     for name, said in {
-        "mapping": "the tensor 'mapping' of model2vec is not supported",
-        "weights": "the tensor 'weights' of model2vec",
+        "mapping": "neither 'embedding.weight' nor 'embeddings'",
+        "weights": "neither 'embedding.weight' nor 'embeddings'",
         "other": "neither 'embedding.weight' nor 'embeddings'",
     }.items():
         with_tensors(weights, lambda head, name=name: {
             name: tensor for tensor in head.values() if "dtype" in tensor})  # fmt: skip
         assert said in bad(1, "embed", "--model", static, input="text\n")
         weights.write_bytes(good_bytes)
+    with_tensors(weights, lambda head: {
+        "embedding.weight": head["embedding.weight"] | {"shape": [44, 24], "data_offsets": [0, 44 * 96]},
+        "weights": {"dtype": "F32", "shape": [24], "data_offsets": [44 * 96, 45 * 96]}})  # fmt: skip
+    assert "'weights' of model2vec beside 'embedding.weight' is not supported" in bad(
+        1, "embed", "--model", static, input="text\n")
+    weights.write_bytes(good_bytes)
     with_tensors(weights, lambda head: {"embedding.weight": head["embedding.weight"] | {"shape": [45 * 24]}})
     assert "a table was expected" in bad(1, "embed", "--model", static, input="text\n")
     weights.unlink()

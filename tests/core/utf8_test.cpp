@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -59,10 +62,10 @@ bool is_well_formed(const std::string& character) {
 }
 
 TEST(Utf8Test, KnowsEveryTwoBytesAndTheBoundsOfLongerCharacters) {
-  // Behind ASCII of some length, since eight bytes are looked at together.
+  // Behind ASCII of some length, since eight bytes are looked at together, or 32.
   const auto check = [](const std::string& character, bool is_good) {
-    for (const std::size_t before : {0U, 3U, 7U, 8U, 13U}) {
-      const std::string text = std::string(before, 'a') + character + "bcd";
+    for (const std::size_t before : {0U, 3U, 7U, 8U, 13U, 28U, 29U, 30U, 31U, 32U, 63U}) {
+      const std::string text = std::string(before, 'a') + character + "bcd" + std::string(before < 28 ? 0 : 70, 'e');
       const auto at = find_invalid_utf8(text);
       ASSERT_EQ(!at, is_good) << before;
       if (at) {
@@ -85,6 +88,45 @@ TEST(Utf8Test, KnowsEveryTwoBytesAndTheBoundsOfLongerCharacters) {
       }
     }
   }
+}
+
+// As it is defined, character by character.
+std::optional<std::size_t> first_ill_formed(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t size = lead < 0x80 ? 1 : lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (size == 0 || text.size() - at < size) return at;
+    const std::string character = text.substr(at, size);
+    if (std::any_of(character.begin() + 1, character.end(), [](char byte) { return !is_utf8_continuation(byte); }) ||
+        !is_well_formed(character)) {
+      return at;
+    }
+    at += size;
+  }
+  return std::nullopt;
+}
+
+TEST(Utf8Test, FindsTheFirstFaultInMixedTextsWithOneByteChanged) {
+  std::mt19937 drawn(20261127);
+  const auto below = [&drawn](std::size_t end) { return std::size_t{drawn()} % end; };
+  std::size_t faults = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    const std::size_t kinds = 1 + below(4);  // one of ASCII alone, too
+    while (text.size() < 70 + static_cast<std::size_t>(round % 90)) {
+      constexpr char32_t kEnds[] = {0x80, 0x800, 0x10000, 0x110000};
+      char32_t c = static_cast<char32_t>(below(kEnds[below(kinds)]));
+      if (c >= 0xD800 && c < 0xE000) c = U'é';
+      text += encoded(c);
+    }
+    ASSERT_EQ(find_invalid_utf8(text), std::nullopt) << round;
+    text[below(text.size())] = static_cast<char>(static_cast<unsigned char>(below(256)));
+    if (round % 3 == 0) text.resize(below(text.size()));
+    const auto expected = first_ill_formed(text);
+    faults += expected ? 1 : 0;
+    ASSERT_EQ(find_invalid_utf8(text), expected) << round;
+  }
+  EXPECT_GT(faults, 5'000U);
 }
 
 TEST(Utf8Test, AcceptsTextOfEveryLength) {

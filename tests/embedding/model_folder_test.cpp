@@ -301,11 +301,25 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   expect(StatusCode::kUnsupported, {"truncate_dim"});
 }
 
-TEST_F(ModelFolderTest, NoPromptMeetsAPoolingThatLeavesItOut) {
+TEST_F(ModelFolderTest, APoolingMayLeaveAPromptOut) {
   scratch_.set("1_Pooling/config.json", "include_prompt", false);
-  scratch_.write("config_sentence_transformers.json", R"({"prompts": {"query": "q: ", "none": ""}})");
+  scratch_.write("config_sentence_transformers.json",
+                 R"({"prompts": {"query": "q: "}, "default_prompt_name": "query"})");
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_TRUE(model->pools_here());
+  EXPECT_EQ(*model->prompts.choose({}), "q: ");
+  scratch_.set("1_Pooling/config.json", "include_prompt", true);
+  EXPECT_FALSE(open()->pools_here());
+}
+
+TEST_F(ModelFolderTest, NoPromptMeetsAPoolingOfAnOnnxFileThatLeavesItOut) {
+  scratch_.set("1_Pooling/config.json", "include_prompt", false);
+  scratch_.write("config_sentence_transformers.json", R"({"prompts": {"query": "q: ", "none": ""}})");
+  scratch_.write("onnx/model.onnx", std::string("\x3a\x00", 2));  // an empty graph
+  const auto model = ModelFolder::open(scratch_.path(), {.onnx_file = "onnx/model.onnx"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_FALSE(model->pools_here());
   EXPECT_EQ(*model->prompts.choose({}), "");
   EXPECT_EQ(*model->prompts.choose({.text = ""}), "");
   EXPECT_EQ(*model->prompts.choose({.name = "none"}), "");
@@ -315,10 +329,10 @@ TEST_F(ModelFolderTest, NoPromptMeetsAPoolingThatLeavesItOut) {
     EXPECT_THAT(refused.status().to_string(), HasSubstr("'include_prompt' is false"));
   }
   scratch_.set("config_sentence_transformers.json", "default_prompt_name", "query");
-  expect(StatusCode::kUnsupported,
-         {"config_sentence_transformers.json", "'default_prompt_name'", "1_Pooling", "'include_prompt' is false"});
-  scratch_.set("1_Pooling/config.json", "include_prompt", true);
-  EXPECT_EQ(open()->prompts.by_default, "q: ");
+  const auto refused = ModelFolder::open(scratch_.path(), {.onnx_file = "onnx/model.onnx"});
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
+  for (const char* part : {"config_sentence_transformers.json", "'default_prompt_name'", "1_Pooling"})
+    EXPECT_THAT(refused.status().to_string(), HasSubstr(part));
 }
 
 TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {

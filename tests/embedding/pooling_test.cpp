@@ -43,6 +43,21 @@ TEST(PoolingTest, OtherMeansDivideByOtherCounts) {
   EXPECT_EQ(pooled(PoolingMode::kWeightedMean, four, 1), (std::vector<float>{3.8F}));
 }
 
+TEST(PoolingTest, TokensAtTheFrontMayBeLeftOutAndKeepTheirPlaces) {
+  const auto from_one = [](PoolingMode mode, const std::vector<float>& states) {
+    std::vector<float> out(1, 99.0F);
+    pool(mode, states, out, 1);
+    return out.front();
+  };
+  const std::vector<float> four{8, 2, 4, 6};
+  EXPECT_EQ(from_one(PoolingMode::kCls, four), 2);
+  EXPECT_EQ(from_one(PoolingMode::kLastToken, four), 6);
+  EXPECT_EQ(from_one(PoolingMode::kMax, four), 6);
+  EXPECT_EQ(from_one(PoolingMode::kMean, four), 4);
+  EXPECT_EQ(from_one(PoolingMode::kMeanSqrt, four), 12 / std::sqrt(3.0F));
+  EXPECT_EQ(from_one(PoolingMode::kWeightedMean, four), (2 * 2 + 4 * 3 + 6 * 4) / 9.0F);
+}
+
 TEST(PoolingTest, OneTokenIsItsOwnPool) {
   for (const auto mode : {PoolingMode::kCls, PoolingMode::kMean, PoolingMode::kMax, PoolingMode::kLastToken,
                           PoolingMode::kMeanSqrt, PoolingMode::kWeightedMean}) {

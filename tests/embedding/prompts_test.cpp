@@ -35,6 +35,13 @@ TEST(PromptsTest, WhatCannotBePutBeforeTextsIsRefused) {
   EXPECT_THAT(Prompts().choose({.name = "query"}).status().to_string(), HasSubstr("it has: none"));
 }
 
+TEST(PromptsTest, TokensOfAPromptAreCountedWithoutALastSpecialOne) {
+  const auto tokenizer = test::toy_tokenizer();
+  EXPECT_EQ(*count_prompt_tokens("a word ", tokenizer, 8), 3U);
+  EXPECT_EQ(*count_prompt_tokens("a word a word a word", tokenizer, 4), 3U) << "as much as is taken";
+  EXPECT_EQ(count_prompt_tokens("\xff", tokenizer, 8).status().code(), StatusCode::kInvalidArgument);
+}
+
 class PromptedPipelineTest : public ::testing::Test {
  protected:
   PromptedPipelineTest() {

@@ -77,6 +77,37 @@ TEST(TokenTableTest, AppendsAnotherTable) {
   EXPECT_EQ(first.truncated(), 0U);
 }
 
+TEST(TokenTableTest, SaysWhichTokensOfAPromptAreLeftOut) {
+  const auto tokenizer = test::toy_tokenizer();
+  // "[CLS] a word" of "[CLS] a word … [SEP]".
+  const TokenLimits limits{.max_tokens = 6, .prompt = "a word ", .prompt_tokens = 3};
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, {.max_tokens = 6}, "word").ok());
+  ASSERT_TRUE(table.add(tokenizer, limits, "b").ok());
+  ASSERT_TRUE(table.add(tokenizer, limits, "").ok());
+  ASSERT_TRUE(table.add(std::vector<std::int32_t>{2, 4, 3}, limits).ok());
+  // Of a text that is cut at its beginning, so much of the prompt as is left.
+  TokenLimits end = limits;
+  end.keep_end = true;
+  ASSERT_TRUE(table.add(tokenizer, end, "b b b").ok());
+  ASSERT_TRUE(table.add(tokenizer, end, "b b b b b b b").ok());
+  TokenTable all;
+  all.append(table);
+  ASSERT_TRUE(all.add(tokenizer, {.max_tokens = 6}, "word").ok());
+  all.append(table);
+  std::vector<std::size_t> from;
+  for (std::size_t text = 0; text < all.size(); ++text)
+    from.push_back(all.pooled_from(text));
+  EXPECT_EQ(from, (std::vector<std::size_t>{0, 3, 3, 0, 2, 1, 0, 0, 3, 3, 0, 2, 1}));
+  all.clear();
+  ASSERT_TRUE(all.add(tokenizer, {.max_tokens = 6}, "word").ok());
+  EXPECT_EQ(all.pooled_from(0), 0U);
+  TokenLimits none = limits;
+  none.max_tokens = 3;
+  EXPECT_EQ(all.add(tokenizer, none, "b").code(), core::StatusCode::kInvalidArgument);
+  EXPECT_EQ(all.size(), 1U);
+}
+
 TEST(TokenTableTest, SaysWhichTextsWereCut) {
   const auto tokenizer = test::toy_tokenizer();
   TokenTable table;

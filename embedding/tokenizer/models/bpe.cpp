@@ -7,15 +7,18 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <future>
 #include <limits>
 #include <new>
 #include <span>
 
-#include "core/platform/huge_pages.h"
+#include "core/in_background.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
 #include "embedding/tokenizer/part_table.h"
+#include "embedding/tokenizer/short_bytes.h"
+#include "embedding/tokenizer/zeroed_slots.h"
 
 namespace latebind::embedding {
 namespace {
@@ -36,9 +39,7 @@ class MergeTable {
   explicit MergeTable(std::size_t merges) {
     const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(merges * 2, 2));
     shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
-    slots_.reserve(capacity);
-    platform::prefer_huge_pages({reinterpret_cast<std::byte*>(slots_.data()), capacity * sizeof(Slot)});
-    slots_.resize(capacity);
+    slots_ = ZeroedSlots<Slot>(capacity);
   }
 
   // Asks for the memory that add() of this pair will need.
@@ -68,22 +69,23 @@ class MergeTable {
   }
 
  private:
-  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+  static constexpr std::uint64_t kFree = 0;
   static constexpr std::size_t kProbesMax = 128;
   struct Slot {
-    std::uint64_t key = kFree;
-    Merge merge{};
+    std::uint64_t key;
+    Merge merge;
   };
 
+  // No key is kFree: ids are below Vocabulary::kIdEnd.
   static std::uint64_t key_of(std::int32_t left, std::int32_t right) {
-    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+    return static_cast<std::uint64_t>(left + 1) << 32 | static_cast<std::uint32_t>(right);
   }
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
     const std::uint64_t mixed = (key ^ key >> 29) * 0xBF58476D1CE4E5B9U;
     return static_cast<std::size_t>((mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15U >> shift_);
   }
 
-  std::vector<Slot> slots_;
+  ZeroedSlots<Slot> slots_;
   unsigned shift_ = 63;
 };
 
@@ -322,44 +324,45 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
   return options;
 }
 
-// Turns the texts of the merges into ids.
+// A merge by its ids.
+struct MergeIds {
+  std::int32_t left;
+  std::int32_t right;
+  std::int32_t made;
+};
+
+// Turns the texts of some of the merges, one after the other, into ids. One thread.
 class MergeReader {
  public:
   MergeReader(const Vocabulary& vocabulary, std::size_t prefix_size)
       : vocabulary_(vocabulary), prefix_size_(prefix_size) {}
 
-  Status read(const MergeList& list, MergeTable& table, std::vector<std::int32_t>& made) {
-    made.reserve(list.size());
+  // Those from `begin` on, as many as there are `ids`.
+  Status read(const MergeList& list, std::size_t begin, std::span<MergeIds> ids) {
     std::array<std::string_view, kAtOnce * 2> halves;
-    std::array<std::int32_t, kAtOnce * 2> ids{};
-    for (std::size_t rank = 0; rank < list.size(); ++rank) {
-      const std::size_t i = rank % kAtOnce * 2;
-      if (i == 0) {
-        const std::size_t count = std::min(kAtOnce, list.size() - rank) * 2;
-        for (std::size_t k = 0; k < count; k += 2) {
-          halves[k] = list[rank + k / 2].left;
-          halves[k + 1] = list[rank + k / 2].right;
+    std::array<std::int32_t, kAtOnce * 2> found{};
+    for (std::size_t done = 0; done < ids.size(); done += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, ids.size() - done);
+      for (std::size_t k = 0; k < count; ++k) {
+        halves[2 * k] = list[begin + done + k].left;
+        halves[2 * k + 1] = list[begin + done + k].right;
+      }
+      vocabulary_.find_all(std::span(halves).first(2 * count), std::span(found).first(2 * count));
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t rank = begin + done + k;
+        const std::string_view right = halves[2 * k + 1];
+        LB_RETURN_IF_ERROR(check(halves[2 * k], found[2 * k], rank));
+        LB_RETURN_IF_ERROR(check(right, found[2 * k + 1], rank));
+        // The prefix is cut off by its length, whatever stands there.
+        if (right.size() < prefix_size_ ||
+            (right.size() > prefix_size_ && core::is_utf8_continuation(right[prefix_size_]))) {
+          return {StatusCode::kInvalidModel, fmt::format("model.merges: {} of merge {} does not begin with the prefix",
+                                                         core::quoted(right), rank)};
         }
-        vocabulary_.find_all(std::span(halves).first(count), std::span(ids).first(count));
-        for (std::size_t k = 0; k < count; k += 2)
-          table.prefetch(ids[k], ids[k + 1]);
+        const std::int32_t made = find_made(halves[2 * k], right.substr(prefix_size_));
+        LB_RETURN_IF_ERROR(check(both_, made, rank));
+        ids[done + k] = {found[2 * k], found[2 * k + 1], made};
       }
-      LB_RETURN_IF_ERROR(check(halves[i], ids[i], rank));
-      LB_RETURN_IF_ERROR(check(halves[i + 1], ids[i + 1], rank));
-      const std::string_view right = halves[i + 1];
-      // The prefix is cut off by its length, whatever stands there.
-      if (right.size() < prefix_size_ ||
-          (right.size() > prefix_size_ && core::is_utf8_continuation(right[prefix_size_]))) {
-        return {StatusCode::kInvalidModel,
-                fmt::format("model.merges: {} of merge {} does not begin with the prefix", core::quoted(right), rank)};
-      }
-      const std::int32_t id = find_made(halves[i], right.substr(prefix_size_));
-      LB_RETURN_IF_ERROR(check(both_, id, rank));
-      if (!table.add(ids[i], ids[i + 1], {static_cast<std::uint32_t>(rank), id})) {
-        return {StatusCode::kUnsupported,
-                "model.merges: the pairs are chosen so that they cannot be told apart quickly"};
-      }
-      made.push_back(id);
     }
     return {};
   }
@@ -377,8 +380,10 @@ class MergeReader {
   std::int32_t find_made(std::string_view left, std::string_view right) {
     for (const std::int32_t id : {last_made_ + 1, last_made_}) {
       const auto token = vocabulary_.token(id);
-      if (token && token->size() == left.size() + right.size() && token->starts_with(left) && token->ends_with(right))
+      if (token && token->size() == left.size() + right.size() && same_bytes(token->data(), left.data(), left.size()) &&
+          same_bytes(token->data() + left.size(), right.data(), right.size())) {
         return last_made_ = id;
+      }
     }
     both_.assign(left).append(right);
     const auto id = vocabulary_.find(both_);
@@ -391,6 +396,36 @@ class MergeReader {
   std::string both_;
 };
 
+// All of them; of a long list the second half on another thread.
+Status read_merges(const MergeList& list, const Vocabulary& vocabulary, std::size_t prefix_size,
+                   std::span<MergeIds> ids) {
+  constexpr std::size_t kWorthAThread = 20'000;
+  const std::size_t half = list.size() < kWorthAThread ? list.size() : list.size() / 2;
+  std::future<Status> second;
+  if (half < list.size()) {
+    second = core::in_background([&list, &vocabulary, prefix_size, half, rest = ids.subspan(half)] {
+      return MergeReader(vocabulary, prefix_size).read(list, half, rest);
+    });
+  }
+  LB_RETURN_IF_ERROR(MergeReader(vocabulary, prefix_size).read(list, 0, ids.first(half)));
+  return second.valid() ? second.get() : Status();
+}
+
+Result<MergeTable> make_table(std::span<const MergeIds> merges) {
+  constexpr std::size_t kAhead = 16;  // whose memory is asked for
+  MergeTable table(merges.size());
+  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
+    const MergeIds& ahead = merges[std::min(rank + kAhead, merges.size() - 1)];
+    table.prefetch(ahead.left, ahead.right);
+    const auto& [left, right, made] = merges[rank];
+    if (!table.add(left, right, {static_cast<std::uint32_t>(rank), made})) {
+      return Status(StatusCode::kUnsupported,
+                    "model.merges: the pairs are chosen so that they cannot be told apart quickly");
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 Result<TokenModelPtr> read_bpe(const JsonView& view, ModelLists lists) {
@@ -399,10 +434,13 @@ Result<TokenModelPtr> read_bpe(const JsonView& view, ModelLists lists) {
   LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kIds, lists));
   if (!lists.merges) return Status(StatusCode::kInvalidModel, "model has no 'merges' (an array)");
   LB_ASSIGN_OR_RETURN(BpeOptions options, read_bpe_options(view, lists.vocabulary));
-  MergeTable merges(lists.merges->size());
+  std::vector<MergeIds> ids(lists.merges->size());
+  LB_RETURN_IF_ERROR(read_merges(*lists.merges, lists.vocabulary, options.prefix.size(), ids));
+  LB_ASSIGN_OR_RETURN(MergeTable merges, make_table(ids));
   std::vector<std::int32_t> made;
-  MergeReader reader(lists.vocabulary, options.prefix.size());
-  LB_RETURN_IF_ERROR(reader.read(*lists.merges, merges, made));
+  made.reserve(ids.size());
+  for (const MergeIds& merge : ids)
+    made.push_back(merge.made);
   return TokenModelPtr(
       std::make_unique<Bpe>(std::move(lists.vocabulary), std::move(merges), std::move(made), std::move(options)));
 }

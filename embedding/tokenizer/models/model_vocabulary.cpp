@@ -9,6 +9,22 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
+namespace {
+
+Status finished(VocabularyKind kind, ModelLists& lists) {
+  switch (kind) {
+    case VocabularyKind::kIds:
+      return lists.finished ? *lists.finished : lists.vocabulary.finish();
+    case VocabularyKind::kSteps:
+      return lists.vocabulary.finish_steps();
+    case VocabularyKind::kScores:
+      break;
+  }
+  return lists.vocabulary.finish_trie();
+}
+
+}  // namespace
+
 Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists) {
   const nlohmann::json* vocab = model.find("vocab");
   const bool has_scores = kind == VocabularyKind::kScores;
@@ -17,7 +33,7 @@ Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists&
     return {StatusCode::kInvalidModel, fmt::format("{} has no 'vocab' ({})", model.name(),
                                                    has_scores ? "an array of tokens and scores" : "an object")};
   }
-  Status status = has_scores ? lists.vocabulary.finish_trie() : lists.vocabulary.finish();
+  Status status = finished(kind, lists);
   if (!status.ok()) return std::move(status).with_context(model.name() + ".vocab");
   if (lists.vocabulary.size() == 0) return {StatusCode::kInvalidModel, fmt::format("{}.vocab is empty", model.name())};
   return {};

@@ -9,8 +9,8 @@
 namespace latebind::embedding {
 
 // Finishes the vocabulary that was read beside `model`; kInvalidModel when there is none of the kind that the model
-// has, or it is empty. One with scores is found by a trie.
-enum class VocabularyKind { kIds, kScores };
+// has, or it is empty. One with scores is found by a trie; kSteps is one of ids, found by hash states.
+enum class VocabularyKind { kIds, kSteps, kScores };
 [[nodiscard]] core::Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists);
 
 // The id of the unknown token; kInvalidModel when the vocabulary lacks it.

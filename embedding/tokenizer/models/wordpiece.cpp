@@ -117,7 +117,7 @@ core::Result<TokenModelPtr> read_wordpiece(const JsonView& view, ModelLists list
                                     WordPiece::kMaxInputCharsLimit));
   }
   options.max_input_chars_per_word = static_cast<std::size_t>(chars_max);
-  LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kIds, lists));
+  LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kSteps, lists));
   LB_ASSIGN_OR_RETURN(auto wordpiece, WordPiece::create(std::move(vocabulary), std::move(options)));
   return TokenModelPtr(std::move(wordpiece));
 }

@@ -210,18 +210,16 @@ class PatternReader {
     for (const std::string_view anchor : {"^", "$", "\\A", "\\z", "\\Z", "\\b", "\\B"}) {
       if (accept(anchor)) return read_anchor(anchor.back());
     }
-    const bool is_class = is_next("[") || is_next(".");
-    if (is_class && ignores_case_) return refused("a class of characters where case does not count");
-    if (is_class) previous_letter_ = 0;
+    if (is_next("[") || is_next(".")) previous_letter_ = 0;
     if (accept("[")) {
-      LB_ASSIGN_OR_RETURN(CodePointSet set, read_class());
+      LB_ASSIGN_OR_RETURN(CodePointSet set, read_class(/*is_outermost=*/true));
       return character(std::move(set));
     }
     if (accept(".")) return character(CodePointSet('\n', '\n').complement());
     if (is_next("\\")) {
       LB_ASSIGN_OR_RETURN(Escaped escaped, read_escape(false));
       if (!escaped.character) {
-        if (ignores_case_) return refused("a class of characters where case does not count");
+        if (ignores_case_ && !escaped.has_no_case) return refused("such a class where case does not count");
         previous_letter_ = 0;
         return character(std::move(escaped.set));
       }
@@ -241,16 +239,22 @@ class PatternReader {
       return character(CodePointSet(c, c));
     }
     const char32_t lower = c | 0x20U;
-    const char32_t upper = lower & ~char32_t{0x20};
     if (may_be_ligature(previous_letter_, lower)) {
       return refused("letters of which there is a ligature, where case does not count");
     }
     previous_letter_ = lower;
-    std::vector<CodePointSet::Range> both{{lower, lower}, {upper, upper}};
-    // The long s and the Kelvin sign.
-    if (lower == 's') both.push_back({0x17F, 0x17F});
-    if (lower == 'k') both.push_back({0x212A, 0x212A});
+    std::vector<CodePointSet::Range> both;
+    add_cases(c, both);
     return character(CodePointSet(std::move(both)));
+  }
+
+  // A letter of ASCII in either case, and the long s and the Kelvin sign; any other character of ASCII alone.
+  static void add_cases(char32_t c, std::vector<CodePointSet::Range>& ranges) {
+    ranges.push_back({c, c});
+    if (!is_ascii_letter(c)) return;
+    ranges.push_back({c ^ 0x20U, c ^ 0x20U});
+    if ((c | 0x20U) == 's') ranges.push_back({0x17F, 0x17F});
+    if ((c | 0x20U) == 'k') ranges.push_back({0x212A, 0x212A});
   }
 
   // What stands before or behind a place, or does not.
@@ -336,6 +340,13 @@ class PatternReader {
     } else if (accept("?i:")) {
       is_plain = true;
       ignores_case_ = true;
+    } else if (accept("?i)")) {
+      // A group up to the end of the one around it, with all alternatives that follow.
+      ignores_case_ = true;
+      LB_ASSIGN_OR_RETURN(PatternNode rest, read_alternatives());
+      ignores_case_ = ignored_case;
+      if (rest.size_max == 0) return refused("'(?i)' with nothing behind it");
+      return rest;
     } else if (accept("?>")) {
       node.kind = NodeKind::kAtomic;
     } else if (accept("?=") || accept("?!")) {
@@ -385,10 +396,11 @@ class PatternReader {
   struct Escaped {
     std::optional<char32_t> character;
     CodePointSet set;
+    bool has_no_case = false;  // it has a letter in both cases or in none
   };
 
-  // Behind its "[".
-  Result<CodePointSet> read_class() {
+  // Behind its "[". Where case does not count, that is of the outermost one, before its '^'.
+  Result<CodePointSet> read_class(bool is_outermost = false) {
     if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
     const bool is_negated = accept("^");
     std::optional<CodePointSet> intersected;
@@ -407,7 +419,20 @@ class PatternReader {
     if (united.empty()) return refused("a class of no characters");
     --depth_;
     CodePointSet set = meet(intersected, std::move(united));
+    if (ignores_case_ && is_outermost) {
+      LB_ASSIGN_OR_RETURN(set, in_all_cases(set));
+    }
     return is_negated ? set.complement() : set;
+  }
+
+  Result<CodePointSet> in_all_cases(const CodePointSet& set) const {
+    std::vector<CodePointSet::Range> ranges;
+    for (const auto& range : set.ranges()) {
+      if (range.last >= 0x80) return refused("a class of characters beyond ASCII where case does not count");
+      for (char32_t c = range.first; c <= range.last; ++c)
+        add_cases(c, ranges);
+    }
+    return CodePointSet(std::move(ranges));
   }
 
   static CodePointSet meet(const std::optional<CodePointSet>& before, std::vector<CodePointSet::Range> united) {
@@ -472,11 +497,11 @@ class PatternReader {
       case 's':
       case 'd':
       case 'w':
-        return Escaped{{}, characters_of_shorthand(static_cast<char>(c), in_brackets)};
+        return Escaped{{}, characters_of_shorthand(static_cast<char>(c), in_brackets), c != 'w'};
       case 'S':
       case 'D':
       case 'W':
-        return Escaped{{}, characters_of_shorthand(static_cast<char>(c | 0x20U), in_brackets).complement()};
+        return Escaped{{}, characters_of_shorthand(static_cast<char>(c | 0x20U), in_brackets).complement(), c != 'W'};
       case 'p':
       case 'P':
         return read_category(c == 'P');

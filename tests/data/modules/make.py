@@ -7,7 +7,9 @@ Needs torch and sentence-transformers (6.x); the tests need neither. Usage: make
 import json
 import pathlib
 import shutil
+import tempfile
 
+import safetensors.torch
 import sentence_transformers
 import torch
 from sentence_transformers import SentenceTransformer
@@ -53,6 +55,41 @@ def encode_with_prompts(texts):
     }
 
 
+def encode_without_prompt(transformer, texts):
+    """The vectors of each mode of pooling that leaves a prompt's tokens out."""
+    found = {}
+    for mode in Pooling.POOLING_MODES:
+        pooling = Pooling(HIDDEN, pooling_mode=mode, include_prompt=False)
+        model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
+        found[mode] = [[float(f"{x:.8g}") for x in model.encode(text, prompt="cat and dog: ")] for text in texts]
+    return found
+
+
+def encode_compressed(texts):
+    """Tables as model2vec compresses them, in files that take the place of static/model.safetensors, and their vectors."""
+    torch.manual_seed(20261127)
+    tokens, rows = json.loads((HERE / "static/tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"], 11
+    tensors = {
+        "embeddings": torch.randn(rows, 24),
+        "mapping": torch.randint(rows, (len(tokens),)),
+        "weights": torch.rand(len(tokens), dtype=torch.float64),
+    }
+    files = {
+        "compressed": tensors,
+        "shared": {"embeddings": tensors["embeddings"].half(), "mapping": tensors["mapping"].int()},
+        "weighed": {"embeddings": torch.randn(len(tokens), 24).half(), "weights": tensors["weights"].float()},
+    }
+    found = {}
+    for name, content in files.items():
+        safetensors.torch.save_file(content, HERE / f"{name}.safetensors")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(HERE / "static", folder, dirs_exist_ok=True)
+            shutil.copy(HERE / f"{name}.safetensors", pathlib.Path(folder) / "model.safetensors")
+            model = SentenceTransformer(folder, device="cpu").float()
+            found[name] = [[float(f"{x:.8g}") for x in model.encode(text)] for text in texts]
+    return found
+
+
 def main():
     texts = json.loads((TINY / "expected.json").read_text(encoding="utf-8"))["texts"]
     transformer = SentenceTransformer(str(TINY / "f32"), device="cpu")[0]
@@ -75,12 +112,14 @@ def main():
         shutil.move(whole / part, HERE / "behind" / part)
     shutil.rmtree(whole)
     expected["prompts"] = encode_with_prompts(texts)
+    expected["without_prompt"] = encode_without_prompt(transformer, texts)
     static = StaticEmbedding(Tokenizer.from_file(str(TINY / "f32/tokenizer.json")), embedding_dim=24)
     model, expected["vectors"]["static"] = encode(randomize(static), [Normalize()], texts)
     shutil.rmtree(HERE / "static", ignore_errors=True)
     model.save(str(HERE / "static"))
     for rest in "README.md", "config_sentence_transformers.json":
         (HERE / "static" / rest).unlink(missing_ok=True)
+    expected["vectors"] |= encode_compressed(texts)
     (HERE / "expected.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n", encoding="utf-8")
 
 

@@ -1,8 +1,11 @@
 // The model BPE.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
+#include <string>
 
 #include "model_tokens.h"
 #include "small_tokenizer.h"
@@ -203,6 +206,61 @@ TEST(BpeTest, TakesAMillionMergesAndTheVocabularyBehindThem) {
   const auto tokenizer = Tokenizer::from_json(json_text, "many");
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   EXPECT_EQ(testing::ids_of(*tokenizer, "ab"), (Ids{2}));
+}
+
+// A file long enough that its vocabulary and the second half of its merges are read on other threads: all pairs of 150
+// characters, far apart.
+class LongMergesTest : public ::testing::Test {
+ protected:
+  static constexpr int kCharacters = 150;
+
+  static std::string character(int i) { return Json::parse(fmt::format("\"\\u{:04x}\"", 0x100 + i)); }
+  // Each merge is what `write` makes of its two characters, or of what replaces them at a rank.
+  core::Result<Tokenizer> open(const std::map<int, std::string>& replaced = {}, const std::string& more_tokens = "") {
+    std::string vocab;
+    std::string merges;
+    for (int i = 0; i < kCharacters; ++i)
+      vocab += fmt::format("\"{}\":{},", character(i), i);
+    for (int rank = 0; rank < kCharacters * kCharacters; ++rank) {
+      const std::string left = character(rank / kCharacters);
+      const std::string right = character(rank % kCharacters);
+      vocab += fmt::format("\"{}{}\":{},", left, right, kCharacters + rank);
+      const auto other = replaced.find(rank);
+      merges += fmt::format("{}\n{:60}\"{}\"", rank == 0 ? "" : ",", "",
+                            other == replaced.end() ? left + " " + right : other->second);
+    }
+    vocab += more_tokens;
+    vocab.pop_back();
+    return Tokenizer::from_json(R"({"model":{"type":"BPE","vocab":{)" + vocab + R"(},"merges":[)" + merges + "]}}",
+                                "long.json");
+  }
+};
+
+TEST_F(LongMergesTest, AreReadAsShortOnesAre) {
+  const auto tokenizer = open();
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  for (int rank = 0; rank < kCharacters * kCharacters; rank += 7) {
+    ASSERT_EQ(testing::ids_of(*tokenizer, character(rank / kCharacters) + character(rank % kCharacters)),
+              (Ids{kCharacters + rank}));
+  }
+  // Of two pairs the one of the lower rank.
+  EXPECT_EQ(testing::ids_of(*tokenizer, character(149) + character(3) + character(9)),
+            (Ids{149, kCharacters + 3 * kCharacters + 9}));
+}
+
+TEST_F(LongMergesTest, TheFirstWrongOneIsNamed) {
+  const auto expect_refused = [](const core::Result<Tokenizer>& tokenizer, const std::string& part) {
+    ASSERT_FALSE(tokenizer.ok()) << part;
+    EXPECT_EQ(tokenizer.status().code(), StatusCode::kInvalidModel);
+    EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(part));
+  };
+  const std::string other = character(kCharacters);
+  const std::string wrong = character(5) + " " + other;
+  expect_refused(open({{22'000, wrong}}), "'" + other + "' of merge 22000 is not in the vocabulary");
+  expect_refused(open({{300, wrong}, {22'000, wrong}}), "'" + other + "' of merge 300 is not in the vocabulary");
+  expect_refused(open({{300, "ab"}}), "merge 300, 'ab', is not two tokens");
+  expect_refused(open({}, "\"a\":22700,\"a\":22701,"), "the token 'a' occurs twice");
+  expect_refused(open({}, "\"a\":22700,\"b\":22700,"), "tokens 'a' and 'b' have the same id 22700");
 }
 
 }  // namespace

@@ -44,6 +44,26 @@ TEST(JsonNumberTest, RoundsAsOftenAsTheReference) {
   EXPECT_EQ(number("1e-310"), 0x0.012688b70e62bp-1022);
 }
 
+TEST(JsonNumberTest, ReadsAsManyDigitsAsThereAre) {
+  std::string digits;
+  double power = 1;
+  for (int count = 1; count <= 19; ++count) {
+    digits += static_cast<char>('0' + (count * 7 + 2) % 10);
+    power *= 10;
+    const auto whole = static_cast<double>(std::stoull(digits));
+    EXPECT_EQ(number(digits), whole);
+    EXPECT_EQ(number("0." + digits), whole / power);
+    EXPECT_EQ(number("-" + digits + "e2"), -whole * 100);
+    // What is no digit may stand anywhere among the next eight bytes.
+    for (const char* behind : {"]", ",", " ", "/", ":", "]]]]]]]]", ",12345678", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"}) {
+      const std::string text = digits + behind;
+      std::string_view rest = text;
+      EXPECT_EQ(take_json_number(rest), whole) << text;
+      EXPECT_EQ(rest, behind);
+    }
+  }
+}
+
 TEST(JsonNumberTest, TakesTheNumberAndNoMore) {
   std::string_view text = "-1.5]";
   EXPECT_EQ(take_json_number(text), -1.5);

@@ -24,7 +24,10 @@ EXPRESSIONS = [
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?"
     r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|"
     r"\s*[\r\n]+|\s+(?!\S)|\s+",
+    # Of GPT-4 as tiktoken has it, but for what is refused below.
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
     # What else is read.
+    r"a(?i)b|c", r"(?i)ab|x", r"(?:x(?i)b|c)d", r"(?i:[^k-t]+)", r"(?i:[a-z&&[^k]]+x)", r"(?i:[[^k]&&a-s]+)", r"(?i:s[t]|[sf][si])", r"(?i:a\s|\S\d|b.|\D\D[!-~])",
     r"\w+", r"\W", r"\d+|\D", r"\S\s", r".", r".+", r"\p{^L}+", r"\P{Nd}+?x|a", r"[^\W\d]+", r"[\w&&[^aeiou]]+", r"[a-z&&[^m-p]q]+",
     r"(?<=a).", r"(?<!\s)\p{L}+", r"(?<=ab|cd)\w", r"\p{L}(?=\p{M})", r"\p{L}(?!\p{M})", r"(?>a+|ab)b?", r"\w++\s", r"\w*+a|b", r"\w*?a",
     r"a{2}", r"[ab]{2,3}", r"[ab]{2,3}?", r"x{,2}b", r"a{2,}", r"\w{3,}?\s", r"(a|ab)(c|bcd)?", r"(?:a|b)+?c", r"[\x20\t\u00e9\x{1F600}]+",
@@ -33,7 +36,7 @@ EXPRESSIONS = [
     r"(a(b(c(d)?)?)?)", r"\p{Sc}\p{Nd}+|\p{Pd}|\p{Zs}{2}|\p{Cf}|\p{Co}|\p{Cn}|\p{Cc}|\p{Me}|\p{Nl}|\p{Sk}|\p{So}|\p{Sm}|\p{Pi}|\p{Pf}",
 ]
 REFUSED = [
-    "^*a", r"(?=a$)a", r"\b", "^", r"(?:\b)+a", r"(?<=^a)b", r"\Ga", r"\R", r"\X", r"\h", r"(?i)a", r"(?m:a.)", r"(?x: a)", r"(?i:é)", r"(?i:[a])", r"(?i:ss)",
+    "^*a", r"(?=a$)a", r"\b", "^", r"(?:\b)+a", r"(?<=^a)b", r"\Ga", r"\R", r"\X", r"\h", r"a(?i)", r"(?i-m:a)", r"(?i:[é])", r"(?i:[^ß])", r"(?i:\w)", r"(?i)\p{L}", r"(?m:a.)", r"(?x: a)", r"(?i:é)", r"(?i:ss)",
     r"(?i:of+i)", r"(?<n>a)", r"(a)\1", r"(?#a)a", r"[[:alpha:]]", r"\p{Han}", r"\p{Greek}", r"a{2}+", r"a{2}?", r"a**", r"(?:a?)*", r"a*", r"|a", "a|b|", "", r"(?:)a",
     r"(?=a)+b", r"(?=a*)b", r"(?<=a+)b", r"[]a]", r"[a-c-e]", r"[a-\d]", r"[\d-a]", r"[--/]", r"[&&a]", r"[a&&]", r"[a", r"(a", r"a)", "a\\", r"\x{D800}",
     r"\xe9", r"\x{110000}", r"a{3,2}", r"a{0}", r"a{1001}", r"(?:a{100}){100}", r"{2}", r"a{x}", r"*a", r"\K", r"\Qa", r"\cA", r"\0", r"\pL", r"(?~a)",

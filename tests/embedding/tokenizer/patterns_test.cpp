@@ -95,6 +95,14 @@ TEST(PatternTest, FindsWhatExpressionsSay) {
   EXPECT_EQ(matches(R"((?>a|ab)c)", "abc"), Texts{});
   EXPECT_EQ(matches(R"((?i:'s|k))", "'S'\u017F\u212AK"), (Texts{"'S", "'\u017F", "\u212A", "K"}));
   EXPECT_EQ(matches(R"([\w&&[^a-c]]+)", "abcde"), (Texts{"de"}));
+  EXPECT_EQ(matches("'(?i:[sdmt]|ll)", "'S'\u017F'll'LL'x"), (Texts{"'S", "'\u017F", "'ll", "'LL"}));
+  EXPECT_EQ(matches("(?i:[^a-jl-z]+)", "aK\u212A1\u017FS\u00C9"), (Texts{"K\u212A1", "\u00C9"}));
+  EXPECT_EQ(matches("(?i:[[^k]&&a-z]+)", "aKk\u212AB\u017F"), (Texts{"a", "B\u017F"}))
+      << "what is within is as it stands";
+  EXPECT_EQ(matches(R"((?i:s[t].\s\D))", "\uFB06! aST! a"), (Texts{"ST! a"})) << "a class is no part of a ligature";
+  EXPECT_EQ(matches("a(?i)b|c", "aBxCacC"), (Texts{"aB", "ac"})) << "all alternatives behind it";
+  EXPECT_EQ(matches("(?i)ab|c", "ABC"), (Texts{"AB", "C"}));
+  EXPECT_EQ(matches("(?:x(?i)y|z)w", "xYwxZwxzW"), (Texts{"xYw", "xZw"})) << "up to the end of its group";
   EXPECT_EQ(matches(R"([^(\s|[.,])]+)", "a|b (c.)"), (Texts{"a", "b", "c"}));
   EXPECT_EQ(matches(R"(.+)", "a\r\nb"), (Texts{"a\r", "b"}));
   EXPECT_EQ(matches(R"(\u4E2D|\x{1F600}|\x41)", "中\U0001F600A"), (Texts{"中", "\U0001F600", "A"}));
@@ -135,9 +143,13 @@ TEST(PatternTest, RefusesWhatMayMeanSomethingElse) {
            {R"((a)\1)", R"('\1')"},
            {R"(\p{Han})", R"('\p{Han}')"},
            {R"(\p{)", R"(a '\p' without)"},
-           {"(?i)a", "a group that begins with '(?i'"},
+           {"a(?i)", "'(?i)' with nothing behind it"},
+           {"(?i-m:a)", "a group that begins with '(?i'"},
            {"(?<n>a)", "a group that begins with '(?<'"},
-           {"(?i:[a])", "a class of characters where case does not count"},
+           {"(?i:[aé])", "a class of characters beyond ASCII where case does not count"},
+           {"(?i:[^é])", "a class of characters beyond ASCII where case does not count"},
+           {R"((?i)\p{L})", "such a class where case does not count"},
+           {R"((?i:\w))", "such a class where case does not count"},
            {"(?i:é)", "a character beyond ASCII where case does not count"},
            {"(?i:mass)", "letters of which there is a ligature"},
            {"a*", "that it can match nothing at all"},

@@ -22,7 +22,7 @@ core::Result<std::unique_ptr<const WordPiece>> make(const std::vector<std::strin
   for (const auto& token : tokens) {
     if (auto status = vocabulary.add(token, id++); !status.ok()) return status;
   }
-  if (auto status = vocabulary.finish(); !status.ok()) return status;
+  if (auto status = vocabulary.finish_steps(); !status.ok()) return status;
   return WordPiece::create(std::move(vocabulary), {"?", prefix, 100});
 }
 
@@ -138,6 +138,35 @@ TEST(VocabularyTest, FindsEveryOneOfManyTokens) {
   for (std::uint64_t i = 0; i < 200'000; ++i) {
     ASSERT_EQ(vocabulary.find(std::to_string(i * 7919)), static_cast<std::int32_t>(i));
     ASSERT_EQ(vocabulary.find(std::to_string(i * 7919) + "x"), std::nullopt);
+  }
+}
+
+TEST(VocabularyTest, FindsTokensOfEveryLengthByWordsAndBySteps) {
+  // Neighbours differ in one byte, wherever it is.
+  std::vector<std::string> tokens;
+  for (std::size_t size = 1; size <= 40; ++size) {
+    for (std::size_t changed = 0; changed < size; ++changed) {
+      tokens.emplace_back(size, 'a');
+      tokens.back()[changed] = 'b';
+    }
+  }
+  for (const bool has_steps : {false, true}) {
+    Vocabulary vocabulary;
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+      ASSERT_TRUE(vocabulary.add(tokens[id], id).ok());
+    ASSERT_TRUE(vocabulary.finish().ok());
+    // As where the list was finished before it was known whose it is.
+    if (has_steps) {
+      ASSERT_TRUE(vocabulary.finish_steps().ok());
+    }
+    const std::vector<std::string_view> wanted(tokens.begin(), tokens.end());
+    std::vector<std::int32_t> ids(wanted.size());
+    vocabulary.find_all(wanted, ids);
+    for (std::size_t id = 0; id < tokens.size(); ++id) {
+      ASSERT_EQ(vocabulary.find(tokens[id]), static_cast<std::int32_t>(id)) << tokens[id] << has_steps;
+      ASSERT_EQ(ids[id], static_cast<std::int32_t>(id)) << tokens[id] << has_steps;
+      ASSERT_EQ(vocabulary.find(std::string(tokens[id].size(), 'a')), std::nullopt);
+    }
   }
 }
 
