@@ -192,6 +192,8 @@ class OnnxruntimeBackend final : public core::Backend {
     blob.runtime_version = vendor.environment->library().version;
     blob.precision = options.precision;
     blob.compatibility = made.compatibility(place.provider);
+    // ONNX Runtime reads it as any model, and hands the provider its own copy of the context.
+    blob.is_copied = true;
     return blob;
   }
 

@@ -234,7 +234,8 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   Session session;
   session.one_at_a_time = mutex_of(library, plugin);
   const auto lock = session.lock();
-  session.kept.push_back(blob.bytes);
+  // A provider's context is copied; what is the vendor's own it reads in place.
+  if (plugin == nullptr) session.kept.push_back(blob.bytes);
   session.from_blob = true;
   const LibrariesOfSession libraries(plugin);
   abi::Session* handle = nullptr;
