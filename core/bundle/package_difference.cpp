@@ -30,9 +30,9 @@ Status Package::check_difference(const Variant& variant) const {
   LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
   const std::uint64_t most = kGrowthMax * (std::uint64_t{source->bytes.size()} + stored.bytes.size());
   if (difference.bytes <= most) return {};
-  return invalid_bundle("'difference'", fmt::format("it makes {} bytes of {} and {}, which is more than {} times as much",
-                                                    difference.bytes, source->bytes.size(), stored.bytes.size(),
-                                                    kGrowthMax));
+  return invalid_bundle("'difference'",
+                        fmt::format("it makes {} bytes of {} and {}, which is more than {} times as much",
+                                    difference.bytes, source->bytes.size(), stored.bytes.size(), kGrowthMax));
 }
 
 Result<SharedBytes> Package::make_whole(const Variant& variant) const {
@@ -42,9 +42,9 @@ Result<SharedBytes> Package::make_whole(const Variant& variant) const {
   LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
   const std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(difference.bytes);
   const std::span<std::byte> whole(memory.get(), difference.bytes);
-  LB_RETURN_IF_ERROR(apply_vcdiff(source.bytes, stored.bytes, whole,
-                                  fmt::format("{}: variant '{}': '{}'", files().name(), printable(variant.name),
-                                              printable(difference.file))));
+  LB_RETURN_IF_ERROR(apply_vcdiff(
+      source.bytes, stored.bytes, whole,
+      fmt::format("{}: variant '{}': '{}'", files().name(), printable(variant.name), printable(difference.file))));
   // Of a mapping little is read again.
   platform::release_pages(source.bytes);
   return SharedBytes{memory, whole};

@@ -104,7 +104,8 @@ Status PackageWriter::add_variant(const std::string& component, VariantInput var
     if (is_asset_ref(info.model)) references.push_back(info.model);
     for (const std::string& reference : references) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, where));
-      if (!content_.assets.contains(ref.uri)) return argument(fmt::format("{}: the asset '{}' was not added", where, ref.uri));
+      if (!content_.assets.contains(ref.uri))
+        return argument(fmt::format("{}: the asset '{}' was not added", where, ref.uri));
     }
   }
   std::string name = variant.name;
@@ -184,7 +185,7 @@ Manifest PackageWriter::make_manifest(const Content& content) const {
 }
 
 Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(const Content& content,
-                                                                   std::vector<std::string>& empty_folders) const {
+                                                                  std::vector<std::string>& empty_folders) const {
   if (content.components.empty()) return argument("cannot write a bundle without a variant");
   LB_ASSIGN_OR_RETURN(std::string text, manifest_text(make_manifest(content)));
   std::map<std::string, SharedBytes> files;

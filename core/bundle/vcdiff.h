@@ -23,8 +23,8 @@ namespace latebind::core {
 [[nodiscard]] std::optional<std::string> vcdiff_of(std::span<const std::byte> source, std::span<const std::byte> target,
                                                    std::size_t bytes_max);
 
-// Fills all of `target`, from bytes that may be anything. kInvalidModel, with `where` before the message, for what is no
-// difference, refers outside of `source`, or makes another number of bytes; `target` may have any content then.
+// Fills all of `target`, from bytes that may be anything. kInvalidModel, with `where` before the message, for what is
+// no difference, refers outside of `source`, or makes another number of bytes; `target` may have any content then.
 [[nodiscard]] Status apply_vcdiff(std::span<const std::byte> source, std::span<const std::byte> difference,
                                   std::span<std::byte> target, std::string_view where);
 

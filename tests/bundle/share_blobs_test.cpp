@@ -18,11 +18,11 @@ namespace {
 
 using std::filesystem::path;
 using testing::bytes_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::read_file;
 using testing::text_of;
 using testing::write_file;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr std::size_t kBlob = 40'000;
 

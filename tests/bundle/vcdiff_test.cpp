@@ -113,8 +113,7 @@ TEST(VcdiffTest, EveryInstructionAndModeIsRead) {
   const std::string rfc = kHead + window(kFromAll, 28, "wxyzz", {"\x14\x05\x14\x1C\x00\x04", 6}, {"\x00\x04\x18", 3});
   EXPECT_EQ(made_of(kSource, rfc, 28), "abcdwxyzefghefghefghefghzzzz");
   // 3 back from here, near the last address plus 1, and by the one-byte table of earlier ones.
-  const std::string modes =
-      kHead + window(kFromAll, 12, "", {"\x24\x34\x74", 3}, std::string("\x03\x02\x0D", 3));
+  const std::string modes = kHead + window(kFromAll, 12, "", {"\x24\x34\x74", 3}, std::string("\x03\x02\x0D", 3));
   EXPECT_EQ(made_of(kSource, modes, 12), "nopnpnopnopn");
   // From what earlier windows made.
   const std::string target = kHead + window(std::string(1, 0), 4, "wxyz", "\x05", "") +
@@ -147,7 +146,8 @@ TEST(VcdiffTest, WhatIsDamagedIsRefusedWithWhatIsWrong) {
            {kHead + window(kFromAll, 4, "ab", "\x05", ""), "too early"},
            {kHead + window(kFromAll, 4, "abcde", "\x05", ""), "not used up"},
            {kHead + window(kFromAll, 4, "", "\x13", std::string(1, 0)), "too early"},
-           {kHead + window(kFromAll, 4, "", std::string("\x13\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 12), "\x01"),
+           {kHead +
+                window(kFromAll, 4, "", std::string("\x13\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 12), "\x01"),
             ""},
        }) {
     const auto result = applied(kSource, one.difference, 4);
