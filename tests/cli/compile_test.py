@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy
@@ -326,6 +327,12 @@ def test_lengths_and_npus_share_what_their_blobs_have_in_common(lengths_bundle, 
     good("unpack", lengths_bundle, "-o", tmp_path / "out")
     whole = {file.parent.name for file in (tmp_path / "out" / "model").glob("npu-*/model.onnx") if file.stat().st_size > 40e6}
     assert whole == {f"npu-v73-f16-1x{length}" for length in (32, 64, 128, 256)}
+    # Stock ONNX Runtime opens the ZIP as others unpack it, too.
+    with zipfile.ZipFile(npu_bundle) as archive:
+        archive.extractall(tmp_path / "others")
+    script = [sys.executable, SOURCE / "tests" / "cli" / "ort_package.py", tmp_path / "others"]
+    opened = json.loads(subprocess.run(script, stdout=subprocess.PIPE, check=True, timeout=120).stdout)
+    assert opened["selected"] == "portable" and "npu-v79-f16-1x32" in opened["variants"]
 
 
 def test_every_length_is_right_from_what_is_shared(lengths_bundle):
