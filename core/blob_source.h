@@ -34,6 +34,15 @@ class BlobSource {
   [[nodiscard]] virtual std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
                                                                 std::size_t rows) const = 0;
 
+  // What represents all of those for this device in this precision, of whatever shapes, by what is recorded of them;
+  // empty where something is not recorded. prove_for() compares that with the bytes.
+  [[nodiscard]] virtual std::string digest_for(const Device& /*device*/, const CompileOptions& /*options*/) const {
+    return {};
+  }
+  [[nodiscard]] virtual Status prove_for(const Device& /*device*/, const CompileOptions& /*options*/) const {
+    return Status(StatusCode::kUnsupported, "nothing is recorded of the blobs");
+  }
+
   struct Padded {
     std::size_t inputs = 0;
     std::vector<std::size_t> lengths{};

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/blob_source.h"
 #include "core/cached_load.h"
 #include "core/json_text.h"
 #include "core/platform/digest.h"
@@ -19,8 +20,22 @@ constexpr int kVerdictFormat = 1;
 // A verdict is never longer.
 constexpr std::size_t kVerdictBytesMax = 4096;
 
-bool may_be_kept(CompileCache* cache, const Model& model) {
-  return cache != nullptr && model.blobs() == nullptr && cache->check_folder().ok();
+// With what the model brings; nothing where that is not recorded, or there is no cache.
+std::optional<VerdictSubject> whole_subject(CompileCache* cache, const Model& model, VerdictSubject subject) {
+  if (cache == nullptr || !cache->check_folder().ok()) return std::nullopt;
+  const BlobSource* const blobs = model.blobs();
+  if (blobs == nullptr) return subject;
+  const std::string of_device = blobs->digest_for(subject.device, subject.compile);
+  const std::string of_reference = blobs->digest_for(subject.reference, subject.reference_options);
+  if (of_device.empty() || of_reference.empty()) return std::nullopt;
+  subject.blobs = of_device + " " + of_reference;
+  return subject;
+}
+
+Status prove_blobs(const Model& model, const VerdictSubject& subject) {
+  if (subject.blobs.empty()) return {};
+  LB_RETURN_IF_ERROR(model.blobs()->prove_for(subject.device, subject.compile));
+  return model.blobs()->prove_for(subject.reference, subject.reference_options);
 }
 
 Result<Verdict> parse_verdict(std::span<const std::byte> bytes) {
@@ -38,47 +53,55 @@ Result<Verdict> parse_verdict(std::span<const std::byte> bytes) {
 CompileKey make_verdict_key(std::string_view model_digest, std::string_view model_name, const VerdictSubject& subject) {
   CompileKey result = make_compile_key(model_digest, model_name, subject.device, subject.compile);
   const CompileKey reference = make_compile_key(model_digest, model_name, subject.reference, subject.reference_options);
-  const json key{{"verdict", kVerdictFormat},
+  json key{{"verdict", kVerdictFormat},
                  {"samples", subject.samples},
                  {"device", result.text},
                  {"reference", reference.text},
                  {"precision", word_of(subject.active.precision)},
                  {"static_lengths", subject.active.static_lengths},
                  {"static_rows", subject.active.static_rows}};
+  if (!subject.blobs.empty()) key["blobs"] = subject.blobs;
   result.text = key.dump();
   result.digest = platform::sha256_hex(std::as_bytes(std::span(result.text)));
   result.model = fmt::format("{}, compared with {}", model_name, subject.reference.id());
   return result;
 }
 
-std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, const VerdictSubject& subject) {
-  if (!may_be_kept(cache, model)) return std::nullopt;
+std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, VerdictSubject subject) {
+  const auto whole = whole_subject(cache, model, std::move(subject));
+  if (!whole) return std::nullopt;
   CompileStore& store = *cache->store();
   // Where nothing is known of the model's bytes yet, there can be no verdict.
   const auto digest = model.digest([&](const auto& file) { return store.digests().known(file); });
   if (!digest.ok() || !model.check_bytes().ok()) return std::nullopt;
-  const auto blob = store.get(make_verdict_key(*digest, model.name(), subject));
+  const auto blob = store.get(make_verdict_key(*digest, model.name(), *whole));
   if (!blob.ok()) return std::nullopt;
   auto verdict = parse_verdict(blob->bytes.bytes);
   if (!verdict.ok()) return std::nullopt;
   return *std::move(verdict);
 }
 
-void keep_verdict(CompileCache* cache, const Model& model, const VerdictSubject& subject, const Verdict& verdict) {
-  if (!may_be_kept(cache, model)) return;
+void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subject, const Verdict& verdict) {
+  const auto whole = whole_subject(cache, model, std::move(subject));
+  if (!whole) return;
   const json object{{"agrees", verdict.agrees}, {"text", verdict.text}};
   const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > kVerdictBytesMax) return;
-  const Blob blob{.backend = subject.device.backend,
-                  .device = subject.device.name,
-                  .runtime_version = subject.device.runtime_version,
-                  .precision = subject.active.precision,
+  const Blob blob{.backend = whole->device.backend,
+                  .device = whole->device.name,
+                  .runtime_version = whole->device.runtime_version,
+                  .precision = whole->active.precision,
                   .bytes = SharedBytes::from_string(text)};
   keep_later(
       *cache, model, Status(StatusCode::kNotFound, "computed in the background"),
-      fmt::format("what was found of {} on {} is not kept", model.name(), subject.device.id()),
-      [name = model.name(), subject](std::string_view digest) { return make_verdict_key(digest, name, subject); },
-      [blob]() -> Result<Blob> { return blob; });
+      fmt::format("what was found of {} on {} is not kept", model.name(), whole->device.id()),
+      [name = model.name(), subject = *whole](std::string_view digest) {
+        return make_verdict_key(digest, name, subject);
+      },
+      [blob, model, subject = *whole]() -> Result<Blob> {
+        LB_RETURN_IF_ERROR(prove_blobs(model, subject));
+        return blob;
+      });
 }
 
 }  // namespace latebind::core

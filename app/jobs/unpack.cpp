@@ -31,7 +31,7 @@ Status write(const std::string& bundle, const std::string& folder) {
   // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
   LB_ASSIGN_OR_RETURN(const auto verified, package.verify());
   if (!verified.ok()) return verified.damages.front();
-  return core::unpack_package(package.files(), platform::path_from_utf8(folder));
+  return core::unpack_package(package, platform::path_from_utf8(folder));
 }
 
 }  // namespace

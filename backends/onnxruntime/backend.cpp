@@ -38,10 +38,14 @@ constexpr std::string_view kBackendName = "onnxruntime";
 constexpr std::string_view kCpu = "CPU";
 
 // A device is told in which precision to compute, or known to compute in what the model is written in: f32.
-Status check_precision(std::string_view device, Precision computes_in, const CompileOptions& options) {
+Status check_precision(std::string_view device, Precision computes_in, const CompileOptions& options,
+                       std::string_view provider = {}) {
   if (options.precision == computes_in) return {};
-  return Status(StatusCode::kUnsupported, fmt::format("onnxruntime:{} computes in {}, not in {}", device,
-                                                      core::word_of(computes_in), core::word_of(options.precision)));
+  const KnownProvider* const known = known_provider(provider);
+  const std::string_view why = known != nullptr ? known->why_one_precision : std::string_view();
+  return Status(StatusCode::kUnsupported,
+                fmt::format("onnxruntime:{} computes in {}, not in {}{}{}", device, core::word_of(computes_in),
+                            core::word_of(options.precision), why.empty() ? "" : ": ", why));
 }
 
 // Whether the blob can have been made for this device, according to its label.
@@ -178,7 +182,7 @@ class OnnxruntimeBackend final : public core::Backend {
       return make_blob(*vendor.environment, model, options, SessionKind::kCompile);
     }
     LB_ASSIGN_OR_RETURN(const auto place, find_place(vendor, device));
-    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
+    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options, place.provider));
     if (!compiles(place)) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("{} compiles nothing ahead: it runs the model itself", place.use.id));
@@ -192,6 +196,8 @@ class OnnxruntimeBackend final : public core::Backend {
     blob.runtime_version = vendor.environment->library().version;
     blob.precision = options.precision;
     blob.compatibility = made.compatibility(place.provider);
+    // ONNX Runtime reads it as any model, and hands the provider its own copy of the context.
+    blob.is_copied = true;
     return blob;
   }
 
@@ -311,7 +317,7 @@ class OnnxruntimeBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(const auto target, find_target(device));
     if (target.target != nullptr) LB_RETURN_IF_ERROR(check_emulation(target, options));
     LB_ASSIGN_OR_RETURN(auto place, find_place(vendor, device));
-    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options));
+    LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options, place.provider));
     return place;
   }
 

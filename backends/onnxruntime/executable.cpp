@@ -98,8 +98,10 @@ Status OnnxruntimeRun::compute() {
   values.reserve(outputs_.size());
   for (const Output& output : outputs_)
     values.push_back(output.value);
-  if (stopped_.load(std::memory_order_acquire)) return {};  // the result is not used
-  const auto lock = loaded_->session.lock();
+  const auto is_stopped = [this] { return stopped_.load(std::memory_order_acquire); };
+  if (is_stopped()) return {};  // the result is not used
+  LB_ASSIGN_OR_RETURN(const auto turn, loaded_->session.turn(is_stopped));
+  if (is_stopped()) return {};
   abi::Status* const failure =
       library_.api.Run(loaded_->session.handle.get(), lease_->get(), loaded_->input_names.data(), inputs_.data(),
                        inputs_.size(), loaded_->output_names.data(), loaded_->output_names.size(), values.data());

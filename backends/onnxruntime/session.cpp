@@ -200,12 +200,12 @@ struct MappedBlob {
 };
 
 // Of providers that cannot be in several sessions at the same time; else null.
-std::mutex* mutex_of(const Library& library, const PluginUse* plugin) {
-  static platform::PerProcess<std::mutex> mutex;
+OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
+  static platform::PerProcess<OneAtATime> turns;
   if (plugin == nullptr) return nullptr;
   const char* const name = library.plugin.EpDevice_EpName(plugin->device);
   const KnownProvider* const known = name != nullptr ? known_provider(name) : nullptr;
-  return known != nullptr && known->one_session_at_a_time ? &mutex.get() : nullptr;
+  return known != nullptr && known->one_session_at_a_time ? &turns.get() : nullptr;
 }
 
 // What a provider opens for a session stays in the process. NVIDIA's driver for Vulkan leaves work for the end of every
@@ -232,9 +232,10 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
                           const PluginUse* plugin = nullptr) {
   const Library& library = environment->library();
   Session session;
-  session.one_at_a_time = mutex_of(library, plugin);
-  const auto lock = session.lock();
-  session.kept.push_back(blob.bytes);
+  session.one_at_a_time = turns_of(library, plugin);
+  LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
+  // A provider's context is copied; what is the vendor's own it reads in place.
+  if (plugin == nullptr) session.kept.push_back(blob.bytes);
   session.from_blob = true;
   const LibrariesOfSession libraries(plugin);
   abi::Session* handle = nullptr;
@@ -264,9 +265,13 @@ Result<Assignment> assignment_of(const Environment& environment, const abi::Sess
 }  // namespace
 
 Session::~Session() {
-  if (handle == nullptr) return;
-  const auto held = lock();
-  handle.reset();
+  if (handle == nullptr || one_at_a_time == nullptr) return;
+  struct Rest {
+    std::shared_ptr<const Environment> environment;
+    std::vector<core::SharedBytes> kept;
+    Owned<abi::Session> handle;
+  };
+  one_at_a_time->end(std::make_shared<Rest>(Rest{std::move(environment), std::move(kept), std::move(handle)}));
 }
 
 Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
@@ -279,8 +284,8 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
     LB_RETURN_IF_ERROR(use_plugin(*environment, *plugin, options, options.host_nodes, session_options.get()));
   }
   Session session;
-  session.one_at_a_time = mutex_of(environment->library(), plugin);
-  const auto lock = session.lock();
+  session.one_at_a_time = turns_of(environment->library(), plugin);
+  LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
   const LibrariesOfSession libraries(plugin);
   LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
   if (plugin != nullptr) {

@@ -1,17 +1,18 @@
 // Session: a model that the vendor has loaded, and what it declares. Made from a model or from a blob.
 //
 // Constant after construction; the vendor runs one session from several threads at once, but for providers that are in
-// one session at a time: whoever has the vendor do something with such a session holds lock().
+// one session at a time: whoever has the vendor do something with such a session takes a turn().
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "backends/onnxruntime/assignment.h"
 #include "backends/onnxruntime/declaration.h"
 #include "backends/onnxruntime/environment.h"
+#include "backends/onnxruntime/one_at_a_time.h"
 #include "backends/onnxruntime/session_options.h"
 #include "core/executable.h"
 #include "core/model.h"
@@ -25,15 +26,17 @@ struct Session {
   Session& operator=(Session&&) = default;
   ~Session();
 
-  [[nodiscard]] std::unique_lock<std::mutex> lock() const {
-    return one_at_a_time != nullptr ? std::unique_lock(*one_at_a_time) : std::unique_lock<std::mutex>();
+  // Null where none is needed. The errors of OneAtATime::take().
+  [[nodiscard]] core::Result<OneAtATime::Turn> turn(const std::function<bool()>& is_enough = nullptr) const {
+    if (one_at_a_time == nullptr) return OneAtATime::Turn();
+    return one_at_a_time->take(is_enough);
   }
 
   // Declared before what depends on them.
   std::shared_ptr<const Environment> environment;
   // What the vendor reads in place.
   std::vector<core::SharedBytes> kept;
-  std::mutex* one_at_a_time = nullptr;  // the process's; null: the provider can be in several sessions
+  OneAtATime* one_at_a_time = nullptr;  // the process's; null: the provider can be in several sessions
   bool from_blob = false;
   Assignment assignment{};  // of a provider's device
   Owned<abi::Session> handle{nullptr, nullptr};

@@ -59,6 +59,8 @@ constexpr std::array kKnown{
                   .package = "onnxruntime-ep-webgpu",
                   .compiles = false,
                   .one_session_at_a_time = true,
+                  .why_one_precision = "WebGPU computes in what a model is written in, which is f32, and its provider "
+                                       "does not tell whether an adapter has f16 (shader-f16)",
                   .gpus_of = 0},
     // Not before WebGPU: nobody has run it here yet.
     KnownProvider{.short_name = "TensorRtRtx",

@@ -59,6 +59,8 @@ struct KnownProvider {
   bool of_runtime = false;
   Needs needs{};
   std::span<const DefaultOption> options{};
+  // Why its devices compute in one precision only; empty: nothing is known of it.
+  std::string_view why_one_precision{};
   // Whose GPUs it computes on, by vendor of PCI; 0: on those of every maker; kNoGpus.
   static constexpr std::uint32_t kNoGpus = 0xFFFFFFFF;
   std::uint32_t gpus_of = kNoGpus;

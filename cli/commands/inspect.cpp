@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
+#include "core/bundle/asset.h"
 #include "core/bundle/manifest.h"
 #include "core/platform/files/folders.h"
 #include "core/text/one_line.h"
@@ -82,18 +84,26 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string table_of(const Component& component, const Files& files) {
+// What is stored of a variant and, where its blob is a shared asset, of that.
+std::uint64_t bytes_of(const Package& package, const Variant& variant, const Files& files) {
+  std::uint64_t bytes = variant.folder ? app::amount_below(files, *variant.folder).bytes : 0;
+  if (!variant.latebind || !core::is_asset_ref(variant.latebind->model)) return bytes;
+  const auto path = package.resolve(variant, variant.latebind->model);
+  const auto blob = path.ok() ? std::ranges::find(files, *path, &core::PackageFiles::File::path) : files.end();
+  return blob == files.end() ? bytes : bytes + blob->size;
+}
+
+std::string table_of(const Package& package, const Component& component, const Files& files) {
   std::vector<std::vector<std::string>> rows{{"variant", "target", "device", "runtime", "precision", "shapes", "MiB"}};
   for (const Variant& variant : component.variants) {
     const core::LatebindInfo info = variant.latebind.value_or(core::LatebindInfo{});
-    const app::Amount amount = variant.folder ? app::amount_below(files, *variant.folder) : app::Amount{};
     std::vector<std::string> row{variant.name,
                                  info.target,
                                  device_of(variant),
                                  info.runtime_version,
                                  info.precision,
                                  shapes_of(variant),
-                                 fmt::format("{:.1f}", mebibytes(amount.bytes))};
+                                 fmt::format("{:.1f}", mebibytes(bytes_of(package, variant, files)))};
     for (std::string& cell : row)
       cell = cell.empty() ? "-" : core::one_line(cell);
     rows.push_back(std::move(row));
@@ -133,7 +143,7 @@ std::string text_of(const Package& package, const Files& files) {
                                  core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
   if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
   for (const Component& component : manifest.components) {
-    text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(component, files),
+    text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(package, component, files),
                         refused_of(component));
   }
   if (!package.assets().empty()) text += "\nshared assets\n";

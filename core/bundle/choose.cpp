@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "core/platform/digest.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -156,6 +158,10 @@ std::optional<std::size_t> static_length(const Variant& variant, std::size_t row
   return static_cast<std::size_t>(shapes.front()[1]);
 }
 
+bool is_blob_for(const Variant& variant, const Device& device, const CompileOptions& options) {
+  return variant.latebind && !is_portable(variant) && judge_but_shapes(*variant.latebind, device, options).ok();
+}
+
 std::vector<std::size_t> rising(std::vector<std::size_t> lengths) {
   std::ranges::sort(lengths);
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
@@ -163,6 +169,25 @@ std::vector<std::size_t> rising(std::vector<std::size_t> lengths) {
 }
 
 }  // namespace
+
+std::string BundleBlobs::digest_for(const Device& device, const CompileOptions& options) const {
+  std::string text = "blobs";
+  for (const Variant& variant : component_.variants) {
+    if (!is_blob_for(variant, device, options)) continue;
+    const auto recorded = package_.recorded_sum(variant, variant.latebind->model);
+    if (!recorded) return {};
+    text += fmt::format(" {}:{} {}", variant.name.size(), variant.name, *recorded);
+  }
+  return platform::sha256_hex(std::as_bytes(std::span(text)));
+}
+
+Status BundleBlobs::prove_for(const Device& device, const CompileOptions& options) const {
+  for (const Variant& variant : component_.variants) {
+    if (!is_blob_for(variant, device, options)) continue;
+    LB_RETURN_IF_ERROR(package_.prove_file(variant, variant.latebind->model));
+  }
+  return {};
+}
 
 BlobSource::Padded BundleBlobs::padded() const {
   const Variant* portable = portable_variant(component_);

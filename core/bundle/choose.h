@@ -47,6 +47,8 @@ class BundleBlobs final : public BlobSource {
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;
   [[nodiscard]] std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
                                                         std::size_t rows) const override;
+  [[nodiscard]] std::string digest_for(const Device& device, const CompileOptions& options) const override;
+  [[nodiscard]] Status prove_for(const Device& device, const CompileOptions& options) const override;
   // By the small files of a model that embeds text, which only such bundles have.
   [[nodiscard]] Padded padded() const override;
 

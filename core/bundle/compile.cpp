@@ -266,6 +266,7 @@ VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome) {
   info.model = file;
   info.shapes = dims_of(job.options.input_shapes);
   info.left_to_cpu = outcome.left;
+  info.is_copied = blob.is_copied;
   variant.latebind = std::move(info);
   variant.files.push_back({file, blob.bytes});
   return variant;

@@ -26,9 +26,9 @@ constexpr std::size_t kAssetRolesMax = 256;
 constexpr std::size_t kFilesMax = 20'000;
 constexpr const char* kAnyShapes = "dynamic";
 
-constexpr std::array<std::string_view, 13> kKnownKeys{
-    "version", "target", "backend", "device", "runtime_version", "precision", "format",
-    "model",   "shapes", "assets",  "files",  "left_to_cpu",     "refused"};
+constexpr std::array<std::string_view, 15> kKnownKeys{
+    "version", "target", "backend", "device", "runtime_version", "precision", "format",    "model",
+    "shapes",  "assets", "files",   "copied", "left_to_cpu",     "refused",   "difference"};
 
 // The value of a key, or null when it is absent.
 const json* find(const json& object, const char* key) {
@@ -73,6 +73,38 @@ Result<std::vector<RecordedFile>> parse_files(const json& value, std::string_vie
     paths.push_back(file.path);
   LB_RETURN_IF_ERROR(check_distinct_paths(paths, {}, where));
   return files;
+}
+
+Result<StoredDifference> parse_difference(const json& value, std::string_view where) {
+  const std::string place = fmt::format("{}: 'difference'", where);
+  if (!value.is_object()) return invalid_bundle(place, "must be an object");
+  StoredDifference difference;
+  LB_ASSIGN_OR_RETURN(difference.file, read_text(value, "file", "", place));
+  LB_RETURN_IF_ERROR(check_package_path(difference.file, place));
+  LB_ASSIGN_OR_RETURN(difference.from, read_text(value, "from", "", place));
+  LB_ASSIGN_OR_RETURN(const AssetRef from, parse_asset_ref(difference.from, place));
+  if (from.path.empty()) return invalid_bundle(place, "'from' must be a file of a shared asset");
+  LB_ASSIGN_OR_RETURN(const auto bytes, read_size(value, "bytes", 0, std::numeric_limits<std::size_t>::max(), place));
+  if (!bytes) return invalid_bundle(place, "'bytes' is missing");
+  difference.bytes = *bytes;
+  LB_ASSIGN_OR_RETURN(difference.sha256, read_text(value, "sha256", "", place));
+  if (!is_sha256(difference.sha256)) {
+    return invalid_bundle(place, "'sha256' must be 64 lower-case hexadecimal digits");
+  }
+  LB_ASSIGN_OR_RETURN(difference.ep, read_text(value, "ep", "", place));
+  if (const json* host = find(value, "ort")) {
+    if (!host->is_object()) return invalid_bundle(place, "'ort' must be an object");
+    difference.host = *host;
+  }
+  return difference;
+}
+
+json to_json(const StoredDifference& difference) {
+  json out{{"file", difference.file}, {"from", difference.from}, {"bytes", difference.bytes}};
+  out["sha256"] = difference.sha256;
+  if (!difference.ep.empty()) out["ep"] = difference.ep;
+  if (!difference.host.is_null()) out["ort"] = difference.host;
+  return out;
 }
 
 }  // namespace
@@ -144,6 +176,16 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
   if (const json* left = find(slot, "left_to_cpu")) {
     LB_ASSIGN_OR_RETURN(info.left_to_cpu, parse_left_nodes(*left, where));
   }
+  LB_ASSIGN_OR_RETURN(info.is_copied, read_bool(slot, "copied", false, where));
+  if (const json* difference = find(slot, "difference")) {
+    LB_ASSIGN_OR_RETURN(info.difference, parse_difference(*difference, where));
+    if (info.model.empty() || is_asset_ref(info.model) || info.is_portable()) {
+      return invalid_bundle(where, "'difference' is for a blob that is a file of the variant's folder");
+    }
+    if (std::ranges::find(info.files, info.difference->file, &RecordedFile::path) == info.files.end()) {
+      return invalid_bundle(where, "the file of 'difference' is not one of 'files'");
+    }
+  }
   if (const json* refused = find(slot, "refused")) {
     LB_ASSIGN_OR_RETURN(info.refused, parse_refused_targets(*refused, where));
   }
@@ -155,7 +197,7 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
 
 json to_json(const LatebindInfo& info) {
   json out = info.more;
-  out["version"] = LatebindInfo::kVersion;
+  out["version"] = info.difference ? LatebindInfo::kVersion : 1;
   out["target"] = info.target;
   const auto set = [&](const char* key, const std::string& text) {
     if (!text.empty()) out[key] = text;
@@ -169,6 +211,8 @@ json to_json(const LatebindInfo& info) {
   out["shapes"] = shapes_to_json(info.shapes);
   if (!info.assets.empty()) out["assets"] = info.assets;
   if (info.left_to_cpu.count > 0) out["left_to_cpu"] = to_json(info.left_to_cpu);
+  if (info.is_copied) out["copied"] = true;
+  if (info.difference) out["difference"] = to_json(*info.difference);
   if (!info.refused.empty()) out["refused"] = to_json(info.refused);
   out["files"] = json::array();
   for (const RecordedFile& file : info.files)

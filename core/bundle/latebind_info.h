@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,21 @@ struct RecordedFile {
 [[nodiscard]] Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const nlohmann::json& value,
                                                                               std::string_view where);
 
+// A blob of which only the difference from another file is stored, and what the variant says where it is whole.
+struct StoredDifference {
+  std::string file;         // VCDIFF (vcdiff.h), in the variant's folder
+  std::string from;         // "sha256:<hex>/file": what it differs from
+  std::uint64_t bytes = 0;  // of the whole blob
+  std::string sha256;       // 64 lower-case digits, of the whole blob
+  std::string ep;           // the variant's execution provider
+  nlohmann::json host;      // the slot of ONNX Runtime, an object; null: none
+
+  friend bool operator==(const StoredDifference&, const StoredDifference&) = default;
+};
+
 struct LatebindInfo {
-  static constexpr std::size_t kVersion = 1;
+  // A variant with a difference has the second one.
+  static constexpr std::size_t kVersion = 2;
 
   std::string target;           // "portable", "cpu", "npu:v73"
   std::string backend;          // the backend that loads it; empty: any that reads the format
@@ -51,6 +65,10 @@ struct LatebindInfo {
   std::map<std::string, std::string> assets;
   std::vector<RecordedFile> files;  // every file of the variant's folder
   LeftNodes left_to_cpu;            // of a blob that is not the whole model
+  // Of a blob: whoever loads it makes a copy, so that nothing is lost where it is stored as a difference.
+  bool is_copied = false;
+  // `model` is not stored, but is to be made of this.
+  std::optional<StoredDifference> difference;
   // Of the portable model: what it could not be compiled for.
   std::vector<RefusedTarget> refused;
   // Keys that this version does not know, as they were found.

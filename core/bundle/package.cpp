@@ -63,28 +63,32 @@ Result<Package> Package::from_files(PackageFiles files, const PackageOptions& op
   Package package(std::make_shared<const State>(State{std::move(files), std::move(manifest), std::move(assets)}));
   for (const Component& component : package.manifest().components) {
     for (const Variant& variant : component.variants) {
-      if (!variant.latebind) continue;
-      const std::string where = place_of(package.files(), variant);
-      for (const RecordedFile& file : variant.latebind->files) {
-        LB_ASSIGN_OR_RETURN(const std::string path, package.resolve(variant, file.path));
-        const auto bytes = package.files().read(path);
-        if (bytes.status().code() == StatusCode::kNotFound) {
-          return Status(StatusCode::kInvalidModel,
-                        fmt::format("{}: its file '{}' is missing", where, printable(file.path)));
-        }
-        LB_RETURN_IF_ERROR(bytes.status());
-        LB_RETURN_IF_ERROR(check_size(file, *bytes, where));
-      }
-      for (const auto& [role, reference] : variant.latebind->assets)
-        LB_RETURN_IF_ERROR(package.resolve(variant, reference).status());
-      const std::string& model = variant.latebind->model;
-      if (model.empty()) continue;
-      LB_ASSIGN_OR_RETURN(const std::string path, package.resolve(variant, model));
-      if (package.files().has_file(path)) continue;
-      return Status(StatusCode::kInvalidModel, fmt::format("{}: its model '{}' is missing", where, printable(model)));
+      if (variant.latebind) LB_RETURN_IF_ERROR(package.check_recorded(variant));
     }
   }
   return package;
+}
+
+Status Package::check_recorded(const Variant& variant) const {
+  const LatebindInfo& info = *variant.latebind;
+  const std::string where = place_of(files(), variant);
+  for (const RecordedFile& file : info.files) {
+    LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, file.path));
+    const auto bytes = files().read(path);
+    if (bytes.status().code() == StatusCode::kNotFound) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("{}: its file '{}' is missing", where, printable(file.path)));
+    }
+    LB_RETURN_IF_ERROR(bytes.status());
+    LB_RETURN_IF_ERROR(check_size(file, *bytes, where));
+  }
+  for (const auto& [role, reference] : info.assets)
+    LB_RETURN_IF_ERROR(resolve(variant, reference).status());
+  if (info.model.empty()) return {};
+  if (info.difference) return check_difference(variant).with_context(where);
+  LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, info.model));
+  if (files().has_file(path)) return {};
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: its model '{}' is missing", where, printable(info.model)));
 }
 
 const Manifest& Package::manifest() const {
@@ -142,12 +146,14 @@ Result<FilePart> Package::open_part(const Variant& variant, std::string_view ref
 }
 
 Result<SharedBytes> Package::open_file(const Variant& variant, std::string_view reference) const {
+  if (is_difference(variant, reference)) return make_whole(variant);
   LB_ASSIGN_OR_RETURN(FilePart part, open_part(variant, reference));
   return std::move(part.bytes);
 }
 
 std::optional<std::string> Package::recorded_sum(const Variant& variant, std::string_view reference) const {
   if (is_asset_ref(reference)) return std::string(reference);
+  if (is_difference(variant, reference)) return variant.latebind->difference->sha256;
   const auto path = resolve(variant, reference);
   const RecordedFile* recorded = path.ok() ? find_record(variant, *path) : nullptr;
   return recorded == nullptr ? std::nullopt : std::optional(recorded->sha256);

@@ -61,7 +61,8 @@ class Package {
   // folder itself. kInvalidModel for a path that leads out or a missing asset.
   [[nodiscard]] Result<std::string> resolve(const Variant& variant, std::string_view reference) const;
 
-  // The file's bytes, of the size that was recorded. kNotFound, kInvalidModel.
+  // The file's bytes, of the size that was recorded: a slice of a mapping, or in memory of their own where only a
+  // difference is stored. kNotFound, kInvalidModel.
   [[nodiscard]] Result<SharedBytes> open_file(const Variant& variant, std::string_view reference) const;
   // The same, after reading all of it and comparing its SHA-256 with the one recorded (for a file of a shared asset:
   // that of the whole asset). kInvalidModel when they differ, kUnsupported when none is recorded.
@@ -72,7 +73,7 @@ class Package {
   // What prove_file() compares with: the recorded SHA-256, or the reference itself for a file of a shared asset, whose
   // name stands for its content. Nothing when none is recorded.
   [[nodiscard]] std::optional<std::string> recorded_sum(const Variant& variant, std::string_view reference) const;
-  // The file's bytes and where they are. The errors of open_file().
+  // The file's bytes and where they are; no file of which only a difference is stored. The errors of open_file().
   [[nodiscard]] Result<FilePart> open_part(const Variant& variant, std::string_view reference) const;
 
   // As open_verified_file(), but with the fastest checksum available (a ZIP's CRC-32): against damage, not against
@@ -88,6 +89,13 @@ class Package {
  private:
   struct State;
   explicit Package(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  [[nodiscard]] Status check_recorded(const Variant& variant) const;
+  [[nodiscard]] Status check_difference(const Variant& variant) const;
+  // The variant's model, made of the difference and what it is from.
+  [[nodiscard]] Result<SharedBytes> make_whole(const Variant& variant) const;
+  // The same, once the files that it is made of are as they were written.
+  [[nodiscard]] Result<SharedBytes> make_checked_whole(const Variant& variant) const;
 
   std::shared_ptr<const State> state_;
 };

@@ -1,8 +1,9 @@
-// What a Package holds. Internal to package.cpp and package_verify.cpp.
+// What a Package holds. Internal to package*.cpp.
 #pragma once
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/bundle/package.h"
 
@@ -13,5 +14,10 @@ struct Package::State {
   Manifest manifest;
   std::map<std::string, std::string> assets;
 };
+
+// Whether what the variant refers to is to be made of a difference.
+[[nodiscard]] inline bool is_difference(const Variant& variant, std::string_view reference) {
+  return variant.latebind && variant.latebind->difference && variant.latebind->model == reference;
+}
 
 }  // namespace latebind::core

@@ -65,6 +65,11 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
 }  // namespace
 
 Status Package::prove_file(const Variant& variant, std::string_view reference) const {
+  if (is_difference(variant, reference)) {
+    LB_ASSIGN_OR_RETURN(const SharedBytes bytes, make_whole(variant));
+    if (platform::sha256_hex(bytes.bytes) == variant.latebind->difference->sha256) return {};
+    return changed(files(), join(variant.folder.value_or(""), reference));
+  }
   LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
   Sums sums(files());
   if (is_asset_ref(reference)) {
@@ -91,6 +96,7 @@ Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::str
 }
 
 Result<SharedBytes> Package::open_checked_file(const Variant& variant, std::string_view reference) const {
+  if (is_difference(variant, reference)) return make_checked_whole(variant);
   if (files().is_zip()) {
     LB_ASSIGN_OR_RETURN(const std::string path, resolve(variant, reference));
     LB_RETURN_IF_ERROR(files().check(path));
@@ -140,6 +146,7 @@ Result<PackageReport> Package::verify() const {
         }
         summed.insert(path);
       }
+      if (variant.latebind->difference) damage(prove_file(variant, variant.latebind->model));
     }
   }
   for (const auto& [uri, folder] : assets()) {

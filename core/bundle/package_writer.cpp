@@ -8,8 +8,10 @@
 
 #include "core/bundle/asset.h"
 #include "core/bundle/own_folder.h"
+#include "core/bundle/package_content.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/refusals.h"
+#include "core/bundle/share_blobs.h"
 #include "core/bundle/zip_writer.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folders.h"
@@ -36,6 +38,11 @@ Status check_files(const std::vector<PackageFile>& files, std::string_view where
   return as_argument(check_distinct_paths(paths, {}, where));
 }
 
+Status is_in_the_way(const path& folder) {
+  return argument(
+      fmt::format("cannot write the folder {}: it is there and not empty; name another one", platform::quoted(folder)));
+}
+
 // One part of a path that stays what it is everywhere.
 Status check_folder_name(std::string_view name, std::string_view what) {
   LB_RETURN_IF_ERROR(as_argument(check_package_path(name, what)));
@@ -57,22 +64,6 @@ std::string folder_of(const std::string& component, const std::string& variant) 
   return fmt::format("{}/{}", component, variant);
 }
 
-// The content of a folder of a package; `all` are all its files.
-Result<std::vector<PackageFile>> read_below(const PackageFiles& files, std::span<const PackageFiles::File> all,
-                                            const std::string& folder) {
-  if (platform::path_from_utf8(folder).is_absolute()) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: '{}' lies outside of the package", files.name(), printable(folder)));
-  }
-  const std::size_t prefix = folder.empty() ? 0 : folder.size() + 1;
-  std::vector<PackageFile> found;
-  for (const auto& file : files_below(all, folder)) {
-    LB_ASSIGN_OR_RETURN(SharedBytes bytes, files.read(file.path));
-    found.push_back({file.path.substr(prefix), std::move(bytes)});
-  }
-  return found;
-}
-
 }  // namespace
 
 Result<std::string> PackageWriter::add_asset(const std::vector<PackageFile>& files) {
@@ -82,7 +73,7 @@ Result<std::string> PackageWriter::add_asset(const std::vector<PackageFile>& fil
   for (const PackageFile& file : files)
     sums.emplace(file.path, platform::sha256_hex(file.bytes.bytes));
   std::string uri = asset_uri(sums);
-  assets_.try_emplace(uri, files);
+  content_.assets.try_emplace(uri, files);
   return uri;
 }
 
@@ -93,8 +84,8 @@ Status PackageWriter::add_variant(const std::string& component, VariantInput var
     return argument(fmt::format("a component: the name '{}' is taken", component));
   }
   const std::string where = fmt::format("variant '{}'", variant.name);
-  if (const auto there = components_.find(component);
-      there != components_.end() && there->second.contains(variant.name)) {
+  if (const auto there = content_.components.find(component);
+      there != content_.components.end() && there->second.contains(variant.name)) {
     return argument(fmt::format("{} is there already", where));
   }
   LB_RETURN_IF_ERROR(check_files(variant.files, where));
@@ -113,11 +104,12 @@ Status PackageWriter::add_variant(const std::string& component, VariantInput var
     if (is_asset_ref(info.model)) references.push_back(info.model);
     for (const std::string& reference : references) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(reference, where));
-      if (!assets_.contains(ref.uri)) return argument(fmt::format("{}: the asset '{}' was not added", where, ref.uri));
+      if (!content_.assets.contains(ref.uri))
+        return argument(fmt::format("{}: the asset '{}' was not added", where, ref.uri));
     }
   }
   std::string name = variant.name;
-  components_[component].emplace(std::move(name), std::move(variant));
+  content_.components[component].emplace(std::move(name), std::move(variant));
   return Status();
 }
 
@@ -126,24 +118,17 @@ Status PackageWriter::add_package(const Package& package, std::string_view compo
   LB_ASSIGN_OR_RETURN(const PackageReport report, package.verify());
   if (!report.ok()) return report.damages.front();
   LB_ASSIGN_OR_RETURN(const auto all, package.files().list());
+  const std::set<std::string> sources = assets_of_differences(package);
   for (const auto& [uri, folder] : package.assets()) {
-    LB_ASSIGN_OR_RETURN(const auto files, read_below(package.files(), all, folder));
+    if (sources.contains(uri)) continue;
+    LB_ASSIGN_OR_RETURN(const auto files, content_of_folder(package.files(), all, folder));
     LB_RETURN_IF_ERROR(add_asset(files).status());
   }
   for (const Component& from : package.manifest().components) {
     if (!from.additional_metadata.is_null()) component_metadata_[from.name] = from.additional_metadata;
     for (const Variant& variant : from.variants) {
       if (from.name == component && without.contains(variant.name)) continue;
-      VariantInput input{.name = variant.name,
-                         .ep = variant.ep,
-                         .device = variant.device,
-                         .compatibility_string = variant.compatibility_string,
-                         .latebind = variant.latebind,
-                         .executor_info = variant.executor_info,
-                         .additional_metadata = variant.additional_metadata};
-      if (variant.folder) {
-        LB_ASSIGN_OR_RETURN(input.files, read_below(package.files(), all, *variant.folder));
-      }
+      LB_ASSIGN_OR_RETURN(VariantInput input, whole_variant(package, all, sources, variant));
       LB_RETURN_IF_ERROR(add_variant(from.name, std::move(input)));
     }
   }
@@ -152,8 +137,8 @@ Status PackageWriter::add_package(const Package& package, std::string_view compo
 
 Status PackageWriter::set_refused(const std::string& component, const std::vector<RefusedTarget>& refused,
                                   const std::set<std::string>& again) {
-  const auto found = components_.find(component);
-  if (found == components_.end()) return {};
+  const auto found = content_.components.find(component);
+  if (found == content_.components.end()) return {};
   for (auto& [name, variant] : found->second) {
     if (!variant.latebind || !variant.latebind->is_portable()) continue;
     LatebindInfo info = *variant.latebind;
@@ -168,13 +153,13 @@ Status PackageWriter::set_refused(const std::string& component, const std::vecto
   return {};
 }
 
-Manifest PackageWriter::make_manifest() const {
+Manifest PackageWriter::make_manifest(const Content& content) const {
   Manifest manifest;
   manifest.package_name = head_.name;
   manifest.package_version = head_.version;
   manifest.description = head_.description;
   manifest.additional_metadata = head_.additional_metadata;
-  for (const auto& [name, variants] : components_) {
+  for (const auto& [name, variants] : content.components) {
     Component component;
     component.name = name;
     if (const auto metadata = component_metadata_.find(name); metadata != component_metadata_.end()) {
@@ -194,17 +179,18 @@ Manifest PackageWriter::make_manifest() const {
     }
     manifest.components.push_back(std::move(component));
   }
-  for (const auto& [uri, files] : assets_)
+  for (const auto& [uri, files] : content.assets)
     manifest.shared_assets.emplace(uri, default_asset_folder(uri));
   return manifest;
 }
 
-Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<std::string>& empty_folders) const {
-  if (components_.empty()) return argument("cannot write a bundle without a variant");
-  LB_ASSIGN_OR_RETURN(std::string text, manifest_text(make_manifest()));
+Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(const Content& content,
+                                                                  std::vector<std::string>& empty_folders) const {
+  if (content.components.empty()) return argument("cannot write a bundle without a variant");
+  LB_ASSIGN_OR_RETURN(std::string text, manifest_text(make_manifest(content)));
   std::map<std::string, SharedBytes> files;
   files.emplace(kManifestFile, SharedBytes::from_string(std::move(text)));
-  for (const auto& [component, variants] : components_) {
+  for (const auto& [component, variants] : content.components) {
     for (const auto& [name, variant] : variants) {
       const std::string folder = folder_of(component, name);
       if (variant.files.empty()) empty_folders.push_back(folder);
@@ -212,7 +198,7 @@ Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<st
         files.emplace(fmt::format("{}/{}", folder, file.path), file.bytes);
     }
   }
-  for (const auto& [uri, asset] : assets_) {
+  for (const auto& [uri, asset] : content.assets) {
     for (const PackageFile& file : asset)
       files.emplace(fmt::format("{}/{}", default_asset_folder(uri), file.path), file.bytes);
   }
@@ -227,7 +213,10 @@ Result<std::map<std::string, SharedBytes>> PackageWriter::lay_out(std::vector<st
 
 Result<std::vector<ZipInput>> PackageWriter::zip_entries() const {
   std::vector<std::string> empty_folders;
-  LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
+  Content content = content_;
+  for (auto& [name, variants] : content.components)
+    share_blobs(variants, content.assets);
+  LB_ASSIGN_OR_RETURN(const auto files, lay_out(content, empty_folders));
   // The manifest first, so that the beginning of the file shows what it is.
   std::vector<ZipInput> entries;
   entries.push_back({kManifestFile, {files.at(kManifestFile)}});
@@ -247,7 +236,7 @@ Result<ZipImage> PackageWriter::zip() const {
 Status PackageWriter::write(const path& place, PackageForm form) const {
   if (form == PackageForm::kFolder) {
     std::vector<std::string> empty_folders;
-    LB_ASSIGN_OR_RETURN(const auto files, lay_out(empty_folders));
+    LB_ASSIGN_OR_RETURN(const auto files, lay_out(content_, empty_folders));
     return write_package_folder(place, files, empty_folders, FolderContent::kReplacedIfOurs);
   }
   LB_ASSIGN_OR_RETURN(const auto entries, zip_entries());
@@ -261,8 +250,7 @@ Status write_package_folder(const path& place, const std::map<std::string, Share
     may_replace = [&place](const path& old) { return check_replaceable(old, place); };
     LB_RETURN_IF_ERROR(may_replace(place));
   } else if (!is_empty_or_absent(place)) {
-    return argument(fmt::format("cannot write the folder {}: it is there and not empty; name another one",
-                                platform::quoted(place)));
+    return is_in_the_way(place);
   }
   LB_ASSIGN_OR_RETURN(const path full, platform::OutputFolder::place_of(place));
   platform::remove_abandoned_folders(full.parent_path());
@@ -285,7 +273,16 @@ Status write_package_folder(const path& place, const std::map<std::string, Share
   return output.commit(may_replace);
 }
 
-Status unpack_package(const PackageFiles& files, const path& folder) {
+Status unpack_package(const Package& package, const path& folder) {
+  if (!assets_of_differences(package).empty()) {
+    if (!is_empty_or_absent(folder)) return is_in_the_way(folder);
+    const Manifest& manifest = package.manifest();
+    PackageWriter writer(
+        {manifest.package_name, manifest.package_version, manifest.description, manifest.additional_metadata});
+    LB_RETURN_IF_ERROR(writer.add_package(package, {}, {}));
+    return writer.write(folder, PackageForm::kFolder);
+  }
+  const PackageFiles& files = package.files();
   LB_ASSIGN_OR_RETURN(const auto all, files.list());
   std::map<std::string, SharedBytes> content;
   for (const auto& file : all) {

@@ -6,7 +6,8 @@
 //   …}}})); LB_RETURN_IF_ERROR(writer.write("minilm.lbundle", PackageForm::kZip));
 //
 // The writer computes the sums, sizes, folders and the manifest. The bytes are not copied: what the SharedBytes own
-// stays alive until the writer is destroyed. The same input gives the same bytes, in whatever order it was added.
+// stays alive until the writer is destroyed. The same input gives the same bytes, in whatever order it was added. In a
+// ZIP, what blobs have in common is stored once (share_blobs.h); a folder has all files whole.
 //
 // One thread at a time.
 #pragma once
@@ -95,13 +96,18 @@ class PackageWriter {
   [[nodiscard]] Result<ZipImage> zip() const;
 
  private:
-  [[nodiscard]] Result<std::map<std::string, SharedBytes>> lay_out(std::vector<std::string>& empty_folders) const;
+  struct Content {
+    std::map<std::string, std::vector<PackageFile>> assets{};                 // by uri
+    std::map<std::string, std::map<std::string, VariantInput>> components{};  // by name
+  };
+
+  [[nodiscard]] Result<std::map<std::string, SharedBytes>> lay_out(const Content& content,
+                                                                   std::vector<std::string>& empty_folders) const;
   [[nodiscard]] Result<std::vector<ZipInput>> zip_entries() const;
-  [[nodiscard]] Manifest make_manifest() const;
+  [[nodiscard]] Manifest make_manifest(const Content& content) const;
 
   PackageHead head_;
-  std::map<std::string, std::vector<PackageFile>> assets_;                 // by uri
-  std::map<std::string, std::map<std::string, VariantInput>> components_;  // by name
+  Content content_;
   std::map<std::string, nlohmann::json> component_metadata_;
 };
 
@@ -115,7 +121,8 @@ enum class FolderContent { kRefused, kReplacedIfOurs };
                                           const std::vector<std::string>& empty_folders = {},
                                           FolderContent content = FolderContent::kRefused);
 
-// The files of a package as they are, into a folder that must be absent or empty (kInvalidArgument): a ZIP unpacked.
-[[nodiscard]] Status unpack_package(const PackageFiles& files, const std::filesystem::path& folder);
+// A ZIP unpacked, into a folder that must be absent or empty (kInvalidArgument): the files as they are, but whole where
+// only differences are stored.
+[[nodiscard]] Status unpack_package(const Package& package, const std::filesystem::path& folder);
 
 }  // namespace latebind::core

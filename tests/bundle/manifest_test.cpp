@@ -228,7 +228,7 @@ TEST_F(ManifestTest, LatebindsSlotIsTyped) {
        std::vector<std::tuple<const char*, json, const char*>>{{"target", 1, "'target' must be a string"},
                                                                {"target", nullptr, "'target' is missing"},
                                                                {"backend", 1, "'backend'"},
-                                                               {"version", 2, "update Latebind"},
+                                                               {"version", 3, "update Latebind"},
                                                                {"version", 0, "'version'"},
                                                                {"shapes", "any", "'shapes'"},
                                                                {"shapes", json::array({1}), "a shape must be"},

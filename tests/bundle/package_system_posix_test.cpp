@@ -95,13 +95,13 @@ TEST_F(PackageSystemTest, ABundleIsUnpackedAsItIs) {
   ASSERT_TRUE(small_package().write(place("folder"), PackageForm::kFolder).ok());
   const auto zip = Package::open(place("zip"));
   ASSERT_TRUE(zip.ok());
-  const Status status = unpack_package(zip->files(), place("out"));
+  const Status status = unpack_package(*zip, place("out"));
   ASSERT_TRUE(status.ok()) << status.to_string();
   const auto files = zip->files().list();
   ASSERT_TRUE(files.ok());
   for (const auto& file : *files)
     EXPECT_EQ(read_file(place("out") / file.path), read_file(place("folder") / file.path)) << file.path;
-  EXPECT_EQ(unpack_package(zip->files(), place("out")).code(), StatusCode::kInvalidArgument) << "not empty";
+  EXPECT_EQ(unpack_package(*zip, place("out")).code(), StatusCode::kInvalidArgument) << "not empty";
 }
 
 // In a mount namespace of its own, so that nobody else sees the small disk, and it goes with the child.

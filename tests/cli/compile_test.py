@@ -7,13 +7,14 @@ import random
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from support import BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, good, provider, run, vectors, with_small_files
+from support import BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, cosines, good, provider, run, vectors, with_small_files
 
 FAKE_OPENVINO = PROGRAM.parent.parent / "lib" / "liblb_fake_openvino.so"
 QNN = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
@@ -36,6 +37,13 @@ def npu_bundle(tmp_path_factory):
     """The real model for two of Qualcomm's NPUs and the CPU."""
     place = tmp_path_factory.mktemp("bundle") / "minilm.lbundle"
     return compiled(place, "--target", "cpu,npu:v73,npu:v79", "--shapes", "1x32", model=MODEL, env=QNN)
+
+
+@pytest.fixture(scope="module")
+def lengths_bundle(tmp_path_factory):
+    """The real model for one of Qualcomm's NPUs in four lengths."""
+    place = tmp_path_factory.mktemp("bundle") / "lengths.lbundle"
+    return compiled(place, "--target", "npu:v73", "--shapes", "1x32,1x64,1x128,1x256", model=MODEL, env=QNN)
 
 
 def embedded(model, *arguments, texts=TEXTS, env=None):
@@ -305,6 +313,53 @@ def test_the_npus_numbers_are_right_in_the_vendors_emulation(npu_bundle):
     assert "onnxruntime:QNN.v73" in done.stderr and "emulated" in done.stderr
     for row, index in zip(vectors(done.stdout), short):
         assert float(row @ wanted[index]) >= 0.999, texts[index]
+
+
+def test_lengths_and_npus_share_what_their_blobs_have_in_common(lengths_bundle, npu_bundle, tmp_path):
+    def stored(bundle):
+        sizes = {asset["uri"]: asset["bytes"] for asset in json.loads(good("inspect", bundle, "--json").stdout)["shared_assets"]}
+        blobs = {name: one for name, one in variants_of(bundle).items() if name.startswith("npu-")}
+        return {name: one["bytes"] + sizes.get(one["latebind"]["model"].split("/")[0], 0) for name, one in blobs.items()}
+
+    for bundle, count in (lengths_bundle, 4), (npu_bundle, 2):
+        sizes = sorted(stored(bundle).values())
+        assert len(sizes) == count and sizes[-1] > 40e6 and sum(sizes) <= 1.1 * sizes[-1], sizes
+    good("unpack", lengths_bundle, "-o", tmp_path / "out")
+    whole = {file.parent.name for file in (tmp_path / "out" / "model").glob("npu-*/model.onnx") if file.stat().st_size > 40e6}
+    assert whole == {f"npu-v73-f16-1x{length}" for length in (32, 64, 128, 256)}
+    # Stock ONNX Runtime opens the ZIP as others unpack it, too.
+    with zipfile.ZipFile(npu_bundle) as archive:
+        archive.extractall(tmp_path / "others")
+    script = [sys.executable, SOURCE / "tests" / "cli" / "ort_package.py", tmp_path / "others"]
+    opened = json.loads(subprocess.run(script, stdout=subprocess.PIPE, check=True, timeout=120).stdout)
+    assert opened["selected"] == "portable" and "npu-v79-f16-1x32" in opened["variants"]
+
+
+def test_every_length_is_right_from_what_is_shared(lengths_bundle):
+    words = "the river carries small stones slowly towards a wide and quiet sea".split()
+    for length in 32, 64, 128, 256:
+        text = " ".join(words[i % len(words)] for i in range(length - 4)) + "\n"
+        done = good("-v", "embed", "--model", lengths_bundle, "--device", "onnxruntime:QNN.v73", "--emulate", "--precision",
+                    "f16", "-", input=text, env=QNN)
+        assert f"variant 'npu-v73-f16-1x{length}' is used" in done.stderr
+        reference = good("embed", "--model", MODEL, "--device", "native:CPU", "--precision", "f32", "-", input=text)
+        assert cosines(vectors(done.stdout), vectors(reference.stdout)).min() >= 0.9995, length
+
+
+def test_a_damaged_blob_that_is_shared_is_found(npu_bundle, tmp_path):
+    variants = variants_of(npu_bundle)
+    from_ = variants["npu-v79-f16-1x32"]["latebind"]["difference"]["from"]
+    content = bytearray(npu_bundle.read_bytes())
+    # In the middle of the blob that is stored whole.
+    name = f"shared_assets/{from_.replace(':', '-', 1)}".encode()
+    at = content.index(name) + 20_000_000
+    content[at] ^= 1
+    (tmp_path / "flipped").write_bytes(content)
+    assert "CRC" in good("-v", "embed", "--model", tmp_path / "flipped", "--device", "onnxruntime:QNN.v79,cpu", "--emulate",
+                         "--precision", "f16,f32", "-", input="a text\n", env=QNN).stderr
+    assert "damaged" in run("inspect", tmp_path / "flipped", "--verify").stdout
+    (tmp_path / "cut").write_bytes(npu_bundle.read_bytes()[:-20_000_000])
+    bad(1, "inspect", tmp_path / "cut", "--verify")
 
 
 def test_what_is_compiled_for_an_npu_is_cached(tmp_path):

@@ -7,7 +7,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "core/blob_source.h"
 #include "core/engine.h"
 #include "tests/core/cache_folder.h"
 #include "tests/support/scripted_backend.h"
@@ -149,6 +152,53 @@ TEST_F(VerifierTest, TheVerdictIsKeptAndReadByTheNextStart) {
   }
 }
 
+// Blobs that a model brings, none of which fits.
+class RecordedBlobs final : public BlobSource {
+ public:
+  RecordedBlobs(std::string digest, Status proof) : digest_(std::move(digest)), proof_(std::move(proof)) {}
+  [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device&, const CompileOptions&) const override { return {}; }
+  [[nodiscard]] std::vector<std::size_t> static_lengths(const Device&, const CompileOptions&,
+                                                        std::size_t) const override {
+    return {};
+  }
+  [[nodiscard]] std::string digest_for(const Device&, const CompileOptions&) const override { return digest_; }
+  [[nodiscard]] Status prove_for(const Device&, const CompileOptions&) const override { return proof_; }
+
+ private:
+  std::string digest_;
+  Status proof_;
+};
+
+TEST_F(VerifierTest, OfAModelThatBringsBlobsTheVerdictIsKeptByWhatIsRecordedOfThem) {
+  const Model plain = model;
+  const auto kept_with = [&](const std::string& digest, Status proof = {}) {
+    model = plain.with_blobs(std::make_shared<const RecordedBlobs>(digest, std::move(proof)));
+    options.cache = std::make_shared<CompileCache>(folder);
+    const int loads = first->loads + second->loads;
+    EXPECT_EQ(device_of(), "first:NPU");
+    const bool was_known = first->loads + second->loads == loads + 1;
+    options.cache->settle();
+    return was_known;
+  };
+  EXPECT_FALSE(kept_with("blobs"));
+  EXPECT_TRUE(kept_with("blobs"));
+  EXPECT_FALSE(kept_with("other blobs"));
+  EXPECT_TRUE(kept_with("other blobs"));
+  // Nothing is recorded of them, or it is not true.
+  EXPECT_FALSE(kept_with(""));
+  EXPECT_FALSE(kept_with(""));
+  EXPECT_FALSE(kept_with("lies", Status(StatusCode::kInvalidModel, "they are others")));
+  EXPECT_FALSE(kept_with("lies", Status(StatusCode::kInvalidModel, "they are others")));
+  // Nor is it the verdict of the model by itself.
+  model = plain;
+  EXPECT_FALSE([&] {
+    options.cache = std::make_shared<CompileCache>(folder);
+    const int loads = first->loads + second->loads;
+    EXPECT_EQ(device_of(), "first:NPU");
+    return first->loads + second->loads == loads + 1;
+  }());
+}
+
 TEST_F(VerifierTest, AVerdictIsOfOneDeviceOneReferenceAndOneSetOfOptions) {
   const VerdictSubject subject{.device = first->present[0],
                                .compile = {},
@@ -170,6 +220,7 @@ TEST_F(VerifierTest, AVerdictIsOfOneDeviceOneReferenceAndOneSetOfOptions) {
   EXPECT_NE(same, text_for([](VerdictSubject& other) { other.active.precision = Precision::kF16; }));
   EXPECT_NE(same, text_for([](VerdictSubject& other) { other.active.static_lengths = {32}; }));
   EXPECT_NE(same, text_for([](VerdictSubject& other) { other.samples = "texts 1"; }));
+  EXPECT_NE(same, text_for([](VerdictSubject& other) { other.blobs = "blobs"; }));
 }
 
 TEST_F(VerifierTest, LoadsThatKnowOfEachOtherAgreeOnWhoIsRight) {

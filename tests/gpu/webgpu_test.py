@@ -71,6 +71,16 @@ def test_strict_leaves_no_node_to_the_cpu():
     assert "leaves 2 of the" in done.stderr and "Cast" in done.stderr, done.stderr
 
 
+def test_f16_is_refused_by_name_with_the_reason(tmp_path):
+    done = on_gpu(PROGRAM, "embed", "--model", MODEL, "--device", DEVICE, "--precision", "f16", SOURCE / "examples" / "sentences.txt")
+    assert done.returncode == 1 and not done.stdout
+    assert "computes in f32, not in f16" in done.stderr and "shader-f16" in done.stderr, done.stderr
+    # With both, the one that it has is taken.
+    both = good("embed", "--model", MODEL, "--device", DEVICE, "--precision", "f16,f32", SOURCE / "examples" / "sentences.txt",
+                "--max-tokens", "8")
+    assert f"{DEVICE}" in both.stderr and "f32" in both.stderr
+
+
 def test_a_bundle_gives_the_golden_vectors(few, tmp_path):
     file, golden = few
     bundle = tmp_path / "minilm.lbundle"

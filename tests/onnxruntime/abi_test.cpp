@@ -18,7 +18,7 @@
 namespace latebind::onnxruntime {
 namespace {
 
-struct Declaration {
+struct SlotDeclaration {
   std::string name;
   std::string result;
   std::string parameters;
@@ -61,9 +61,9 @@ std::string normalized_parameters(std::string text) {
   return "(" + result + ")";
 }
 
-std::optional<Declaration> parse_slot(const std::string& code) {
+std::optional<SlotDeclaration> parse_slot(const std::string& code) {
   std::smatch found;
-  Declaration slot;
+  SlotDeclaration slot;
   if (std::regex_search(code, found, compiled(R"(ORT_API2_STATUS\(\s*(\w+)\s*(?:,([\s\S]*))?\)\s*$)"))) {
     slot = {found[1], "Status*", normalized_parameters(found[2])};
   } else if (std::regex_search(code, found, compiled(R"(ORT_CLASS_RELEASE2?\(\s*(\w+)\s*\))"))) {
@@ -99,9 +99,9 @@ class OnnxruntimeAbiTest : public testing::Test {
   }
 
   // The table, in order. A slot that cannot be read is given the name "?" and its text.
-  [[nodiscard]] std::vector<Declaration> slots(const std::string& start = "struct OrtApi {") const {
+  [[nodiscard]] std::vector<SlotDeclaration> slots(const std::string& start = "struct OrtApi {") const {
     const std::string body = body_of(start);
-    std::vector<Declaration> result;
+    std::vector<SlotDeclaration> result;
     std::string code;
     unsigned since = 0;
     const auto take_comment = [&](const std::string& comment) {
@@ -119,7 +119,7 @@ class OnnxruntimeAbiTest : public testing::Test {
         i = body.find('\n', i);
       } else if (body[i] == ';') {
         auto slot = parse_slot(code);
-        if (!slot) slot = Declaration{"?", code, ""};
+        if (!slot) slot = SlotDeclaration{"?", code, ""};
         slot->since = since;
         result.push_back(*slot);
         code.clear();
@@ -155,7 +155,7 @@ TEST_F(OnnxruntimeAbiTest, SlotsAreWhereAndWhatTheVendorSays) {
   const auto compile_table = slots("struct OrtCompileApi {");
   ASSERT_GT(table.size(), 400U);
   ASSERT_GT(compile_table.size(), 10U);
-  const auto compare_in = [&](const std::vector<Declaration>& in, std::size_t slot, const std::string& name,
+  const auto compare_in = [&](const std::vector<SlotDeclaration>& in, std::size_t slot, const std::string& name,
                               unsigned since, const std::string& result, const std::string& parameters,
                               bool is_required) {
     SCOPED_TRACE(name);
@@ -191,7 +191,7 @@ TEST_F(OnnxruntimeAbiTest, SlotsAreWhereAndWhatTheVendorSays) {
 
 TEST_F(OnnxruntimeAbiTest, EverySlotOfTheHeaderIsUnderstood) {
   for (const char* table : {"struct OrtApi {", "struct OrtCompileApi {"}) {
-    for (const Declaration& slot : slots(table)) {
+    for (const SlotDeclaration& slot : slots(table)) {
       EXPECT_NE(slot.name, "?") << slot.result;
     }
   }

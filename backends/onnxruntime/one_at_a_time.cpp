@@ -1,0 +1,63 @@
+#include "backends/onnxruntime/one_at_a_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/log.h"
+
+namespace latebind::onnxruntime {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using std::chrono::steady_clock;
+
+bool OneAtATime::wait_until(steady_clock::time_point limit) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_until(lock, limit, [this] { return !taken_; })) return false;
+  taken_ = true;
+  return true;
+}
+
+void OneAtATime::give_back() {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_ = false;
+  }
+  changed_.notify_one();
+}
+
+Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough) {
+  // How soon it is seen that a turn is not wanted any more.
+  constexpr std::chrono::milliseconds kLook{50};
+  const auto end = steady_clock::now() + limits_.turn;
+  while (!is_enough || !is_enough()) {
+    const auto now = steady_clock::now();
+    if (wait_until(is_enough ? std::min(end, now + kLook) : end)) return Turn(this);
+    if (now < end) continue;
+    return Status(StatusCode::kBusy,
+                  fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for another "
+                              "one has not returned; try again, and start the process anew where that call hangs",
+                              std::chrono::duration<double>(limits_.turn).count()));
+  }
+  return Turn();
+}
+
+void OneAtATime::end(std::shared_ptr<void> session) {
+  std::vector<std::shared_ptr<void>> ended;
+  Turn turn;
+  if (wait_until(steady_clock::now() + limits_.end)) turn.reset(this);
+  {
+    const std::lock_guard lock(mutex_);
+    if (session) left_.push_back(std::move(session));
+    if (turn) ended.swap(left_);
+  }
+  ended.clear();
+  if (turn) return;
+  core::log(core::LogLevel::kWarning,
+            "a session of a provider that can be in one at a time is not ended: a call for another one has not returned");
+}
+
+}  // namespace latebind::onnxruntime

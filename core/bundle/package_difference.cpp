@@ -1,0 +1,60 @@
+// Files of which only the difference from another one is stored.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "core/bundle/package.h"
+#include "core/bundle/package_state.h"
+#include "core/bundle/refusals.h"
+#include "core/bundle/vcdiff.h"
+#include "core/platform/files/page_release.h"
+#include "core/text/quote.h"
+
+namespace latebind::core {
+namespace {
+
+// The whole is not larger than so many times what it is made of, or a small bundle could take all memory.
+constexpr std::uint64_t kGrowthMax = 4;
+
+}  // namespace
+
+Status Package::check_difference(const Variant& variant) const {
+  const StoredDifference& difference = *variant.latebind->difference;
+  LB_ASSIGN_OR_RETURN(const std::string from, resolve(variant, difference.from));
+  const auto source = files().read(from);
+  if (source.status().code() == StatusCode::kNotFound) {
+    return invalid_bundle("'difference'", fmt::format("'{}' is missing, of which its model is made", printable(from)));
+  }
+  LB_RETURN_IF_ERROR(source.status());
+  LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
+  const std::uint64_t most = kGrowthMax * (std::uint64_t{source->bytes.size()} + stored.bytes.size());
+  if (difference.bytes <= most) return {};
+  return invalid_bundle("'difference'",
+                        fmt::format("it makes {} bytes of {} and {}, which is more than {} times as much",
+                                    difference.bytes, source->bytes.size(), stored.bytes.size(), kGrowthMax));
+}
+
+Result<SharedBytes> Package::make_whole(const Variant& variant) const {
+  const StoredDifference& difference = *variant.latebind->difference;
+  LB_RETURN_IF_ERROR(check_difference(variant));
+  LB_ASSIGN_OR_RETURN(const SharedBytes source, open_file(variant, difference.from));
+  LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
+  const std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(difference.bytes);
+  const std::span<std::byte> whole(memory.get(), difference.bytes);
+  LB_RETURN_IF_ERROR(apply_vcdiff(
+      source.bytes, stored.bytes, whole,
+      fmt::format("{}: variant '{}': '{}'", files().name(), printable(variant.name), printable(difference.file))));
+  // Of a mapping little is read again.
+  platform::release_pages(source.bytes);
+  return SharedBytes{memory, whole};
+}
+
+Result<SharedBytes> Package::make_checked_whole(const Variant& variant) const {
+  const StoredDifference& difference = *variant.latebind->difference;
+  LB_RETURN_IF_ERROR(open_checked_file(variant, difference.from).status());
+  LB_RETURN_IF_ERROR(open_checked_file(variant, difference.file).status());
+  return make_whole(variant);
+}
+
+}  // namespace latebind::core
