@@ -1,6 +1,7 @@
 #include "embedding/model_folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -88,7 +89,6 @@ Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, s
 }
 
 constexpr std::size_t kPromptsMax = 256;
-constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kMatryoshkaMax = 64;
 
 // Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
@@ -118,8 +118,7 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // What may be asked for besides the model's own vectors.
-Status read_extras(const ConfigFile& own, ModelFolder& model) {
-  LB_ASSIGN_OR_RETURN(const auto first, read_object(model.files, model.files.place() / "config.json"));
+void read_extras(const ConfigFile& own, const std::optional<json>& first, ModelFolder& model) {
   for (const auto* config : {&first, &own.read}) {
     if (!*config) continue;
     if (auto prompts = prompts_of(**config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
@@ -127,7 +126,6 @@ Status read_extras(const ConfigFile& own, ModelFolder& model) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
   }
-  return {};
 }
 
 // What is put before every text: the prompt of "default_prompt_name"; "" without one.
@@ -194,6 +192,7 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
     case EncoderKind::kSparseEncoder:
       return architecture.read_vocabulary != nullptr;
     case EncoderKind::kEmbedder:
+    case EncoderKind::kMultiVectorEncoder:
       break;
   }
   return true;
@@ -203,7 +202,10 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
 Status take_head(const json& config, const path& config_file, const Architecture& architecture, const Modules& modules,
                  ModelFolder& model) {
   const bool classifies = model.kind == EncoderKind::kCrossEncoder;
-  if (model.kind == EncoderKind::kEmbedder || (classifies && !modules.only_network())) return {};
+  if (model.kind == EncoderKind::kEmbedder || model.kind == EncoderKind::kMultiVectorEncoder ||
+      (classifies && !modules.only_network())) {
+    return {};
+  }
   if (!has_head(architecture, model.kind)) {
     return unsupported_file(
         config_file,
@@ -255,6 +257,100 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   return {};
 }
 
+// The projection of Stanford's ColBERT, which is among the weights of the network.
+Result<DenseModule> read_projection(const ModelFolder& model) {
+  constexpr std::string_view kName = "linear.weight";
+  std::string names;
+  for (const WeightsFile& weights : model.weights) {
+    LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(weights.file));
+    LB_ASSIGN_OR_RETURN(const Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    names = tensors.name();
+    const auto shape = tensors.shape_of(kName);
+    if (!shape) continue;
+    const bool fits = shape->size() == 2 && (*shape)[0] > 0 && static_cast<std::size_t>((*shape)[0]) <= kHiddenSizeMax &&
+                      (*shape)[1] == static_cast<std::int64_t>(model.hidden_size);
+    if (fits) {
+      return DenseModule{.place = "",
+                         .in = model.hidden_size,
+                         .out = static_cast<std::size_t>((*shape)[0]),
+                         .has_bias = false};
+    }
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", names, kName,
+                              fmt::join(*shape, ","), model.hidden_size));
+  }
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: there is no '{}', the projection of ColBERT", names, kName));
+}
+
+// A multi-vector encoder: what its files say of queries and documents, within what the network takes.
+Status take_multi_vectors(const Modules& modules, const ConfigFile& own, const ConfigFile& of_transformer,
+                          std::size_t positions, ModelFolder& model) {
+  if (!modules.listed && !model.weights.empty()) {
+    LB_ASSIGN_OR_RETURN(DenseModule projection, read_projection(model));
+    model.behind_pooling.emplace_back(std::move(projection));
+  }
+  MultiVectorConfig& read = model.multi_vector;
+  LB_ASSIGN_OR_RETURN(read, read_multi_vectors(model.files, modules, own, of_transformer));
+  const std::size_t most = model.network ? model.network->tokens_max() : positions;
+  const path file = of_transformer.read ? of_transformer.file : modules.listed ? own.file : model.files.place() / kColbertFile;
+  const auto& expansion = read.query.expansion;
+  if (expansion && expansion->length > most) {
+    return unsupported_file(file, fmt::format("queries are filled up to {} tokens; the network takes {}",
+                                              expansion->length, most));
+  }
+  read.document.length = std::min(read.document.length.value_or(model.max_tokens), most);
+  std::size_t query = std::min(read.query.length.value_or(model.max_tokens), most);
+  if (expansion) query = expansion->cuts ? expansion->length : std::max(query, expansion->length);
+  read.query.length = query;
+  // By these names they are to be had of callers, too.
+  if (modules.listed) {
+    for (const auto& [name, role] : {std::pair{"query", &read.query}, std::pair{"document", &read.document}}) {
+      if (!role->prompt.empty()) model.prompts.by_name[name] = role->prompt;
+    }
+  }
+  return {};
+}
+
+// What queries are filled up with where the files do not say it: the tokenizer's mask token or, where it has none, the
+// one at the end of a text.
+Status find_filling(const ModelFolder& model, const std::optional<json>& tokenizer_config, const path& transformer,
+                    std::string& token) {
+  LB_ASSIGN_OR_RETURN(const auto map,
+                      read_object(model.files, transformer / kSpecialTokensFile, kTokenizerConfigLimits));
+  for (const auto role : {SpecialTokens::kMask, SpecialTokens::kEos}) {
+    auto named = named_token(tokenizer_config, map, role);
+    if (!named.ok()) return named.status().with_context(platform::path_to_utf8(transformer));
+    token = *std::move(named);
+    if (!token.empty()) return {};
+  }
+  return unsupported_file(transformer / kTokenizerConfigFile,
+                          "it names neither a 'mask_token' nor an 'eos_token', one of which queries are filled up with");
+}
+
+// What pads a tokenizer's texts at their beginning, where queries are filled up at their end.
+Status refuse_left_padding(const ModelFolder& model, const std::optional<json>& tokenizer_config,
+                           const path& transformer) {
+  if (!model.multi_vector.query.expansion) return {};
+  std::string side;
+  path file = transformer / kTokenizerConfigFile;
+  if (tokenizer_config) {
+    LB_ASSIGN_OR_RETURN(side, read_text(*tokenizer_config, "padding_side", "", platform::path_to_utf8(file)));
+  }
+  if (side.empty() && model.tokenizer_class == nullptr) {
+    file = model.tokenizer_file;
+    LB_ASSIGN_OR_RETURN(const auto tokenizer,
+                        read_object(model.files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
+    const auto padding = tokenizer ? tokenizer->find("padding") : json::const_iterator();
+    if (tokenizer && padding != tokenizer->end() && padding->is_object()) {
+      LB_ASSIGN_OR_RETURN(side, read_text(*padding, "direction", "Right", platform::path_to_utf8(file)));
+    }
+  }
+  if (side.empty() || side == "right" || side == "Right") return {};
+  return unsupported_file(file, fmt::format("texts are padded to the '{}', and queries are filled up: only padding to "
+                                            "the right is supported then",
+                                            printable(side)));
+}
+
 // What the network of the modules is for, in sentence-transformers' words, must be what its kind needs.
 Status check_task(const ConfigFile& of_transformer, const Modules& modules, const ModelFolder& model) {
   constexpr std::string_view kTerms = "fill-mask";
@@ -297,6 +393,7 @@ Status take_kind(const Modules& modules, const ConfigFile& own, const std::optio
   const path list = model.files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(model.kind, read_encoder_kind(own, modules.listed, config));
   if (modules.sparse || model.kind == EncoderKind::kSparseEncoder) return take_sparse(modules, own, list, model);
+  if (model.kind == EncoderKind::kMultiVectorEncoder) return {};
   if (model.kind == EncoderKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
     if (!modules.only_network() || !modules.listed) return {};
@@ -351,9 +448,13 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   model.files = std::move(given);
   const ModelFiles& files = model.files;
   const path& place = files.place();
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files));
+  ConfigFile own{.file = place / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_ASSIGN_OR_RETURN(const auto first_config, read_object(files, place / "config.json"));
+  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files, own, first_config));
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
+  model.is_listed = modules.listed;
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
@@ -420,9 +521,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                     "weights",
                     printable(options.onnx_file)));
   }
-  ConfigFile own{.file = place / "config_sentence_transformers.json"};
-  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_RETURN_IF_ERROR(read_extras(own, model));
+  read_extras(own, first_config, model);
   LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
@@ -473,7 +572,25 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                                                       platform::path_to_utf8(config_file)));
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
+  if (model.kind == EncoderKind::kMultiVectorEncoder) {
+    LB_RETURN_IF_ERROR(
+        take_multi_vectors(modules, own, of_transformer, positions.value_or(kTokensMax), model));
+    LB_RETURN_IF_ERROR(refuse_left_padding(model, tokenizer_config, transformer));
+    if (auto& expansion = model.multi_vector.query.expansion; expansion && expansion->token.empty()) {
+      LB_RETURN_IF_ERROR(find_filling(model, tokenizer_config, transformer, expansion->token));
+      model.small_files.push_back(transformer / kSpecialTokensFile);
+      std::erase_if(model.small_files, [&](const path& each) { return !files.has(each); });
+    }
+  }
   return model;
+}
+
+std::size_t ModelFolder::dimension() const {
+  std::size_t numbers = hidden_size;
+  for (const VectorModule& module : behind_pooling) {
+    if (const auto* const dense = std::get_if<DenseModule>(&module)) numbers = dense->out;
+  }
+  return numbers;
 }
 
 std::vector<path> ModelFolder::large_files() const {
@@ -501,7 +618,7 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
   if (tokenizer_class == nullptr)
-    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static});
+    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static, .markers = multi_vector.markers});
 
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
@@ -515,7 +632,8 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
     given.merges = text_of(merges);
   }
-  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder));
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
+                                          {.markers = multi_vector.markers});
 }
 
 }  // namespace latebind::embedding

@@ -3,11 +3,14 @@
 // Internal to the embedding layer: Embedder and EmbedStream are two ways to drive it. Thread-safe after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/result.h"
 #include "embedding/embedder.h"
@@ -19,22 +22,38 @@
 
 namespace latebind::embedding {
 
+// How texts become ids, by what they are.
+struct TextLimits {
+  TokenLimits document{};
+  std::optional<TokenLimits> query = std::nullopt;  // where that makes a difference
+
+  TextLimits() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most models have one way.
+  TextLimits(TokenLimits of_all) : document(std::move(of_all)) {}
+
+  [[nodiscard]] std::size_t longest() const {
+    return query ? std::max(document.max_tokens, query->max_tokens) : document.max_tokens;
+  }
+};
+
 class Pipeline {
  public:
-  // `batch_tokens` and `limits.max_tokens` at least 1.
-  Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
+  // `batch_tokens` and the most tokens at least 1.
+  Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std::size_t batch_tokens,
            Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
-  [[nodiscard]] const TokenLimits& limits() const { return limits_; }
+  [[nodiscard]] const TokenLimits& limits(TextRole role = TextRole::kDocument) const {
+    return role == TextRole::kQuery && limits_.query ? *limits_.query : limits_.document;
+  }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
   [[nodiscard]] const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }
   [[nodiscard]] const Prompts& prompts() const { return prompts_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, and the errors of
-  // Prompts::choose().
+  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, or fewer than queries
+  // are filled up to, for queries where there are none, and the errors of Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
 
   // Appends one text; an error names it texts[position].
@@ -60,7 +79,7 @@ class Pipeline {
 
   const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;
-  const TokenLimits limits_;
+  const TextLimits limits_;
   const Prompts prompts_;
   const std::size_t batch_tokens_;
   const std::size_t requests_;
