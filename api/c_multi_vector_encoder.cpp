@@ -23,8 +23,8 @@ constexpr std::string_view kMultiVectorEncoder = "multi-vector encoder";
 core::Result<embedding::TextRole> read_role(int32_t text_kind) {
   if (text_kind == LB_TEXT_DOCUMENT) return embedding::TextRole::kDocument;
   if (text_kind == LB_TEXT_QUERY) return embedding::TextRole::kQuery;
-  return api::misuse(fmt::format("{}: {} is no kind of text; there are LB_TEXT_DOCUMENT and LB_TEXT_QUERY", kEncode,
-                                 text_kind));
+  return api::misuse(
+      fmt::format("{}: {} is no kind of text; there are LB_TEXT_DOCUMENT and LB_TEXT_QUERY", kEncode, text_kind));
 }
 
 // Vectors of texts that were given, by text.
@@ -39,8 +39,8 @@ class Rows {
                                      given.dimension, dimension));
     }
     if (given.count > api::kTextsMax) {
-      return api::misuse(fmt::format("{}: {} {}; {} are the most of one call", kCompare, given.count, what,
-                                     api::kTextsMax));
+      return api::misuse(
+          fmt::format("{}: {} {}; {} are the most of one call", kCompare, given.count, what, api::kTextsMax));
     }
     if (given.begins[0] != 0) return api::misuse(fmt::format("{}: begins of {} do not begin with 0", kCompare, what));
     for (std::size_t i = 0; i < given.count; ++i) {
@@ -159,5 +159,6 @@ lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder, 
 }
 
 lb_code lb_multi_vector_encoder_attestation(const lb_multi_vector_encoder* encoder, lb_attestation** attestation) {
-  return api::give_network_attestation("lb_multi_vector_encoder_attestation", kMultiVectorEncoder, encoder, attestation);
+  return api::give_network_attestation("lb_multi_vector_encoder_attestation", kMultiVectorEncoder, encoder,
+                                       attestation);
 }

@@ -18,8 +18,8 @@
 #include "core/platform/process_generation.h"
 #include "core/registry.h"
 #include "embedding/cross_encoder.h"
-#include "embedding/multi_vector_encoder.h"
 #include "embedding/embedder.h"
+#include "embedding/multi_vector_encoder.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders may outlive the handle.

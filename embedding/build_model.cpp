@@ -132,10 +132,8 @@ Result<GraphModel> token_vectors_from_onnx_file(const ModelFolder& folder, const
                                                          stored.name, shown, dimension, wanted));
   }
   LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
-  return GraphModel{.model = std::move(model),
-                    .dimension = dimension,
-                    .inputs = signature.inputs.size(),
-                    .output = output.position};
+  return GraphModel{
+      .model = std::move(model), .dimension = dimension, .inputs = signature.inputs.size(), .output = output.position};
 }
 
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {

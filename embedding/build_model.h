@@ -12,7 +12,8 @@
 namespace latebind::embedding {
 
 struct GraphOptions {
-  // The network's token vectors [batch, tokens, hidden] instead of the pooled and possibly normalised vector [batch, hidden].
+  // The network's token vectors [batch, tokens, hidden] instead of the pooled and possibly normalised vector [batch,
+  // hidden].
   bool hidden_states = false;
 };
 

@@ -228,12 +228,13 @@ struct EmbedStream::Parts {
       stats.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     changed.notify_all();
-    return VectorWindow{.first = pulled->first,
-                        .token_counts = pulled->submission.token_counts(),
-                        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
-                        .sparse = pulled->sparse,
-                        .vector_counts = keeps_tokens ? pulled->submission.vector_counts() : std::span<const std::uint32_t>(),
-                        .answered_by = pulled->submission.answered_by()};
+    return VectorWindow{
+        .first = pulled->first,
+        .token_counts = pulled->submission.token_counts(),
+        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
+        .sparse = pulled->sparse,
+        .vector_counts = keeps_tokens ? pulled->submission.vector_counts() : std::span<const std::uint32_t>(),
+        .answered_by = pulled->submission.answered_by()};
   }
 };
 

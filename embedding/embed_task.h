@@ -38,7 +38,7 @@ struct TaskOutcome {
   std::vector<SparseVector> sparse{};  // instead, of a model that gives those
   std::vector<std::uint32_t> token_counts{};
   std::vector<std::uint32_t> vector_counts{};  // of each text, where its tokens have vectors
-  EmbedStats stats{};  // seconds: from the submission to the end
+  EmbedStats stats{};                          // seconds: from the submission to the end
   // Which device computed them; one that is a fallback, where several did.
   std::shared_ptr<const core::Attestation> answered_by{};
   std::chrono::steady_clock::duration tokenizing{};  // on the calling thread

@@ -10,10 +10,10 @@
 #include <new>
 #include <utility>
 
-#include "core/text/quote.h"
 #include "embedding/embedder_parts.h"
 #include "embedding/model_folder.h"
 #include "embedding/place_network.h"
+#include "embedding/text_limits.h"
 #include "embedding/vector_shape.h"
 
 namespace latebind::embedding {
@@ -35,52 +35,6 @@ constexpr std::size_t kTermLogitsMost = std::size_t{1} << 24;
 // A fallback stays the answer of a call, whichever device computed the rest.
 void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<const core::Attestation>& all) {
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
-}
-
-// How many tokens texts may have.
-core::Result<TextLimits> limits_of(const ModelFolder& folder, std::size_t wanted) {
-  TextLimits limits(TokenLimits{.token_types = folder.token_types});
-  LB_ASSIGN_OR_RETURN(limits.document.max_tokens, folder.token_limit(wanted));
-  if (folder.kind != EncoderKind::kMultiVectorEncoder) return limits;
-  const MultiVectorConfig& config = folder.multi_vector;
-  if (wanted == 0) limits.document.max_tokens = *config.document.length;
-  limits.query = limits.document;
-  limits.query->max_tokens = *config.query.length;
-  // The length of queries that are filled up is the model's own.
-  if (wanted != 0 && !config.query.expansion) limits.query->max_tokens = wanted;
-  return limits;
-}
-
-// What is done with texts of each role, by the ids of the tokens that it is about.
-Status set_roles(const ModelFolder& folder, const Tokenizer& tokenizer, TextLimits& limits) {
-  const MultiVectorConfig& config = folder.multi_vector;
-  for (const auto& [role, into] :
-       {std::pair{&config.document, &limits.document}, std::pair{&config.query, &*limits.query}}) {
-    into->prompt = role->prompt;
-    TokenFilter filter{.only = role->only};
-    // Words that are no token are in no text.
-    for (const std::string& word : role->left_out) {
-      if (const auto id = tokenizer.id_of(word)) filter.left_out.push_back(*id);
-    }
-    std::ranges::sort(filter.left_out);
-    if (role->expansion) {
-      const QueryExpansion& expansion = *role->expansion;
-      const auto id = tokenizer.id_of(expansion.token);
-      if (!id) {
-        return {StatusCode::kInvalidModel,
-                fmt::format("{}: queries are filled up with '{}', which is no token of its tokenizer", folder.name(),
-                            core::printable(expansion.token))};
-      }
-      into->filling = Filling{.length = expansion.length,
-                              .id = *id,
-                              .is_attended = expansion.attend,
-                              .is_kept = expansion.attend || config.keeps_expansion};
-    }
-    const bool keeps_all =
-        filter.left_out.empty() && filter.only.empty() && (!into->filling || into->filling->is_kept);
-    if (!keeps_all) into->filter = std::make_shared<const TokenFilter>(std::move(filter));
-  }
-  return {};
 }
 
 // On its own thread, or on demand when no thread can be created.
@@ -112,13 +66,14 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
   if (options.kind && folder.kind != *options.kind) return wrong_kind(folder.name(), folder.kind);
-  LB_ASSIGN_OR_RETURN(TextLimits limits, limits_of(folder, options.max_tokens));
+  LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, options.max_tokens));
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
   const bool is_multi_vector = folder.kind == EncoderKind::kMultiVectorEncoder;
   OutputRule rule{.keep_tokens = options.token_vectors || is_multi_vector,
                   .normalize_tokens = folder.normalize && is_multi_vector && !options.token_vectors,
-                  .pooling = folder.pooling, .normalize = folder.normalize};
+                  .pooling = folder.pooling,
+                  .normalize = folder.normalize};
   auto placed_result = place_network(engine, folder, placement, options.load, limits.longest(), options.token_vectors);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
   if (is_multi_vector) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
@@ -235,9 +190,7 @@ struct TokenRows {
 
   static constexpr std::size_t kWindow = kTokenWindowTexts;
   [[nodiscard]] static float* place(std::size_t /*first*/) { return nullptr; }
-  void take(Scheduler::Submission& done, std::size_t first) const {
-    sink(first, done.vector_counts(), done.vectors());
-  }
+  void take(Scheduler::Submission& done, std::size_t first) const { sink(first, done.vector_counts(), done.vectors()); }
 };
 
 }  // namespace

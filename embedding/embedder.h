@@ -30,7 +30,6 @@ struct BatchRecord;
 struct SparseVector;
 struct QueueState;
 struct TextPair;
-struct TextLimits;
 
 struct EmbedderOptions {
   // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.

@@ -43,9 +43,9 @@ bool is_colbert(const json& own) {
 }
 
 bool has_pylate_keys(const json& own) {
-  constexpr std::array kKeys{"query_length",       "document_length",            "query_expansion",
-                             "do_query_expansion", "attend_to_expansion_tokens", "attend_to_mask_tokens",
-                             "query_prefix",       "document_prefix",            "skiplist_words"};
+  constexpr std::array kKeys{
+      "query_length",          "document_length", "query_expansion", "do_query_expansion", "attend_to_expansion_tokens",
+      "attend_to_mask_tokens", "query_prefix",    "document_prefix", "skiplist_words"};
   return std::ranges::any_of(kKeys, [&](const char* key) { return own.contains(key); });
 }
 

@@ -14,9 +14,9 @@
 namespace latebind::embedding {
 
 enum class EncoderKind : std::uint8_t {
-  kEmbedder,       // a vector for each text
-  kCrossEncoder,   // scores for two texts together
-  kSparseEncoder,  // weights for the entries of the vocabulary
+  kEmbedder,            // a vector for each text
+  kCrossEncoder,        // scores for two texts together
+  kSparseEncoder,       // weights for the entries of the vocabulary
   kMultiVectorEncoder,  // a vector for each token
 };
 

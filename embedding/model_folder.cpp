@@ -1,7 +1,6 @@
 #include "embedding/model_folder.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -21,6 +20,7 @@
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
+#include "embedding/take_multi_vectors.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -257,100 +257,6 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   return {};
 }
 
-// The projection of Stanford's ColBERT, which is among the weights of the network.
-Result<DenseModule> read_projection(const ModelFolder& model) {
-  constexpr std::string_view kName = "linear.weight";
-  std::string names;
-  for (const WeightsFile& weights : model.weights) {
-    LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(weights.file));
-    LB_ASSIGN_OR_RETURN(const Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
-    names = tensors.name();
-    const auto shape = tensors.shape_of(kName);
-    if (!shape) continue;
-    const bool fits = shape->size() == 2 && (*shape)[0] > 0 && static_cast<std::size_t>((*shape)[0]) <= kHiddenSizeMax &&
-                      (*shape)[1] == static_cast<std::int64_t>(model.hidden_size);
-    if (fits) {
-      return DenseModule{.place = "",
-                         .in = model.hidden_size,
-                         .out = static_cast<std::size_t>((*shape)[0]),
-                         .has_bias = false};
-    }
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", names, kName,
-                              fmt::join(*shape, ","), model.hidden_size));
-  }
-  return Status(StatusCode::kInvalidModel, fmt::format("{}: there is no '{}', the projection of ColBERT", names, kName));
-}
-
-// A multi-vector encoder: what its files say of queries and documents, within what the network takes.
-Status take_multi_vectors(const Modules& modules, const ConfigFile& own, const ConfigFile& of_transformer,
-                          std::size_t positions, ModelFolder& model) {
-  if (!modules.listed && !model.weights.empty()) {
-    LB_ASSIGN_OR_RETURN(DenseModule projection, read_projection(model));
-    model.behind_pooling.emplace_back(std::move(projection));
-  }
-  MultiVectorConfig& read = model.multi_vector;
-  LB_ASSIGN_OR_RETURN(read, read_multi_vectors(model.files, modules, own, of_transformer));
-  const std::size_t most = model.network ? model.network->tokens_max() : positions;
-  const path file = of_transformer.read ? of_transformer.file : modules.listed ? own.file : model.files.place() / kColbertFile;
-  const auto& expansion = read.query.expansion;
-  if (expansion && expansion->length > most) {
-    return unsupported_file(file, fmt::format("queries are filled up to {} tokens; the network takes {}",
-                                              expansion->length, most));
-  }
-  read.document.length = std::min(read.document.length.value_or(model.max_tokens), most);
-  std::size_t query = std::min(read.query.length.value_or(model.max_tokens), most);
-  if (expansion) query = expansion->cuts ? expansion->length : std::max(query, expansion->length);
-  read.query.length = query;
-  // By these names they are to be had of callers, too.
-  if (modules.listed) {
-    for (const auto& [name, role] : {std::pair{"query", &read.query}, std::pair{"document", &read.document}}) {
-      if (!role->prompt.empty()) model.prompts.by_name[name] = role->prompt;
-    }
-  }
-  return {};
-}
-
-// What queries are filled up with where the files do not say it: the tokenizer's mask token or, where it has none, the
-// one at the end of a text.
-Status find_filling(const ModelFolder& model, const std::optional<json>& tokenizer_config, const path& transformer,
-                    std::string& token) {
-  LB_ASSIGN_OR_RETURN(const auto map,
-                      read_object(model.files, transformer / kSpecialTokensFile, kTokenizerConfigLimits));
-  for (const auto role : {SpecialTokens::kMask, SpecialTokens::kEos}) {
-    auto named = named_token(tokenizer_config, map, role);
-    if (!named.ok()) return named.status().with_context(platform::path_to_utf8(transformer));
-    token = *std::move(named);
-    if (!token.empty()) return {};
-  }
-  return unsupported_file(transformer / kTokenizerConfigFile,
-                          "it names neither a 'mask_token' nor an 'eos_token', one of which queries are filled up with");
-}
-
-// What pads a tokenizer's texts at their beginning, where queries are filled up at their end.
-Status refuse_left_padding(const ModelFolder& model, const std::optional<json>& tokenizer_config,
-                           const path& transformer) {
-  if (!model.multi_vector.query.expansion) return {};
-  std::string side;
-  path file = transformer / kTokenizerConfigFile;
-  if (tokenizer_config) {
-    LB_ASSIGN_OR_RETURN(side, read_text(*tokenizer_config, "padding_side", "", platform::path_to_utf8(file)));
-  }
-  if (side.empty() && model.tokenizer_class == nullptr) {
-    file = model.tokenizer_file;
-    LB_ASSIGN_OR_RETURN(const auto tokenizer,
-                        read_object(model.files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
-    const auto padding = tokenizer ? tokenizer->find("padding") : json::const_iterator();
-    if (tokenizer && padding != tokenizer->end() && padding->is_object()) {
-      LB_ASSIGN_OR_RETURN(side, read_text(*padding, "direction", "Right", platform::path_to_utf8(file)));
-    }
-  }
-  if (side.empty() || side == "right" || side == "Right") return {};
-  return unsupported_file(file, fmt::format("texts are padded to the '{}', and queries are filled up: only padding to "
-                                            "the right is supported then",
-                                            printable(side)));
-}
-
 // What the network of the modules is for, in sentence-transformers' words, must be what its kind needs.
 Status check_task(const ConfigFile& of_transformer, const Modules& modules, const ModelFolder& model) {
   constexpr std::string_view kTerms = "fill-mask";
@@ -574,13 +480,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                       read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
   if (model.kind == EncoderKind::kMultiVectorEncoder) {
     LB_RETURN_IF_ERROR(
-        take_multi_vectors(modules, own, of_transformer, positions.value_or(kTokensMax), model));
-    LB_RETURN_IF_ERROR(refuse_left_padding(model, tokenizer_config, transformer));
-    if (auto& expansion = model.multi_vector.query.expansion; expansion && expansion->token.empty()) {
-      LB_RETURN_IF_ERROR(find_filling(model, tokenizer_config, transformer, expansion->token));
-      model.small_files.push_back(transformer / kSpecialTokensFile);
-      std::erase_if(model.small_files, [&](const path& each) { return !files.has(each); });
-    }
+        take_multi_vectors({modules, own, of_transformer, tokenizer_config, positions.value_or(kTokensMax)}, model));
   }
   return model;
 }
@@ -618,7 +518,8 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
   if (tokenizer_class == nullptr)
-    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static, .markers = multi_vector.markers});
+    return Tokenizer::from_json(text_of(stored), stored.name,
+                                {.special_tokens = !is_static, .markers = multi_vector.markers});
 
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };

@@ -61,7 +61,8 @@ struct ModelFolder {
   // Of a sparse encoder: what its numbers become, and the network's way to them, where it is known.
   SparseRule sparse{};
   std::optional<VocabularyHead> vocabulary = std::nullopt;
-  // Of a multi-vector encoder: what is done with queries and documents; their lengths are known and within the network's.
+  // Of a multi-vector encoder: what is done with queries and documents; their lengths are known and within the
+  // network's.
   MultiVectorConfig multi_vector{};
   // The types of a pair's tokens are told to the network, if it has several.
   bool token_types = false;

@@ -175,9 +175,9 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
   LB_ASSIGN_OR_RETURN(const std::string output, read_text(config, "module_output_name", vectors, name));
   scores = output == "scores" && vectors == kVector;
   if (output != vectors && !scores) {
-    return unsupported_file(
-        file, fmt::format("'module_output_name' is '{}'; supported are {} and, of cross-encoders, scores",
-                          printable(output), vectors));
+    return unsupported_file(file,
+                            fmt::format("'module_output_name' is '{}'; supported are {} and, of cross-encoders, scores",
+                                        printable(output), vectors));
   }
   return VectorModule(std::move(dense));
 }
@@ -218,16 +218,18 @@ Status read_token_module(const ModelFiles& files, const std::string& type, const
   }
   if (kind == "Normalize") {
     const path file = place / "config.json";
-    LB_ASSIGN_OR_RETURN(const auto config, has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
+    LB_ASSIGN_OR_RETURN(const auto config,
+                        has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
     std::string input(kVector);
     if (config) {
       const std::string name = platform::path_to_utf8(file);
       LB_ASSIGN_OR_RETURN(input, read_text(*config, "module_input_name", kVector, name));
       LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
       if (output != input) {
-        return unsupported_file(file, fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must "
-                                                  "be the same",
-                                                  printable(output), printable(input)));
+        return unsupported_file(file,
+                                fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must "
+                                            "be the same",
+                                            printable(output), printable(input)));
       }
       modules.files.push_back(file);
     }
@@ -252,8 +254,8 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   LB_ASSIGN_OR_RETURN(const std::string type, read_text(module, "type", "", name));
   LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
   LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
-  const bool is_known = type.starts_with("sentence_transformers.") ||
-                        (modules.of_tokens && type == "pylate.models.Dense.Dense");
+  const bool is_known =
+      type.starts_with("sentence_transformers.") || (modules.of_tokens && type == "pylate.models.Dense.Dense");
   const std::string kind = is_known ? type.substr(type.rfind('.') + 1) : std::string();
   if (modules.of_tokens && number > 0) return read_token_module(files, type, kind, number, place, modules);
   const bool is_open =

@@ -46,8 +46,8 @@ struct Modules {
   bool scores_terms = false;
   // SpladePooling instead of Pooling: the network gives a number for each entry of the vocabulary.
   std::optional<SparseRule> sparse = std::nullopt;
-  // Of a multi-vector encoder: all behind the network is for each token's vector. What MultiVectorMask says of them, and
-  // whether who loads the model puts such a module and Normalize behind the others.
+  // Of a multi-vector encoder: all behind the network is for each token's vector. What MultiVectorMask says of them,
+  // and whether who loads the model puts such a module and Normalize behind the others.
   bool of_tokens = false;
   std::optional<std::filesystem::path> mask_file = std::nullopt;
   bool adds_token_ends = false;

@@ -81,8 +81,8 @@ Result<Roles> read_tasks(const json& config, const char* key, const path& file) 
     } else if (is_text(name, "query")) {
       roles.query = true;
     } else {
-      return unsupported_file(
-          file, fmt::format("'{}' has {}; supported are query and document", key, printable_json(name)));
+      return unsupported_file(file,
+                              fmt::format("'{}' has {}; supported are query and document", key, printable_json(name)));
     }
     return {};
   };
@@ -127,14 +127,14 @@ Result<QueryExpansion> read_expansion(const json& config, const path& file) {
     constexpr std::array<std::string_view, 4> kKnown{"strategy", "attend", "token", "length"};
     if (std::ranges::find(kKnown, key) != kKnown.end()) continue;
     return unsupported_file(
-        file, fmt::format("'query_expansion' has '{}'; supported are strategy, attend, token and length",
-                          printable(key)));
+        file,
+        fmt::format("'query_expansion' has '{}'; supported are strategy, attend, token and length", printable(key)));
   }
   QueryExpansion read;
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "strategy", "", name));
   if (strategy != "fixed" && strategy != "min") {
-    return unsupported_file(file, fmt::format("'strategy' of 'query_expansion' is '{}'; supported are fixed and min",
-                                              printable(strategy)));
+    return unsupported_file(
+        file, fmt::format("'strategy' of 'query_expansion' is '{}'; supported are fixed and min", printable(strategy)));
   }
   read.cuts = strategy == "fixed";
   LB_ASSIGN_OR_RETURN(read.attend, read_bool(config, "attend", false, name));
@@ -182,9 +182,8 @@ Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, 
   LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "query_length", 1, kTokensMax, name));
   QueryExpansion expansion{.length = length.value_or(kQueryTokens)};
   const bool is_new = config.contains("attend_to_expansion_tokens");
-  LB_ASSIGN_OR_RETURN(
-      expansion.attend,
-      read_bool(config, is_new ? "attend_to_expansion_tokens" : "attend_to_mask_tokens", false, name));
+  LB_ASSIGN_OR_RETURN(expansion.attend,
+                      read_bool(config, is_new ? "attend_to_expansion_tokens" : "attend_to_mask_tokens", false, name));
   return std::optional(std::move(expansion));
 }
 

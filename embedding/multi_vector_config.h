@@ -1,8 +1,8 @@
 // What the files of a model say of it as a multi-vector encoder (late interaction, ColBERT): a network that gives a
 // text a vector for each token, one way for queries and another one for documents.
 //
-// Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over
-// BERT" (2020), as sentence-transformers' MultiVectorEncoder reads it: from its own files, from PyLate's, and from
+// Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction
+// over BERT" (2020), as sentence-transformers' MultiVectorEncoder reads it: from its own files, from PyLate's, and from
 // artifact.metadata of Stanford's ColBERT. Pure functions of the files, for any thread.
 #pragma once
 
@@ -31,7 +31,7 @@ struct QueryExpansion {
 
 // What is done with texts of one role.
 struct RoleConfig {
-  std::string prompt{};                          // put before every text
+  std::string prompt{};                              // put before every text
   std::optional<std::size_t> length = std::nullopt;  // a longer text is cut to so many tokens
   std::optional<QueryExpansion> expansion = std::nullopt;
   std::vector<std::string> left_out{};  // tokens that have no vector

@@ -22,13 +22,13 @@ class MultiVectorEncoder {
   [[nodiscard]] std::size_t dimension() const { return network_->dimension(); }
 
   // Appends the texts' vectors to `out`. options.texts.role says what they are; with `normalize` vectors have length 1
-  // also of a model that leaves them as they are. The errors of Embedder::embed(); of options.texts no dimensions are to
-  // be had.
+  // also of a model that leaves them as they are. The errors of Embedder::embed(); of options.texts no dimensions are
+  // to be had.
   [[nodiscard]] core::Result<EmbedStats> encode(std::span<const std::string_view> texts, TokenVectors& out,
                                                 const EmbedOptions& options = {}) const;
 
-  // Writes a score for each document to `out`, in their order: what compare() gives of their vectors, which are not kept.
-  // `query` is that of encode(), one text's. `options` are those of the documents.
+  // Writes a score for each document to `out`, in their order: what compare() gives of their vectors, which are not
+  // kept. `query` is that of encode(), one text's. `options` are those of the documents.
   [[nodiscard]] core::Result<EmbedStats> score(std::span<const float> query,
                                                std::span<const std::string_view> documents, std::span<float> out,
                                                const EmbedOptions& options = {}) const;

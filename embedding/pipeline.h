@@ -3,38 +3,22 @@
 // Internal to the embedding layer: Embedder and EmbedStream are two ways to drive it. Thread-safe after construction.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/forward.h"
 #include "embedding/scheduler.h"
+#include "embedding/text_limits.h"
 #include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/work_team.h"
 
 namespace latebind::embedding {
-
-// How texts become ids, by what they are.
-struct TextLimits {
-  TokenLimits document{};
-  std::optional<TokenLimits> query = std::nullopt;  // where that makes a difference
-
-  TextLimits() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): most models have one way.
-  TextLimits(TokenLimits of_all) : document(std::move(of_all)) {}
-
-  [[nodiscard]] std::size_t longest() const {
-    return query ? std::max(document.max_tokens, query->max_tokens) : document.max_tokens;
-  }
-};
 
 class Pipeline {
  public:

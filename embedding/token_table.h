@@ -121,14 +121,14 @@ class TokenTable {
   std::vector<std::int32_t> ids_;
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
-  std::vector<std::uint32_t> type_one_from_;  // of pairs
+  std::vector<std::uint32_t> type_one_from_;    // of pairs
   std::vector<std::uint32_t> unattended_from_;  // of texts that may be filled up
   // Where not all tokens have a vector.
   std::vector<std::uint8_t> kept_;
   std::vector<std::size_t> vector_begins_;
   std::vector<std::uint32_t> vector_counts_;
   std::size_t vector_count_ = 0;
-  std::vector<std::size_t> truncated_;        // rising
+  std::vector<std::size_t> truncated_;  // rising
 };
 
 }  // namespace latebind::embedding

@@ -91,8 +91,9 @@ Exit rerank(const RerankArguments& options) {
 
 void add_rerank(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<RerankArguments>();
-  CLI::App& app = *program.add_subcommand("rerank", "Ranks the lines of a file for a query, by a cross-encoder or a multi-vector "
-                                                    "encoder (ColBERT).");
+  CLI::App& app = *program.add_subcommand("rerank",
+                                          "Ranks the lines of a file for a query, by a cross-encoder or a multi-vector "
+                                          "encoder (ColBERT).");
   add_text(app, "--query", options->query, "TEXT", "What the lines are ranked for.")->required();
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
@@ -106,7 +107,8 @@ void add_rerank(CLI::App& program, Action& chosen) {
   app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")->required()->expected(1);
   app.footer(
       "Prints rank, score, line number and text. Scores are those that sentence-transformers'\n"
-      "CrossEncoder predicts, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are left out; of a longer text the first 64 KiB are\n"
+      "CrossEncoder predicts, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are left out; of a "
+      "longer text the first 64 KiB are\n"
       "shown.\n\n"
       "Example:\n"
       "  latebind rerank --model cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"

@@ -97,10 +97,9 @@ Exit search(const SearchArguments& options) {
       return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));
   }
   const auto encoder = embedding::MultiVectorEncoder::of(*std::move(opened));
-  return tell_matches(
-      rank_lines_late({.query = options.query, .count = options.count, .quiet = options.quiet}, *reader, *encoder,
-                      options.query_prompt.choice(), options.prompt.choice()),
-      encoder->network(), *attested, start, telling);
+  return tell_matches(rank_lines_late({.query = options.query, .count = options.count, .quiet = options.quiet}, *reader,
+                                      *encoder, options.query_prompt.choice(), options.prompt.choice()),
+                      encoder->network(), *attested, start, telling);
 }
 
 }  // namespace

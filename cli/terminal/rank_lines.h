@@ -17,8 +17,8 @@
 namespace latebind::cli {
 
 // Writes as many scores as there are documents.
-using ScoreDocuments =
-    std::function<core::Result<embedding::EmbedStats>(std::span<const std::string_view> documents, std::span<float> scores)>;
+using ScoreDocuments = std::function<core::Result<embedding::EmbedStats>(std::span<const std::string_view> documents,
+                                                                         std::span<float> scores)>;
 
 struct RankOptions {
   std::string query;

@@ -207,7 +207,8 @@ Value Lowering::sight(const Attention& op) {
   const Value terms = binary(BinaryFunction::kAdd, score_mask(op.mask), sight_terms(op));
   const Value nearest = reduce(ReduceFunction::kMax, terms, true, 3);
   const Value less = binary(BinaryFunction::kDivide, nearest, constant(-kMasked));
-  return entry->second = binary(BinaryFunction::kMaximum, binary(BinaryFunction::kAdd, less, constant(1.0F)), constant(0.0F));
+  return entry->second =
+             binary(BinaryFunction::kMaximum, binary(BinaryFunction::kAdd, less, constant(1.0F)), constant(0.0F));
 }
 
 Value Lowering::distances(Value mask) {

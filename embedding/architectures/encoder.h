@@ -142,8 +142,8 @@ struct AttentionTerms {
 
 class EncoderBuilder {
  public:
-  // `end`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: the tensor with
-  // the vectors of the ids.
+  // `end`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on
+  // top keep the encoder ("bert."). `words`: the tensor with the vectors of the ids.
   EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 

@@ -25,8 +25,8 @@ struct VocabularyFiles;
 struct TokenizerUse {
   // Those that the post-processor adds to a text.
   bool special_tokens = true;
-  // What is put before texts, and was a token each where the model was trained: these, or their first words, are special
-  // tokens of a tokenizer that knows them but would split them.
+  // What is put before texts, and was a token each where the model was trained: these, or their first words, are
+  // special tokens of a tokenizer that knows them but would split them.
   std::span<const std::string> markers{};
 };
 
@@ -121,7 +121,8 @@ class Tokenizer {
   struct Parts;
   [[nodiscard]] static core::Status check(std::string_view text, std::size_t max_tokens, std::size_t added);
   template <class Read>
-  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name, std::span<const std::string> markers = {});
+  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name,
+                                              std::span<const std::string> markers = {});
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };

@@ -15,16 +15,17 @@
  *   as long as a thread runs, also from destructors of thread-specific data; thread-local data may be gone by then: of
  *   its last error only the code is left. For atexit() see below.
  * - fork(). A child process has none of its parent's threads. Objects created before return LB_INVALID_ARGUMENT there,
- *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer, lb_token_list,
- *   lb_sparse_list and lb_multi_vector_list, which are the child's as well; a log callback is not called until it is set again. New objects work
- * as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded some, must end
- * with _exit(): at exit() the vendors' libraries look for their threads.
+ *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer, lb_token_list, lb_sparse_list
+ * and lb_multi_vector_list, which are the child's as well; a log callback is not called until it is set again. New
+ * objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
+ * some, must end with _exit(): at exit() the vendors' libraries look for their threads.
  * - exit() destroys the vendors' static objects, and calls what atexit() was given, in one order: the last that came to
  *   be goes first. When it comes to those of a vendor, the process is ending: whatever opens, loads, computes, lists
  *   devices or starts is LB_BUSY then, on every thread, and destroying a runtime, model, embedder, cross-encoder,
- *   sparse encoder, multi-vector encoder, stream or job frees nothing. So a function given to atexit(), or the destructor of a static object,
- * may compute when it was registered (when the object was made) after the last model was loaded and had run once; one
- * registered earlier gets LB_BUSY. All other functions (options, errors, tokenizers, attestations) work at any time.
+ * sparse encoder, multi-vector encoder, stream or job frees nothing. So a function given to atexit(), or the destructor
+ * of a static object, may compute when it was registered (when the object was made) after the last model was loaded and
+ * had run once; one registered earlier gets LB_BUSY. All other functions (options, errors, tokenizers, attestations)
+ * work at any time.
  * - What is inside a vendor's library when the process ends: exit() waits for calls on other threads, abandoned vendor
  *   calls, jobs, the writer of the compile cache and probes of devices, five seconds at most. Where the main thread
  *   ends, it does so before anything is destroyed, and holds up what other threads would begin, for a second at most,

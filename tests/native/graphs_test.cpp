@@ -248,7 +248,7 @@ TEST_P(GraphsTest, UnattendedTokensAttendAndAreNotAttendedTo) {
     for (const std::int64_t count : {0, 1, 3, 17, 40, 99}) {
       SCOPED_TRACE(fmt::format("{} unattended{}", count, has_window ? ", a window" : ""));
       Inputs inputs = testing::draw_batch(chance, {1, 47, 16, 62, 2}, shape.vocabulary, 3);
-      testing::leave_unattended(inputs, count);
+      graph::testing::leave_unattended(inputs, count);
       testing::Arithmetic in = GetParam();
       if (in.precision != core::Precision::kF32) in.distance *= 2;
       expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, in);
