@@ -20,6 +20,7 @@
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
+#include "embedding/take_multi_vectors.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -88,7 +89,6 @@ Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, s
 }
 
 constexpr std::size_t kPromptsMax = 256;
-constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kMatryoshkaMax = 64;
 
 // Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
@@ -118,8 +118,7 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // What may be asked for besides the model's own vectors.
-Status read_extras(const ConfigFile& own, ModelFolder& model) {
-  LB_ASSIGN_OR_RETURN(const auto first, read_object(model.files, model.files.place() / "config.json"));
+void read_extras(const ConfigFile& own, const std::optional<json>& first, ModelFolder& model) {
   for (const auto* config : {&first, &own.read}) {
     if (!*config) continue;
     if (auto prompts = prompts_of(**config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
@@ -127,7 +126,6 @@ Status read_extras(const ConfigFile& own, ModelFolder& model) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
   }
-  return {};
 }
 
 // What is put before every text: the prompt of "default_prompt_name"; "" without one.
@@ -197,6 +195,7 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
     case EncoderKind::kSparseEncoder:
       return architecture.read_vocabulary != nullptr;
     case EncoderKind::kEmbedder:
+    case EncoderKind::kMultiVectorEncoder:
       break;
   }
   return true;
@@ -206,7 +205,10 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
 Status take_head(const json& config, const path& config_file, const Architecture& architecture, const Modules& modules,
                  ModelFolder& model) {
   const bool classifies = model.kind == EncoderKind::kCrossEncoder;
-  if (model.kind == EncoderKind::kEmbedder || (classifies && !modules.only_network())) return {};
+  if (model.kind == EncoderKind::kEmbedder || model.kind == EncoderKind::kMultiVectorEncoder ||
+      (classifies && !modules.only_network())) {
+    return {};
+  }
   if (!has_head(architecture, model.kind)) {
     return unsupported_file(
         config_file,
@@ -300,6 +302,7 @@ Status take_kind(const Modules& modules, const ConfigFile& own, const std::optio
   const path list = model.files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(model.kind, read_encoder_kind(own, modules.listed, config));
   if (modules.sparse || model.kind == EncoderKind::kSparseEncoder) return take_sparse(modules, own, list, model);
+  if (model.kind == EncoderKind::kMultiVectorEncoder) return {};
   if (model.kind == EncoderKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
     if (!modules.only_network() || !modules.listed) return {};
@@ -354,9 +357,13 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   model.files = std::move(given);
   const ModelFiles& files = model.files;
   const path& place = files.place();
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files));
+  ConfigFile own{.file = place / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_ASSIGN_OR_RETURN(const auto first_config, read_object(files, place / "config.json"));
+  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files, own, first_config));
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
+  model.is_listed = modules.listed;
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
@@ -423,9 +430,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                     "weights",
                     printable(options.onnx_file)));
   }
-  ConfigFile own{.file = place / "config_sentence_transformers.json"};
-  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_RETURN_IF_ERROR(read_extras(own, model));
+  read_extras(own, first_config, model);
   LB_RETURN_IF_ERROR(read_defaults(modules, own, has_weights && !is_asked_for, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
@@ -476,7 +481,19 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                                                       platform::path_to_utf8(config_file)));
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
+  if (model.kind == EncoderKind::kMultiVectorEncoder) {
+    LB_RETURN_IF_ERROR(
+        take_multi_vectors({modules, own, of_transformer, tokenizer_config, positions.value_or(kTokensMax)}, model));
+  }
   return model;
+}
+
+std::size_t ModelFolder::dimension() const {
+  std::size_t numbers = hidden_size;
+  for (const VectorModule& module : behind_pooling) {
+    if (const auto* const dense = std::get_if<DenseModule>(&module)) numbers = dense->out;
+  }
+  return numbers;
 }
 
 std::vector<path> ModelFolder::large_files() const {
@@ -504,7 +521,8 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
   if (tokenizer_class == nullptr)
-    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static});
+    return Tokenizer::from_json(text_of(stored), stored.name,
+                                {.special_tokens = !is_static, .markers = multi_vector.markers});
 
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
@@ -518,7 +536,8 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
     given.merges = text_of(merges);
   }
-  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder));
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
+                                          {.markers = multi_vector.markers});
 }
 
 }  // namespace latebind::embedding

@@ -24,6 +24,7 @@ struct EmbedArguments {
   PromptArguments prompt{};
   TextSource source{};
   VectorFormat format = VectorFormat::kJsonl;
+  embedding::TextRole role = embedding::TextRole::kDocument;
   std::string output;
   bool quiet = false;
 };
@@ -51,8 +52,9 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  LB_ASSIGN_OR_RETURN(const auto stream,
-                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
+  embedding::EmbedStreamOptions of_stream = stream_options(progress, options.prompt);
+  of_stream.texts.role = options.role;
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, of_stream));
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream->stats();
@@ -66,7 +68,22 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   return app::check_file_apart({"-o", options.output}, {"--model", model});
 }
 
+// Which models give what is written.
+embedding::EncoderKind kind_for(VectorFormat format) {
+  switch (format) {
+    case VectorFormat::kSparse:
+      return embedding::EncoderKind::kSparseEncoder;
+    case VectorFormat::kMultiVector:
+      return embedding::EncoderKind::kMultiVectorEncoder;
+    default:
+      return embedding::EncoderKind::kEmbedder;
+  }
+}
+
 Exit embed(const EmbedArguments& options) {
+  if (options.role == embedding::TextRole::kQuery && options.format != VectorFormat::kMultiVector) {
+    return misuse("embed", "--role is for --output-format multi-vector; other models have prompts for queries");
+  }
   const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
@@ -81,9 +98,7 @@ Exit embed(const EmbedArguments& options) {
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
-  const auto kind = options.format == VectorFormat::kSparse ? embedding::EncoderKind::kSparseEncoder
-                                                            : embedding::EncoderKind::kEmbedder;
-  const auto embedder = open_network(opening, *runtime, kind);
+  const auto embedder = open_network(opening, *runtime, kind_for(options.format));
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());
@@ -114,7 +129,11 @@ void add_embed(CLI::App& program, Action& chosen) {
            "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
            "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
            "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
-           "(SPLADE): the weights of the vocabulary's entries that have one (default jsonl).");
+           "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
+           "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
+           "that has one (default jsonl).");
+  add_word(app, "--role", options->role,
+           "What the texts are to a multi-vector encoder: document or query (default document).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
                         "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
                         "to directly (default: stdout)."),

@@ -50,11 +50,10 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// The same for the network of a model of another kind.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options,
-                                                                              const app::Runtime& runtime,
-                                                                              embedding::EncoderKind kind,
-                                                                              Telling telling = Telling::kFallback);
+// The same for the network of a model of another kind, or of any.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
+    const EmbedderOptions& options, const app::Runtime& runtime, std::optional<embedding::EncoderKind> kind,
+    Telling telling = Telling::kFallback);
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.

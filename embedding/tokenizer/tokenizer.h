@@ -25,6 +25,9 @@ struct VocabularyFiles;
 struct TokenizerUse {
   // Those that the post-processor adds to a text.
   bool special_tokens = true;
+  // What is put before texts, and was a token each where the model was trained: these, or their first words, are
+  // special tokens of a tokenizer that knows them but would split them.
+  std::span<const std::string> markers{};
 };
 
 // Which of two texts gets shorter where both are too long together.
@@ -60,7 +63,8 @@ class Tokenizer {
   static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name, const TokenizerUse& use = {});
   // What transformers makes of the files of a folder without a tokenizer.json. `name` stands for the folder.
   static core::Result<Tokenizer> from_vocabulary_files(const TokenizerClass& tokenizer_class,
-                                                       const VocabularyFiles& files, std::string_view name);
+                                                       const VocabularyFiles& files, std::string_view name,
+                                                       const TokenizerUse& use = {});
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -108,6 +112,10 @@ class Tokenizer {
   // Whether the file says that it is special, or it is put around every text.
   [[nodiscard]] bool is_special(std::int32_t id) const;
 
+  // The id of the added token with this text, as the file has it, or else of the vocabulary's; nothing where there is
+  // none.
+  [[nodiscard]] std::optional<std::int32_t> id_of(std::string_view token) const;
+
   // Ids are below this.
   [[nodiscard]] std::size_t vocabulary_size() const;
 
@@ -115,7 +123,8 @@ class Tokenizer {
   struct Parts;
   [[nodiscard]] static core::Status check(std::string_view text, std::size_t max_tokens, std::size_t added);
   template <class Read>
-  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name);
+  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name,
+                                              std::span<const std::string> markers = {});
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };
