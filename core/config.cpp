@@ -12,11 +12,10 @@ namespace latebind::core {
 Status unknown_word_error(std::string_view what, std::string_view given, std::span<const std::string_view> known,
                           std::string_view listed) {
   const std::string_view nearest = nearest_word(given, known);
-  return Status(
-      StatusCode::kInvalidArgument,
-      fmt::format("unknown {} {}{}; {}", what, quoted(given, 64),
-                  nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest),
-                  listed.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : std::string(listed)));
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("unknown {} {}{}; {}", what, quoted(given, 64),
+                            nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest),
+                            listed.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : std::string(listed)));
 }
 
 Result<std::int64_t> parse_integer(std::string_view what, std::string_view given, std::int64_t least,

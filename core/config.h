@@ -25,7 +25,8 @@ struct Word {
 template <class E>
 struct Words;
 
-// "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C", or, of more than fit a screen, "; LISTED" says where they are.
+// "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C", or, of more than fit a screen, "; LISTED" says where they
+// are.
 [[nodiscard]] Status unknown_word_error(std::string_view what, std::string_view given,
                                         std::span<const std::string_view> known, std::string_view listed = {});
 

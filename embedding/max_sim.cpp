@@ -8,17 +8,17 @@ namespace latebind::embedding {
 namespace {
 
 // Sums side by side, of several of a query's vectors with one of the document's: what a processor has room for.
-constexpr std::size_t kLanes = 16;
+constexpr std::size_t kSumsSideBySide = 16;
 constexpr std::size_t kQueries = 4;
 
 // The products of so many vectors, `dimension` numbers apart, with one.
 template <std::size_t kCount>
 std::array<float, kCount> products(const float* queries, const float* document, std::size_t dimension) {
-  std::array<std::array<float, kLanes>, kCount> sums{};
+  std::array<std::array<float, kSumsSideBySide>, kCount> sums{};
   std::size_t i = 0;
-  for (; i + kLanes <= dimension; i += kLanes) {
+  for (; i + kSumsSideBySide <= dimension; i += kSumsSideBySide) {
     for (std::size_t q = 0; q < kCount; ++q) {
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
+      for (std::size_t lane = 0; lane < kSumsSideBySide; ++lane)
         sums[q][lane] += queries[q * dimension + i + lane] * document[i + lane];
     }
   }
@@ -26,7 +26,7 @@ std::array<float, kCount> products(const float* queries, const float* document, 
   for (std::size_t q = 0; q < kCount; ++q) {
     for (std::size_t rest = i; rest < dimension; ++rest)
       sums[q][rest - i] += queries[q * dimension + rest] * document[rest];
-    for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (std::size_t half = kSumsSideBySide / 2; half > 0; half /= 2) {
       for (std::size_t lane = 0; lane < half; ++lane)
         sums[q][lane] += sums[q][lane + half];
     }

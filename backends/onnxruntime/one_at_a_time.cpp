@@ -37,10 +37,11 @@ Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough
     const auto now = steady_clock::now();
     if (wait_until(is_enough ? std::min(end, now + kLook) : end)) return Turn(this);
     if (now < end) continue;
-    return Status(StatusCode::kBusy,
-                  fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for another "
-                              "one has not returned; try again, and start the process anew where that call hangs",
-                              std::chrono::duration<double>(limits_.turn).count()));
+    return Status(
+        StatusCode::kBusy,
+        fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for another "
+                    "one has not returned; try again, and start the process anew where that call hangs",
+                    std::chrono::duration<double>(limits_.turn).count()));
   }
   return Turn();
 }
@@ -56,8 +57,9 @@ void OneAtATime::end(std::shared_ptr<void> session) {
   }
   ended.clear();
   if (turn) return;
-  core::log(core::LogLevel::kWarning,
-            "a session of a provider that can be in one at a time is not ended: a call for another one has not returned");
+  core::log(
+      core::LogLevel::kWarning,
+      "a session of a provider that can be in one at a time is not ended: a call for another one has not returned");
 }
 
 }  // namespace latebind::onnxruntime

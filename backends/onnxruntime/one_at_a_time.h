@@ -1,5 +1,6 @@
 // OneAtATime: for a provider that can be in one session at a time. Whoever has the vendor do something with one of its
-// sessions takes a turn, and waits for it no longer than a limit: what hangs in one session must not hold up the others.
+// sessions takes a turn, and waits for it no longer than a limit: what hangs in one session must not hold up the
+// others.
 //
 // Thread-safe. Must outlive its turns.
 #pragma once
@@ -36,8 +37,8 @@ class OneAtATime {
   // kBusy, with what to do, when the limit is over; null as soon as `is_enough` says so.
   [[nodiscard]] core::Result<Turn> take(const std::function<bool()>& is_enough = nullptr);
 
-  // Destroys the session in a turn. When there is none within the limit, the session stays as it is until another one is
-  // ended. Null: only those that were left.
+  // Destroys the session in a turn. When there is none within the limit, the session stays as it is until another one
+  // is ended. Null: only those that were left.
   void end(std::shared_ptr<void> session);
 
  private:

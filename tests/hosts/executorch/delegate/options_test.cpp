@@ -69,7 +69,8 @@ TEST_F(OptionsTest, TheBackendsOptionIsForTheNextLoadsAndBeatsTheProgram) {
 
 TEST_F(OptionsTest, UnknownKeysAreRefusedByNameWithTheNearest) {
   EXPECT_EQ(load({{"divice", "cpu"}}), et::Error::InvalidArgument);
-  EXPECT_THAT(said(), HasSubstr("compile spec: unknown setting 'divice' (did you mean device?); `latebind config` lists all"));
+  EXPECT_THAT(said(),
+              HasSubstr("compile spec: unknown setting 'divice' (did you mean device?); `latebind config` lists all"));
   clear_log();
   EXPECT_NE(set("treads", "2"), et::Error::Ok);
   EXPECT_THAT(said(), HasSubstr("unknown setting 'treads' (did you mean threads?)"));
