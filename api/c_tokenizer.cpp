@@ -50,7 +50,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const 
   LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
   embedding::TokenLimits limits{.max_tokens = options.max_tokens > 0 ? options.max_tokens : tokenizer->max_tokens,
                                 .refuse_longer = options.refuse_longer};
-  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt));
+  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt, options.role));
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
   auto made = std::make_unique<lb_token_list>();
   made->has_offsets = with_offsets;

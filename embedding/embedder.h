@@ -20,6 +20,7 @@
 #include "embedding/embed_stats.h"
 #include "embedding/encoder_kind.h"
 #include "embedding/prompts.h"
+#include "embedding/text_role.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -59,6 +60,8 @@ struct TextOptions {
   bool keep_end = false;
   // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;
+  // What the texts are: a model may have a prompt for it, or a way of its own.
+  TextRole role = TextRole::kUnsaid;
   // What is put before every text instead of what the model says. With token ids there is no choice to make.
   PromptChoice prompt{};
 };

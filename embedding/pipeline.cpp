@@ -57,7 +57,7 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
-  LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt));
+  LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt, options.role));
   return limits;
 }
 

@@ -108,6 +108,7 @@ void add_embed(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
   options->embedder.add_to(app);
   options->prompt.add_to(app, "every text");
+  options->prompt.add_role_to(app);
   add_text_source(app, options->source);
   add_word(app, "--output-format", options->format,
            "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "

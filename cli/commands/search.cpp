@@ -21,8 +21,8 @@ using core::Status;
 
 struct SearchArguments {
   EmbedderOptions embedder{};
-  PromptArguments prompt{};
-  PromptArguments query_prompt{};
+  PromptArguments prompt{.role = embedding::TextRole::kDocument};
+  PromptArguments query_prompt{.role = embedding::TextRole::kQuery};
   TextSource source{};
   std::string query;
   std::size_t count = 5;
@@ -33,7 +33,8 @@ struct SearchArguments {
 Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   std::vector<float> query(embedder.dimension());
   const std::string_view texts[] = {options.query};
-  auto query_stats = embedder.embed(texts, query, {.texts = {.prompt = options.query_prompt.choice()}});
+  const auto& asked = options.query_prompt;
+  auto query_stats = embedder.embed(texts, query, {.texts = {.role = asked.role, .prompt = asked.choice()}});
   if (!query_stats.ok()) return query_stats.status().with_context("--query");
 
   Nearest nearest(query, options.count);

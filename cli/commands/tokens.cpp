@@ -80,7 +80,7 @@ Exit tokens(const TokensArguments& options) {
   if (!folder.ok()) return fail(folder.status());
   const auto limit = folder->token_limit(options.max_tokens);
   if (!limit.ok()) return fail(limit.status());
-  auto prompt = folder->prompts.choose(options.prompt.choice());
+  auto prompt = folder->prompts.choose(options.prompt.choice(), options.prompt.role);
   if (!prompt.ok()) return fail(prompt.status());
   const auto tokenizer = folder->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
@@ -102,6 +102,7 @@ void add_tokens(CLI::App& program, Action& chosen) {
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
   options->prompt.add_to(app, "every text");
+  options->prompt.add_role_to(app);
   app.add_flag("--offsets", options->offsets,
                "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");

@@ -485,6 +485,10 @@ typedef struct lb_token_ids {
   size_t count;
 } lb_token_ids;
 
+/* What texts are to a model that takes queries and documents in different ways, by its prompts or by its parts. Unsaid:
+ * what its files say. */
+enum { LB_ROLE_UNSAID = 0, LB_ROLE_QUERY = 1, LB_ROLE_DOCUMENT = 2 };
+
 /* Per-call deviations from how the embedder was opened. NULL stands for a zeroed one. */
 typedef struct lb_embed_options {
   size_t struct_size;
@@ -497,11 +501,12 @@ typedef struct lb_embed_options {
   int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
                             they may share batches with texts of other calls, which is faster for many calls with few
                             texts */
-  int32_t reserved_;     /* 0, or it is refused with LB_INVALID_ARGUMENT */
+  int32_t role;          /* what the texts are: LB_ROLE_QUERY … */
   uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
   /* What is put before every text: `prompt` ("": nothing), or the model's prompt of that name; NULL and NULL: what the
-   * model says ("default_prompt_name" of config_sentence_transformers.json), mostly nothing. LB_INVALID_ARGUMENT for
-   * both, for a name that the model does not have, and with token ids for anything but "". Nothing is kept. */
+   * model says ("default_prompt_name" of config_sentence_transformers.json; for texts with a role the prompt "query",
+   * or the first of "document", "passage" and "corpus"), mostly nothing. LB_INVALID_ARGUMENT for both, for a name that
+   * the model does not have, and with token ids for anything but "". Nothing is kept. */
   const char* prompt;
   const char* prompt_name;
 } lb_embed_options;
@@ -687,7 +692,8 @@ typedef struct lb_token_list lb_token_list;
  * before every text: the ids are those that lb_embedder_embed computes. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
-/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `prompt` and `prompt_name` count. */
+/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `role`, `prompt` and `prompt_name`
+ * count. */
 LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
                                         const lb_embed_options* options, lb_token_list** list);
 /* The same, with where each token is in its text with the prompt before it: more time and memory. LB_UNSUPPORTED names

@@ -451,6 +451,9 @@ class Model {
   detail::Handle<lb_model, lb_model_destroy> handle_;
 };
 
+// What texts are to a model that takes queries and documents in different ways.
+enum class Role : std::int32_t { kUnsaid = LB_ROLE_UNSAID, kQuery = LB_ROLE_QUERY, kDocument = LB_ROLE_DOCUMENT };
+
 // Per-call deviations from how the embedder was opened (lb_embed_options).
 struct EmbedOptions {
   std::size_t dimensions = 0;
@@ -461,6 +464,7 @@ struct EmbedOptions {
   // What is put before every text: a text ("": nothing), or one of the model's prompts; nothing: what the model says.
   std::optional<std::string> prompt{};
   std::optional<std::string> prompt_name{};
+  Role role = Role::kUnsaid;
 };
 
 // The token ids of many texts.
@@ -508,6 +512,7 @@ inline lb_embed_options c_embed_options(const EmbedOptions& options) {
   c.refuse_longer = options.refuse_longer ? 1 : 0;
   c.normalize = options.normalize ? 1 : 0;
   c.alone = options.alone ? 1 : 0;
+  c.role = static_cast<std::int32_t>(options.role);
   if (options.prompt) c.prompt = options.prompt->c_str();
   if (options.prompt_name) c.prompt_name = options.prompt_name->c_str();
   return c;
