@@ -45,7 +45,8 @@ template <class Tokenize>
 core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOptions& options, Done done,
                                          const Tokenize& tokenize) {
   const auto began = steady_clock::now();
-  Pipeline& pipeline = embedder.parts_->pipeline;
+  LB_ASSIGN_OR_RETURN(const Embedder* way, embedder.way_of(options.texts.role));
+  Pipeline& pipeline = way->parts_->pipeline;
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
   const Forward& forward = pipeline.forward();
   LB_ASSIGN_OR_RETURN(const VectorShape shape, forward.keeps_tokens()   ? VectorShape::of_tokens(forward, options.texts)
@@ -61,7 +62,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   const auto tokenizing = steady_clock::now() - began;
   LB_ASSIGN_OR_RETURN(
       auto ticket, pipeline.scheduler().submit_and_tell(
-                       std::move(texts), [shape, tokenizing, done = std::move(done)](Scheduler::Submission submission) {
+                       std::move(texts), [shape, tokenizing, otherwise = forward.attestation(), done = std::move(done)](Scheduler::Submission submission) {
                          TaskOutcome outcome;
                          try {
                            outcome = outcome_of(submission, shape);
@@ -69,6 +70,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
                            outcome.status = Status::of_exception();
                          }
                          outcome.tokenizing = tokenizing;
+                         if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
                          done(std::move(outcome));
                        }));
   return EmbedTask(std::move(ticket));

@@ -38,7 +38,8 @@ struct TaskOutcome {
   std::vector<SparseVector> sparse{};  // instead, of a model that gives those
   std::vector<std::uint32_t> token_counts{};
   EmbedStats stats{};  // seconds: from the submission to the end
-  // Which device computed them; one that is a fallback, where several did.
+  // Which device computed them, one that is a fallback where several did; or would have, where there was nothing to
+  // compute.
   std::shared_ptr<const core::Attestation> answered_by{};
   std::chrono::steady_clock::duration tokenizing{};  // on the calling thread
   std::chrono::steady_clock::duration waiting{};     // from the submission to the first batch

@@ -19,6 +19,12 @@ struct Embedder::Parts {
   std::vector<std::size_t> matryoshka_dimensions{};
   EncoderKind kind = EncoderKind::kEmbedder;
   CrossEncoderConfig scores{};
+  // Of a router: its way for queries, while the pipeline is that for documents, and which of them texts take of which
+  // nothing is said (ModelFolder). Without the former the pipeline is all that was opened, of `only`.
+  std::string name{};
+  std::unique_ptr<Embedder> queries{};
+  TextRole by_default = TextRole::kUnsaid;
+  TextRole only = TextRole::kUnsaid;
 };
 
 }  // namespace latebind::embedding

@@ -12,6 +12,7 @@
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/model_files.h"
+#include "embedding/router.h"
 #include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
@@ -26,6 +27,8 @@ struct Modules {
   std::filesystem::path transformer{};  // folder of config.json and the weights
   // StaticEmbedding instead of Transformer and Pooling: it has no config.json, and gives the mean.
   bool is_static = false;
+  // SparseStaticEmbedding instead: a table of weights (term_table.h), whose config.json describes no network.
+  bool is_term_table = false;
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
@@ -47,6 +50,8 @@ struct Modules {
   std::optional<SparseRule> sparse = std::nullopt;
   // False without modules.json: then its companions are not read either.
   bool listed = false;
+  // What is first in the list, where these are the modules of one of its ways.
+  std::optional<Router> router = std::nullopt;
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's
   std::vector<WeightsFile> weights{};          // of the modules behind pooling
 
@@ -54,8 +59,9 @@ struct Modules {
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static; }
 };
 
-// kNotFound, kInvalidModel or kUnsupported, naming the file and what it has.
-[[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files);
+// Those of texts with this role, where a router has different ones. kNotFound, kInvalidModel or kUnsupported, naming the
+// file and what it has.
+[[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, TextRole role = TextRole::kUnsaid);
 
 // The object in a file that may be missing.
 [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_object(const ModelFiles& files,

@@ -30,8 +30,8 @@ std::string name_of(const TextPair& /*pair*/, std::uint64_t position) {
   return fmt::format("pairs[{}]", position);
 }
 
-std::size_t requests_of(const core::PlacedModel& model) {
-  return std::max<std::size_t>(1, model.attestation()->active.requests);
+std::size_t requests_of(const Forward& forward) {
+  return std::max<std::size_t>(1, forward.attestation()->active.requests);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std
       limits_(std::move(limits)),
       prompts_(std::move(prompts)),
       batch_tokens_(batch_tokens),
-      requests_(requests_of(forward_.model())),
+      requests_(requests_of(forward_)),
       scheduler_(forward_, team_, requests_, batch_tokens_, limits_.max_tokens, std::move(on_batch)),
       team_(requests_) {}
 

@@ -83,7 +83,7 @@ Exit embed(const EmbedArguments& options) {
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto kind = options.format == VectorFormat::kSparse ? embedding::EncoderKind::kSparseEncoder
                                                             : embedding::EncoderKind::kEmbedder;
-  const auto embedder = open_network(opening, *runtime, kind);
+  const auto embedder = open_network(opening, *runtime, kind, Telling::kFallback, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());

@@ -78,9 +78,10 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          embedding::EncoderKind kind, Telling telling) {
+                                                          embedding::EncoderKind kind, Telling telling,
+                                                          embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind));
+  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));
   if (telling == Telling::kFallback) note_fallback(*network->attestation());
   return network;
 }

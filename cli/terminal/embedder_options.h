@@ -53,11 +53,12 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// The same for the network of a model of another kind.
+// The same for the network of a model of another kind; of a router, with a role, for such texts alone.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options,
                                                                               const app::Runtime& runtime,
                                                                               embedding::EncoderKind kind,
-                                                                              Telling telling = Telling::kFallback);
+                                                                              Telling telling = Telling::kFallback,
+                                                                              embedding::TextRole role = {});
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.

@@ -60,7 +60,8 @@ class Tokenizer {
   static core::Result<Tokenizer> from_json(std::string_view text, std::string_view name, const TokenizerUse& use = {});
   // What transformers makes of the files of a folder without a tokenizer.json. `name` stands for the folder.
   static core::Result<Tokenizer> from_vocabulary_files(const TokenizerClass& tokenizer_class,
-                                                       const VocabularyFiles& files, std::string_view name);
+                                                       const VocabularyFiles& files, std::string_view name,
+                                                       const TokenizerUse& use = {});
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
