@@ -140,6 +140,9 @@ core::Result<const Embedder*> Embedder::way_of(TextRole role) const {
   return taken == TextRole::kQuery ? parts.queries.get() : this;
 }
 
+const std::string& Embedder::name() const {
+  return parts_->name;
+}
 EncoderKind Embedder::kind() const {
   return parts_->kind;
 }

@@ -92,6 +92,8 @@ class Embedder {
                                                       const core::Placement& placement, const EmbedderOptions& options);
   ~Embedder();
 
+  // Of the model, for messages.
+  [[nodiscard]] const std::string& name() const;
   [[nodiscard]] EncoderKind kind() const;
   // Length of a vector, how many numbers a pair has, or how many entries the vocabulary.
   [[nodiscard]] std::size_t dimension() const;

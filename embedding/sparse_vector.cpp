@@ -47,6 +47,18 @@ void sum_sparse(std::span<const float> term_logits, const SparseRule& rule, std:
   collect(sums, rule.most, [](float sum) { return sum; }, out);
 }
 
+double dot(const SparseVector& a, const SparseVector& b) {
+  double sum = 0;
+  std::size_t other = 0;
+  for (std::size_t i = 0; i < a.indices.size(); ++i) {
+    while (other < b.indices.size() && b.indices[other] < a.indices[i])
+      ++other;
+    if (other == b.indices.size()) break;
+    if (b.indices[other] == a.indices[i]) sum += static_cast<double>(a.values[i]) * static_cast<double>(b.values[other]);
+  }
+  return sum;
+}
+
 void keep_largest(SparseVector& vector, std::size_t most) {
   if (vector.values.size() <= most) return;
   std::vector<std::size_t> order(vector.values.size());

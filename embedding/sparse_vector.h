@@ -31,6 +31,9 @@ void read_sparse(std::span<const float> term_logits, const SparseRule& rule, Spa
 // The same of the numbers of each token, one token after the other, each as many as `sums` has room for.
 void sum_sparse(std::span<const float> term_logits, const SparseRule& rule, std::span<float> sums, SparseVector& out);
 
+// Their product: how well a document answers a query.
+[[nodiscard]] double dot(const SparseVector& a, const SparseVector& b);
+
 // Leaves the `most` largest weights; of equal ones those with the lower indices.
 void keep_largest(SparseVector& vector, std::size_t most);
 

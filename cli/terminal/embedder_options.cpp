@@ -78,7 +78,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          embedding::EncoderKind kind, Telling telling,
+                                                          std::optional<embedding::EncoderKind> kind, Telling telling,
                                                           embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
   LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));

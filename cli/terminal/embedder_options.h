@@ -53,10 +53,10 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// The same for the network of a model of another kind; of a router, with a role, for such texts alone.
+// The same for the network of a model of another kind, or of any; of a router, with a role, for such texts alone.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options,
                                                                               const app::Runtime& runtime,
-                                                                              embedding::EncoderKind kind,
+                                                                              std::optional<embedding::EncoderKind> kind,
                                                                               Telling telling = Telling::kFallback,
                                                                               embedding::TextRole role = {});
 
