@@ -92,9 +92,8 @@ std::unique_ptr<lb_tokenizer> api::tokenizer_of(const embedding::Embedder& netwo
     return made;
   };
   auto made = of_one(network);
-  const auto queries = network.way_of(embedding::TextRole::kQuery);
-  if (!queries.ok() || *queries == &network) return made;
-  made->queries = of_one(**queries);
+  if (!network.has_ways()) return made;
+  made->queries = of_one(**network.way_of(embedding::TextRole::kQuery));
   made->name = network.name();
   const auto unsaid = network.way_of(embedding::TextRole::kUnsaid);
   if (unsaid.ok())

@@ -129,6 +129,10 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& e
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
 
+bool Embedder::has_ways() const {
+  return parts_->queries != nullptr;
+}
+
 core::Result<const Embedder*> Embedder::way_of(TextRole role) const {
   const Parts& parts = *parts_;
   if (parts.only != TextRole::kUnsaid && role != TextRole::kUnsaid && role != parts.only) {

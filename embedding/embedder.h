@@ -107,6 +107,8 @@ class Embedder {
   [[nodiscard]] graph::PoolingMode pooling() const;
   [[nodiscard]] bool normalizes() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
+  // It is of a router.
+  [[nodiscard]] bool has_ways() const;
   // Of texts with this role: the tokenizer, limits and attestation of a router's ways differ. kInvalidArgument where the
   // role has to be said and is not.
   [[nodiscard]] core::Result<const Embedder*> way_of(TextRole role) const;

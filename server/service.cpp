@@ -250,9 +250,15 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                         .message = "vectors of tokens are not served: the server was started without --token-vectors",
                         .param = {}});
   }
-  const embedding::Embedder& embedder = is_sparse   ? *model.sparse_encoder
-                                        : of_tokens ? *model.token_embedder
-                                                    : *model.embedder;
+  const embedding::Embedder& whole = is_sparse   ? *model.sparse_encoder
+                                     : of_tokens ? *model.token_embedder
+                                                 : *model.embedder;
+  const auto way = whole.way_of(call.role);
+  if (!way.ok()) {
+    return done(
+        Refusal{.kind = RefusalKind::kBadRequest, .message = std::string(way.status().message()), .param = "role"});
+  }
+  const embedding::Embedder& embedder = **way;
   if (count > limits_.texts_max) {
     return done(
         Refusal{.kind = RefusalKind::kTooManyTexts,
@@ -276,7 +282,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   std::size_t prompt_bytes = 0;
   if (texts != nullptr) {
-    const auto chosen = embedder.prompts().choose(prompt);
+    const auto chosen = embedder.prompts().choose(prompt, call.role);
     if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
     prompt_bytes = chosen->size();
   }
@@ -284,6 +290,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     return done(*std::move(refusal));
 
   embedding::TaskOptions options;
+  options.texts.role = call.role;
   options.texts.dimensions = call.dimensions;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;

@@ -94,6 +94,8 @@ struct VectorCall {
   bool keep_end = false;           // a longer text is cut at its beginning
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
   VectorKind kind = VectorKind::kOfTexts;
+  // What the texts are: a model may have a prompt for it, or a way of its own.
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
   // The prompt that is put before every text; "": none, nothing: what the model says.
   std::optional<std::string> prompt_name{};
 };

@@ -109,6 +109,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   call.truncate = request.truncate;
   call.normalize = request.normalize;
   call.prompt_name = std::move(request.prompt_name);
+  call.role = request.role;
   request.inputs.clear();
   service.embed(exchange, std::move(call),
                 [exchange, &model, request = std::move(request)](const Outcome<Vectors>& outcome) {

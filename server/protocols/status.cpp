@@ -82,6 +82,14 @@ Json sums_json(const Totals& totals) {
   return sums;
 }
 
+// The way of a router's queries.
+Json queries_json(const embedding::Embedder& queries) {
+  Json json;
+  json["device"] = queries.attestation()->active.id();
+  json["max_tokens"] = queries.max_tokens();
+  return json;
+}
+
 Json model_json(Service& service, const ServedModel& model) {
   const auto attested = model.attestation();
   const core::ActiveConfig& active = attested->active;
@@ -103,6 +111,9 @@ Json model_json(Service& service, const ServedModel& model) {
   } else {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
+  }
+  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_ways()) {
+    json["queries"] = queries_json(**texts->way_of(embedding::TextRole::kQuery));
   }
   json["backend"] = active.backend;
   json["device"] = active.id();

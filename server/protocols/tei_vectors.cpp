@@ -22,6 +22,7 @@ struct EmbedBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
   bool normalize = true;
   std::size_t dimensions = 0;
 };
@@ -80,13 +81,14 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
 
 // Of vectors of tokens and of sparse ones: there is one form of them.
 constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
-                               kDirection<EmbedBody>, kPromptName<EmbedBody>};
+                               kDirection<EmbedBody>, kPromptName<EmbedBody>, kRole<EmbedBody>};
 
 constexpr std::array kEmbed{
     Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
     kTruncate<EmbedBody>,
     kDirection<EmbedBody>,
     kPromptName<EmbedBody>,
+    kRole<EmbedBody>,
     Member<EmbedBody>{"normalize", false,
                       [] {
                         Json schema = typed_schema("boolean", "Vectors of length 1.");
@@ -243,6 +245,7 @@ VectorCall take_call(EmbedBody& body) {
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
+  call.role = body.role;
   return call;
 }
 
