@@ -34,9 +34,10 @@ core::Result<embedding::TextRole> read_role(int32_t role) {
     case LB_ROLE_DOCUMENT:
       return embedding::TextRole::kDocument;
     default:
-      return misuse(fmt::format("lb_embed_options.role is {}; known are LB_ROLE_UNSAID, LB_ROLE_QUERY and "
-                                "LB_ROLE_DOCUMENT (0 to 2)",
-                                role));
+      return misuse(
+          fmt::format("lb_embed_options.role is {}; known are LB_ROLE_UNSAID, LB_ROLE_QUERY and "
+                      "LB_ROLE_DOCUMENT (0 to 2)",
+                      role));
   }
 }
 

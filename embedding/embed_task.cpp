@@ -60,19 +60,19 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
                                                               texts.tokens.token_count(), options.tokens_max));
   }
   const auto tokenizing = steady_clock::now() - began;
-  LB_ASSIGN_OR_RETURN(
-      auto ticket, pipeline.scheduler().submit_and_tell(
-                       std::move(texts), [shape, tokenizing, otherwise = forward.attestation(), done = std::move(done)](Scheduler::Submission submission) {
-                         TaskOutcome outcome;
-                         try {
-                           outcome = outcome_of(submission, shape);
-                         } catch (const std::exception&) {
-                           outcome.status = Status::of_exception();
-                         }
-                         outcome.tokenizing = tokenizing;
-                         if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
-                         done(std::move(outcome));
-                       }));
+  LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
+                                       std::move(texts), [shape, tokenizing, otherwise = forward.attestation(),
+                                                          done = std::move(done)](Scheduler::Submission submission) {
+                                         TaskOutcome outcome;
+                                         try {
+                                           outcome = outcome_of(submission, shape);
+                                         } catch (const std::exception&) {
+                                           outcome.status = Status::of_exception();
+                                         }
+                                         outcome.tokenizing = tokenizing;
+                                         if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
+                                         done(std::move(outcome));
+                                       }));
   return EmbedTask(std::move(ticket));
 }
 

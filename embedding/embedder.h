@@ -1,8 +1,8 @@
 // Embedder: text to vectors, with an unmodified sentence-transformers model folder from the hub.
 //
-// Of a router it has two ways, each with a pipeline of its own, and texts take that of their role; what it says of itself
-// is of its way for documents. Thread-safe after construction: embed() may be called from many threads, which then share
-// the requests of the executable. The engine's registry must outlive it.
+// Of a router it has two ways, each with a pipeline of its own, and texts take that of their role; what it says of
+// itself is of its way for documents. Thread-safe after construction: embed() may be called from many threads, which
+// then share the requests of the executable. The engine's registry must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -109,8 +109,8 @@ class Embedder {
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
   // It is of a router.
   [[nodiscard]] bool has_ways() const;
-  // Of texts with this role: the tokenizer, limits and attestation of a router's ways differ. kInvalidArgument where the
-  // role has to be said and is not.
+  // Of texts with this role: the tokenizer, limits and attestation of a router's ways differ. kInvalidArgument where
+  // the role has to be said and is not.
   [[nodiscard]] core::Result<const Embedder*> way_of(TextRole role) const;
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
@@ -127,8 +127,8 @@ class Embedder {
 
   // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.
   // An empty text embeds as the reference does. kInvalidArgument is for a prompt that there is not and for a role that
-  // has to be said, and names the text's position and the byte when one is not UTF-8, kInternal the position and the device when a vector is not
-  // finite. On error `out` is unspecified.
+  // has to be said, and names the text's position and the byte when one is not UTF-8, kInternal the position and the
+  // device when a vector is not finite. On error `out` is unspecified.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
 

@@ -1,5 +1,5 @@
-// Forward: one batch of token ids through the placed model, and its vectors to their destinations; or, of a model without
-// a network, through its table.
+// Forward: one batch of token ids through the placed model, and its vectors to their destinations; or, of a model
+// without a network, through its table.
 //
 // Knows the model's inputs by name and type, and whether its output still has to be pooled. Immutable and thread-safe
 // once it is made; each call has its own Scratch.
@@ -29,7 +29,8 @@ struct OutputRule {
   bool keep_tokens = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
-  // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum, or summed.
+  // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum, or
+  // summed.
   std::optional<SparseRule> sparse = std::nullopt;
   // Length of a vector; 0: what the model's output declares.
   std::size_t dimension = 0;

@@ -366,9 +366,8 @@ Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
     LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, folder, described, tokenizer_config));
     model.tokenizer_class = tokenizer.made_by;
     if (model.tokenizer_class == nullptr) {
-      return Status(StatusCode::kNotFound,
-                    fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
-                                platform::quoted(folder), tokenizer.missing));
+      return Status(StatusCode::kNotFound, fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
+                                                       platform::quoted(folder), tokenizer.missing));
     }
     model.tokenizer_file = folder / model.tokenizer_class->vocabulary_file;
   }

@@ -113,8 +113,8 @@ Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "pooling_strategy", "max", name));
   if (strategy != "max" && strategy != "sum") {
-    return unsupported_file(
-        file, fmt::format("'pooling_strategy' is '{}'; supported are max and sum", printable(strategy)));
+    return unsupported_file(file,
+                            fmt::format("'pooling_strategy' is '{}'; supported are max and sum", printable(strategy)));
   }
   LB_ASSIGN_OR_RETURN(const std::string function, read_text(config, "activation_function", "relu", name));
   if (function != "relu" && function != "log1p_relu") {
@@ -232,11 +232,12 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   // A module of its own: weights of the model's own folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && place != folder && place != modules.transformer)
     return read_behind(files, std::string(kind), place, modules);
-  return unsupported_file(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
-                                            "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
-                                            "and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
-                                            "SparseStaticEmbedding; or a Router to such modules as the first",
-                                            printable(module.type), number + 1));
+  return unsupported_file(file,
+                          fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
+                                      "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
+                                      "and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
+                                      "SparseStaticEmbedding; or a Router to such modules as the first",
+                                      printable(module.type), number + 1));
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ struct Modules {
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static; }
 };
 
-// Those of texts with this role, where a router has different ones. kNotFound, kInvalidModel or kUnsupported, naming the
-// file and what it has.
+// Those of texts with this role, where a router has different ones. kNotFound, kInvalidModel or kUnsupported, naming
+// the file and what it has.
 [[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, TextRole role = TextRole::kUnsaid);
 
 // The object in a file that may be missing.

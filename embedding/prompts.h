@@ -31,10 +31,10 @@ struct Prompts {
   // Where the model's pooling leaves a prompt's tokens out, which is not computed here: the file that says so.
   std::string excluded_by{};
 
-  // The prompt of a call, perhaps "". Where it makes no choice, texts with a role have the prompt of that name ("query";
-  // "document", "passage" or "corpus", the first that there is), or none. kInvalidArgument for a name that the model
-  // does not have, for two choices and for what is not UTF-8; kUnsupported for any prompt but "" where `excluded_by`
-  // says so.
+  // The prompt of a call, perhaps "". Where it makes no choice, texts with a role have the prompt of that name
+  // ("query"; "document", "passage" or "corpus", the first that there is), or none. kInvalidArgument for a name that
+  // the model does not have, for two choices and for what is not UTF-8; kUnsupported for any prompt but "" where
+  // `excluded_by` says so.
   [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice, TextRole role = TextRole::kUnsaid) const;
 
  private:

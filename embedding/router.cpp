@@ -126,8 +126,8 @@ Result<Router> read_router(const json& document, const std::string& folder, std:
   LB_ASSIGN_OR_RETURN(router.document, read_route(*structure, *types, kDocumentRoute, folder, name));
   for (const auto& item : structure->items()) {
     if (item.key() == kQueryRoute || item.key() == kDocumentRoute) continue;
-    return unsupported(name, fmt::format("the route '{}' is not supported; supported are query and document",
-                                         printable(item.key())));
+    return unsupported(
+        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(item.key())));
   }
   LB_ASSIGN_OR_RETURN(router.by_default, read_default(*parameters, name));
   return router;

@@ -32,7 +32,8 @@ void collect(std::span<const float> numbers, std::size_t most, const Weight& wei
 }  // namespace
 
 void read_sparse(std::span<const float> term_logits, const SparseRule& rule, SparseVector& out) {
-  collect(term_logits, rule.most, [&rule](float logit) { return weight_of(logit, rule); }, out);
+  collect(
+      term_logits, rule.most, [&rule](float logit) { return weight_of(logit, rule); }, out);
 }
 
 void sum_sparse(std::span<const float> term_logits, const SparseRule& rule, std::span<float> sums, SparseVector& out) {
@@ -44,7 +45,8 @@ void sum_sparse(std::span<const float> term_logits, const SparseRule& rule, std:
       sums[i] += weight_of(logit, rule);
     }
   }
-  collect(sums, rule.most, [](float sum) { return sum; }, out);
+  collect(
+      sums, rule.most, [](float sum) { return sum; }, out);
 }
 
 double dot(const SparseVector& a, const SparseVector& b) {
@@ -54,7 +56,8 @@ double dot(const SparseVector& a, const SparseVector& b) {
     while (other < b.indices.size() && b.indices[other] < a.indices[i])
       ++other;
     if (other == b.indices.size()) break;
-    if (b.indices[other] == a.indices[i]) sum += static_cast<double>(a.values[i]) * static_cast<double>(b.values[other]);
+    if (b.indices[other] == a.indices[i])
+      sum += static_cast<double>(a.values[i]) * static_cast<double>(b.values[other]);
   }
   return sum;
 }

@@ -1,7 +1,8 @@
 // SparseVector: a text's weights for the entries of the vocabulary, of which most are zero.
 //
 // Source: Formal et al., "SPLADE: Sparse Lexical and Expansion Model for First Stage Ranking" (2021), with the sum over
-// a text's tokens, and "SPLADE v2" (2021), with the largest, as sentence-transformers' SpladePooling computes them. Values and pure functions, for any thread.
+// a text's tokens, and "SPLADE v2" (2021), with the largest, as sentence-transformers' SpladePooling computes them.
+// Values and pure functions, for any thread.
 #pragma once
 
 #include <cstddef>

@@ -52,9 +52,9 @@ Status warm(const embedding::Embedder& embedder, embedding::TextRole role) {
   std::vector<float> vector(is_sparse ? 0 : embedder.dimension());
   embedding::SparseVector sparse;
   for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."}) {
-    LB_RETURN_IF_ERROR(
-        (is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}, options) : embedder.embed({&text, 1}, vector, options))
-            .status());
+    LB_RETURN_IF_ERROR((is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}, options)
+                                  : embedder.embed({&text, 1}, vector, options))
+                           .status());
   }
   return {};
 }

@@ -54,11 +54,9 @@ enum class Telling { kFallback, kNothing };
                                                                                Telling telling = Telling::kFallback);
 
 // The same for the network of a model of another kind, or of any; of a router, with a role, for such texts alone.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options,
-                                                                              const app::Runtime& runtime,
-                                                                              std::optional<embedding::EncoderKind> kind,
-                                                                              Telling telling = Telling::kFallback,
-                                                                              embedding::TextRole role = {});
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
+    const EmbedderOptions& options, const app::Runtime& runtime, std::optional<embedding::EncoderKind> kind,
+    Telling telling = Telling::kFallback, embedding::TextRole role = {});
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.

@@ -76,7 +76,8 @@ class Network {
   // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
   // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
   // tokens, hidden], `term_logits` [batch, vocabulary], the largest number that a token has for each entry of the
-  // vocabulary, or `logits` [batch, tokens, vocabulary], all of them. kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  // vocabulary, or `logits` [batch, tokens, vocabulary], all of them. kInvalidModel or kUnsupported, naming the tensor.
+  // The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };

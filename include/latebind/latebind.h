@@ -342,8 +342,8 @@ LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
 
 typedef struct lb_active {
   size_t struct_size;
-  const char* backend;
-  const char* device; /* without the backend: "CPU" */
+  const char* backend; /* "none" where no device has a part in the answer: `device` is "" then */
+  const char* device;  /* without the backend: "CPU" */
   const char* device_full_name;
   const char* runtime_version;
   const char* library_file;     /* the vendor library that is in use */

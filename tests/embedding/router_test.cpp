@@ -18,12 +18,13 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 
 json router_file() {
-  return {{"types",
-           {{"q", "sentence_transformers.a.SparseStaticEmbedding"},
-            {"", "sentence_transformers.b.Transformer"},
-            {"d", "sentence_transformers.c.SpladePooling"}}},
-          {"structure", {{"query", {"q"}}, {"document", {"", "d"}}}},
-          {"parameters", {{"default_route", "document"}, {"allow_empty_key", true}, {"route_mappings", json::object()}}}};
+  return {
+      {"types",
+       {{"q", "sentence_transformers.a.SparseStaticEmbedding"},
+        {"", "sentence_transformers.b.Transformer"},
+        {"d", "sentence_transformers.c.SpladePooling"}}},
+      {"structure", {{"query", {"q"}}, {"document", {"", "d"}}}},
+      {"parameters", {{"default_route", "document"}, {"allow_empty_key", true}, {"route_mappings", json::object()}}}};
 }
 
 TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
@@ -172,12 +173,13 @@ TEST_F(RouterFolderTest, DamagedOnesAreRefusedByName) {
 
 TEST_F(RouterFolderTest, WaysOfDifferentKindsAreRefused) {
   copy("sparse");
-  change("router_config.json", {{"structure", {{"document", {"query_0_SparseStaticEmbedding", "document_1_SpladePooling"}}}}});
+  change("router_config.json",
+         {{"structure", {{"document", {"query_0_SparseStaticEmbedding", "document_1_SpladePooling"}}}}});
   EXPECT_THAT(refusal(), HasSubstr("as number 2 is not supported"));
   change("router_config.json", {{"structure", {{"query", {"document_0_Transformer"}}}}});
   EXPECT_FALSE(refusal().empty());
-  change("router_config.json", {{"types", {{"x", "sentence_transformers.models.Router"}}},
-                                {"structure", {{"query", {"x"}}}}});
+  change("router_config.json",
+         {{"types", {{"x", "sentence_transformers.models.Router"}}}, {"structure", {{"query", {"x"}}}}});
   EXPECT_THAT(refusal(), HasSubstr("the module 'sentence_transformers.models.Router' as number 1 is not supported"));
 }
 

@@ -165,12 +165,12 @@ TEST(FilePlanTest, TakesBothWaysOfARouter) {
               {"tokenizer.json", ""}};
   const auto taken = plan(files);
   ASSERT_TRUE(taken.ok()) << taken.status().to_string();
-  EXPECT_THAT(*taken, ElementsAre("modules.json", "router_config.json", "config_sentence_transformers.json",
-                                  "config.json", "document_1_SpladePooling/config.json", "tokenizer.json",
-                                  "query_0_SparseStaticEmbedding/config.json",
-                                  "query_0_SparseStaticEmbedding/tokenizer_config.json",
-                                  "query_0_SparseStaticEmbedding/tokenizer.json", "model.safetensors",
-                                  "query_0_SparseStaticEmbedding/model.safetensors"));
+  EXPECT_THAT(
+      *taken,
+      ElementsAre("modules.json", "router_config.json", "config_sentence_transformers.json", "config.json",
+                  "document_1_SpladePooling/config.json", "tokenizer.json", "query_0_SparseStaticEmbedding/config.json",
+                  "query_0_SparseStaticEmbedding/tokenizer_config.json", "query_0_SparseStaticEmbedding/tokenizer.json",
+                  "model.safetensors", "query_0_SparseStaticEmbedding/model.safetensors"));
   // The table is needed beside the network's ONNX file.
   const auto onnx = plan(files, "onnx/model.onnx");
   ASSERT_TRUE(onnx.ok()) << onnx.status().to_string();
