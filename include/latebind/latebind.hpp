@@ -543,7 +543,8 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, prompt and prompt_name count.
+  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, role, prompt and prompt_name
+  // count.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EmbedOptions& options) const {
     const auto views = detail::c_texts(texts);
     const lb_embed_options o = detail::c_embed_options(options);
