@@ -103,11 +103,10 @@ def test_what_has_two_networks_or_none_is_no_bundle(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_warm_and_inspect_take_one(tmp_path):
+def test_warm_takes_one(tmp_path):
     cache = {"XDG_CACHE_HOME": str(tmp_path)}
     for name in ("sparse", "networks", "alone"):
         good("warm", "--model", FOLDER / name, "--device", "openvino:CPU", env=cache)
-    assert "sparse" in good("inspect", FOLDER / "sparse").stdout
 
 
 def test_an_onnx_file_is_that_of_the_documents(tmp_path):

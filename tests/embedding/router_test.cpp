@@ -178,6 +178,7 @@ TEST_F(RouterFolderTest, WaysOfDifferentKindsAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("as number 2 is not supported"));
   change("router_config.json", {{"structure", {{"query", {"document_0_Transformer"}}}}});
   EXPECT_FALSE(refusal().empty());
+  copy("sparse");
   change("router_config.json",
          {{"types", {{"x", "sentence_transformers.models.Router"}}}, {"structure", {{"query", {"x"}}}}});
   EXPECT_THAT(refusal(), HasSubstr("the module 'sentence_transformers.models.Router' as number 1 is not supported"));
