@@ -1,5 +1,5 @@
-// What embedders, cross-encoders and sparse encoders of the C interface have in common: how they are opened, and what
-// they tell of their network.
+// What embedders and the encoders of the C interface have in common: how they are opened, and what they tell of their
+// network.
 #pragma once
 
 #include <fmt/format.h>

@@ -19,6 +19,7 @@
 #include "core/registry.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
+#include "embedding/multi_vector_encoder.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders may outlive the handle.
@@ -81,6 +82,13 @@ struct lb_sparse_encoder {
   [[nodiscard]] const latebind::embedding::Embedder& network() const { return *model; }
 };
 
+struct lb_multi_vector_encoder {
+  std::shared_ptr<const lb_runtime::Shared> runtime;
+  std::unique_ptr<const latebind::embedding::MultiVectorEncoder> model;
+  latebind::platform::MadeIn made{};
+  [[nodiscard]] const latebind::embedding::Embedder& network() const { return model->network(); }
+};
+
 // Neither this nor the next waits for a thread: what was made before fork() is valid after it.
 struct lb_tokenizer {
   std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
@@ -96,6 +104,10 @@ struct lb_sparse_list {
   std::vector<std::size_t> begins;
   std::vector<std::uint32_t> indices;
   std::vector<float> values;
+};
+
+struct lb_multi_vector_list {
+  latebind::embedding::TokenVectors vectors;
 };
 
 namespace latebind::api {
@@ -142,7 +154,7 @@ inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
 [[nodiscard]] core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index,
                                      std::string_view what, std::string_view& view);
 
-// What opens embedders, cross-encoders and sparse encoders: the model, which must be of this kind, within the limits of
+// What opens embedders and encoders of all kinds: the model, which must be of this kind, within the limits of
 // the call, to which it gives its attestation.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
                                                                               const char* model_folder,

@@ -29,6 +29,12 @@ core::SourceFile source_of(const StoredFile& stored) {
   return {.file = stored.part.where.file, .identity = stored.part.identity, .mapped = true};
 }
 
+// Whether queries are filled up with what nothing attends to.
+bool fills_unattended(const ModelFolder& folder) {
+  const auto& expansion = folder.multi_vector.query.expansion;
+  return folder.kind == EncoderKind::kMultiVectorEncoder && expansion && !expansion->attend;
+}
+
 Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(graph::Graph made, make_graph(folder, options));
   const core::Shape output = made.node(made.output()).shape;
@@ -44,7 +50,8 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
-  model.pooled = !options.hidden_states && !folder.sparse.sums;
+  model.pooled = !options.hidden_states && !folder.sparse.sums && folder.kind != EncoderKind::kMultiVectorEncoder;
+  model.may_be_unattended = !model.pooled && fills_unattended(folder);
   model.dimension = static_cast<std::size_t>(output[output.rank() - 1]);
   model.inputs = static_cast<std::size_t>(inputs);
   return model;
@@ -107,16 +114,46 @@ Result<GraphModel> terms_from_onnx_file(const ModelFolder& folder, const StoredF
                     .output = output};
 }
 
+// A multi-vector encoder's: its output has each token's vector as it is wanted, but for its length.
+Result<GraphModel> token_vectors_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
+                                                const graph::OnnxSignature& signature) {
+  LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, stored.name));
+  const std::string shown = core::printable(signature.outputs[output.position].name);
+  if (output.pooled) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: its output '{}' is pooled, it gives no token vectors", stored.name, shown));
+  }
+  const std::size_t wanted = folder.is_stanford() ? 0 : folder.dimension();
+  const bool projects = !folder.behind_pooling.empty() || folder.is_stanford();
+  const std::size_t dimension = output.dimension != 0 ? output.dimension : wanted;
+  if (dimension == 0 || (projects && shown == "last_hidden_state")) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: its output '{}' is the network's, and a projection of each token's vector is to "
+                              "follow: that is supported with model.safetensors alone, or with a file that has it",
+                              stored.name, shown));
+  }
+  if (wanted != 0 && dimension != wanted) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: its output '{}' has {} numbers for a token; {} are due",
+                                                         stored.name, shown, dimension, wanted));
+  }
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
+  return GraphModel{
+      .model = std::move(model), .dimension = dimension, .inputs = signature.inputs.size(), .output = output.position};
+}
+
 Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
   const std::string& name = stored.name;
+  LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
+  if (folder.kind == EncoderKind::kMultiVectorEncoder && !options.hidden_states) {
+    return token_vectors_from_onnx_file(folder, stored, signature);
+  }
   if (!folder.behind_pooling.empty() && !options.hidden_states) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: modules with weights behind pooling are supported with the network's "
                               "model.safetensors alone",
                               name));
   }
-  LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
   if (folder.kind == EncoderKind::kCrossEncoder) return scores_from_onnx_file(folder, stored, signature);
   if (folder.kind == EncoderKind::kSparseEncoder) return terms_from_onnx_file(folder, stored, signature);
   LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
@@ -200,6 +237,8 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
     LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
   }
   return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,
+                                              .token_vectors = folder.kind == EncoderKind::kMultiVectorEncoder,
+                                              .may_be_unattended = fills_unattended(folder),
                                               .token_types = folder.token_types,
                                               .classifier = folder.classifier,
                                               .vocabulary = folder.vocabulary,

@@ -12,7 +12,8 @@
 namespace latebind::embedding {
 
 struct GraphOptions {
-  // Token vectors [batch, tokens, hidden] instead of the pooled and possibly normalised vector [batch, hidden].
+  // The network's token vectors [batch, tokens, hidden] instead of the pooled and possibly normalised vector [batch,
+  // hidden].
   bool hidden_states = false;
 };
 
@@ -21,8 +22,10 @@ struct GraphOptions {
 struct GraphModel {
   core::Model model;
   // True: the output is the text's vector, pooled and normalised as the folder says, or a cross-encoder's numbers.
-  // False: token vectors, to be pooled.
+  // False: token vectors, to be pooled, or those of a multi-vector encoder.
   bool pooled = false;
+  // The mask may have graph::kUnattended; where it may not, tokens that have it get 0 and are computed all the same.
+  bool may_be_unattended = false;
   std::size_t dimension = 0;
   // How many inputs it has.
   std::size_t inputs = 0;

@@ -29,6 +29,8 @@ constexpr std::size_t kWindowsMax = 3;
 // batches there is next to nothing to gain.
 constexpr std::size_t kWindowTextsLeast = 2048;
 constexpr std::size_t kWindowTextsMost = 16384;
+// Vectors of tokens in a window: of 128 numbers each, 32 MiB.
+constexpr std::size_t kWindowVectorsMost = std::size_t{1} << 16;
 
 std::size_t window_texts_of(const EmbedStreamOptions& options, const Pipeline& pipeline) {
   if (options.window_texts > 0) return options.window_texts;
@@ -55,6 +57,7 @@ struct EmbedStream::Parts {
         limits(std::move(token_limits)),
         shape(vector_shape),
         is_sparse(p.forward().gives_sparse()),
+        keeps_tokens(p.forward().keeps_tokens()),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}
@@ -74,6 +77,7 @@ struct EmbedStream::Parts {
   const TokenLimits limits;
   const VectorShape shape;
   const bool is_sparse;
+  const bool keeps_tokens;
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
@@ -137,7 +141,8 @@ struct EmbedStream::Parts {
     LB_RETURN_IF_ERROR(pipeline.tokenize(text, limits, pushed, filling->tokens));
     ++pushed;
     filling->bytes += text.size();
-    if (filling->tokens.size() < window_texts && filling->bytes < window_bytes) return {};
+    const bool has_room = !keeps_tokens || filling->tokens.vector_count() < kWindowVectorsMost;
+    if (filling->tokens.size() < window_texts && filling->bytes < window_bytes && has_room) return {};
     return submit(/*more_follows=*/true);
   }
 
@@ -145,7 +150,8 @@ struct EmbedStream::Parts {
     Window& window = *filling;
     const std::size_t texts = window.tokens.size();
     window.first = pushed - texts;
-    if (!is_sparse) window.computed.resize(texts * pipeline.dimension());
+    const std::size_t vectors = keeps_tokens ? window.tokens.vector_count() : texts;
+    if (!is_sparse) window.computed.resize(vectors * pipeline.dimension());
     Scheduler::Texts handed{.tokens = std::move(window.tokens),
                             .first_position = window.first,
                             .out = is_sparse ? nullptr : window.computed.data(),
@@ -222,11 +228,13 @@ struct EmbedStream::Parts {
       stats.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     changed.notify_all();
-    return VectorWindow{.first = pulled->first,
-                        .token_counts = pulled->submission.token_counts(),
-                        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
-                        .sparse = pulled->sparse,
-                        .answered_by = pulled->submission.answered_by()};
+    return VectorWindow{
+        .first = pulled->first,
+        .token_counts = pulled->submission.token_counts(),
+        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
+        .sparse = pulled->sparse,
+        .vector_counts = keeps_tokens ? pulled->submission.vector_counts() : std::span<const std::uint32_t>(),
+        .answered_by = pulled->submission.answered_by()};
   }
 };
 
@@ -247,8 +255,7 @@ core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& emb
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
   LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
   const Forward& forward = pipeline.forward();
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, forward.gives_sparse() ? VectorShape::of_sparse(forward, options.texts)
-                                                                      : VectorShape::of(forward, options.texts));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
   return std::unique_ptr<EmbedStream>(
       new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), shape, options)));
 }

@@ -36,6 +36,8 @@ struct VectorWindow {
   std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
   std::span<const float> vectors{};               // rows of the stream's dimensions()
   std::span<const SparseVector> sparse{};         // instead, of a model that gives those
+  // Of an embedder that gives vectors of tokens: how many of the rows each text has.
+  std::span<const std::uint32_t> vector_counts{};
   // Which device computed them: a fallback, where one did. Null where there was nothing to compute.
   std::shared_ptr<const core::Attestation> answered_by{};
 };

@@ -28,6 +28,8 @@ TaskOutcome outcome_of(Scheduler::Submission& submission, const VectorShape& sha
   if (!outcome.status.ok()) return outcome;
   const auto counts = submission.token_counts();
   outcome.token_counts.assign(counts.begin(), counts.end());
+  const auto of_tokens = submission.vector_counts();
+  outcome.vector_counts.assign(of_tokens.begin(), of_tokens.end());
   outcome.sparse = submission.take_sparse();
   if (shape.is_as_computed()) {
     outcome.vectors = submission.take_vectors();
@@ -49,9 +51,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   Pipeline& pipeline = way->parts_->pipeline;
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
   const Forward& forward = pipeline.forward();
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, forward.keeps_tokens()   ? VectorShape::of_tokens(forward, options.texts)
-                                               : forward.gives_sparse() ? VectorShape::of_sparse(forward, options.texts)
-                                                                        : VectorShape::of(forward, options.texts));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
   Scheduler::Texts texts;
   texts.waiting_tokens_max = options.waiting_tokens_max;
   LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));

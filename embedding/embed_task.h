@@ -37,7 +37,8 @@ struct TaskOutcome {
   std::size_t dimension = 0;
   std::vector<SparseVector> sparse{};  // instead, of a model that gives those
   std::vector<std::uint32_t> token_counts{};
-  EmbedStats stats{};  // seconds: from the submission to the end
+  std::vector<std::uint32_t> vector_counts{};  // of each text, where its tokens have vectors
+  EmbedStats stats{};                          // seconds: from the submission to the end
   // Which device computed them, one that is a fallback where several did; or would have, where there was nothing to
   // compute.
   std::shared_ptr<const core::Attestation> answered_by{};

@@ -14,6 +14,7 @@
 #include "embedding/embedder_parts.h"
 #include "embedding/model_folder.h"
 #include "embedding/place_network.h"
+#include "embedding/text_limits.h"
 #include "embedding/vector_shape.h"
 
 namespace latebind::embedding {
@@ -25,6 +26,8 @@ using core::StatusCode;
 // Texts that are sorted and batched together; a longer input is done window by window, so that the ids in memory stay
 // bounded and the next window is tokenised while the last one is being computed.
 constexpr std::size_t kWindowTexts = 16384;
+// The same where each token has a vector.
+constexpr std::size_t kTokenWindowTexts = 256;
 
 // Every token of a sparse encoder's batch has a number for each entry of the vocabulary, of which the device keeps one
 // for each text in the end: so many of them take 64 MiB, and more make it no faster.
@@ -49,9 +52,14 @@ auto in_background(Work work) -> std::future<decltype(work())> {
 core::Result<Forward> place(const core::Engine& engine, const ModelFolder& folder, const core::Placement& placement,
                             const EmbedderOptions& options, std::size_t max_tokens, std::size_t& batch_tokens) {
   if (folder.term_table != nullptr) return Forward::of_table(folder.term_table, folder.sparse);
-  OutputRule rule{.keep_tokens = options.token_vectors, .pooling = folder.pooling, .normalize = folder.normalize};
+  const bool is_multi_vector = folder.kind == EncoderKind::kMultiVectorEncoder;
+  OutputRule rule{.keep_tokens = options.token_vectors || is_multi_vector,
+                  .normalize_tokens = folder.normalize && is_multi_vector && !options.token_vectors,
+                  .pooling = folder.pooling,
+                  .normalize = folder.normalize};
   LB_ASSIGN_OR_RETURN(PlacedNetwork placed,
                       place_network(engine, folder, placement, options.load, max_tokens, options.token_vectors));
+  rule.may_be_unattended = placed.may_be_unattended;
   rule.pooled = placed.pooled;
   rule.dimension = placed.dimension;
   rule.output = placed.output;
@@ -103,16 +111,17 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
 core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& engine, const ModelFolder& folder,
                                                            const core::Placement& placement,
                                                            const EmbedderOptions& options) {
-  TokenLimits limits{.token_types = folder.token_types};
-  LB_ASSIGN_OR_RETURN(limits.max_tokens, folder.token_limit(options.max_tokens));
+  LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, options.max_tokens));
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come = in_background([&folder] { return folder.open_tokenizer(); });
   std::size_t batch_tokens = options.batch_tokens;
-  auto forward = place(engine, folder, placement, options, limits.max_tokens, batch_tokens);
+  auto forward = place(engine, folder, placement, options, limits.longest(), batch_tokens);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
+  if (folder.kind == EncoderKind::kMultiVectorEncoder) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
   LB_RETURN_IF_ERROR(forward.status());
   if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
-    limits.vocabulary_size = folder.network->vocabulary_size();
+    limits.document.vocabulary_size = folder.network->vocabulary_size();
+    if (limits.query) limits.query->vocabulary_size = limits.document.vocabulary_size;
   }
   if (folder.term_table != nullptr && tokenizer.vocabulary_size() > folder.term_table->size()) {
     return Status(StatusCode::kInvalidModel,
@@ -125,6 +134,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& e
   parts->name = folder.name();
   parts->kind = folder.kind;
   parts->scores = folder.scores;
+  parts->compares_by_mean = folder.multi_vector.mean;
   parts->matryoshka_dimensions = folder.matryoshka_dimensions;
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
@@ -153,8 +163,8 @@ EncoderKind Embedder::kind() const {
 std::size_t Embedder::dimension() const {
   return parts_->pipeline.dimension();
 }
-std::size_t Embedder::max_tokens() const {
-  return parts_->pipeline.limits().max_tokens;
+std::size_t Embedder::max_tokens(TextRole role) const {
+  return parts_->pipeline.limits(role).max_tokens;
 }
 std::size_t Embedder::batch_tokens() const {
   return parts_->pipeline.batch_tokens();
@@ -164,6 +174,12 @@ graph::PoolingMode Embedder::pooling() const {
 }
 bool Embedder::gives_token_vectors() const {
   return parts_->pipeline.forward().keeps_tokens();
+}
+bool Embedder::normalizes_token_vectors() const {
+  return parts_->pipeline.forward().normalizes_tokens();
+}
+bool Embedder::compares_by_mean() const {
+  return parts_->compares_by_mean;
 }
 bool Embedder::normalizes() const {
   return parts_->pipeline.forward().normalizes();
@@ -214,6 +230,7 @@ struct DenseRows {
   // Straight to their place.
   bool direct = false;
 
+  static constexpr std::size_t kWindow = kWindowTexts;
   [[nodiscard]] float* place(std::size_t first) const {
     return direct ? out.data() + first * shape.dimensions() : nullptr;
   }
@@ -225,10 +242,19 @@ struct DenseRows {
 struct SparseRows {
   std::span<SparseVector> out;
 
+  static constexpr std::size_t kWindow = kWindowTexts;
   [[nodiscard]] static float* place(std::size_t /*first*/) { return nullptr; }
   void take(Scheduler::Submission& done, std::size_t first) const {
     std::ranges::move(done.take_sparse(), out.subspan(first).begin());
   }
+};
+
+struct TokenRows {
+  const Embedder::TokenSink& sink;
+
+  static constexpr std::size_t kWindow = kTokenWindowTexts;
+  [[nodiscard]] static float* place(std::size_t /*first*/) { return nullptr; }
+  void take(Scheduler::Submission& done, std::size_t first) const { sink(first, done.vector_counts(), done.vectors()); }
 };
 
 }  // namespace
@@ -265,8 +291,8 @@ core::Result<EmbedStats> Embedder::embed_windows(std::size_t count, const Rows& 
     return {};
   };
   try {
-    for (std::size_t first = 0; first < count; first += kWindowTexts) {
-      const std::size_t texts = std::min(kWindowTexts, count - first);
+    for (std::size_t first = 0; first < count; first += Rows::kWindow) {
+      const std::size_t texts = std::min(Rows::kWindow, count - first);
       Scheduler::Texts window{.tokens = {},
                               .first_position = first,
                               .out = rows.place(first),
@@ -328,6 +354,34 @@ core::Result<EmbedStats> Embedder::embed_sparse(std::span<const std::string_view
                          return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
                                                           table);
                        });
+}
+
+core::Result<EmbedStats> Embedder::embed_tokens(std::span<const std::string_view> texts, const TokenSink& sink,
+                                                const EmbedOptions& options) const {
+  const Forward& forward = parts_->pipeline.forward();
+  if (!forward.keeps_tokens()) {
+    return Status(StatusCode::kUnsupported, "the embedder gives the vectors of texts, not of tokens");
+  }
+  LB_RETURN_IF_ERROR(VectorShape::of_tokens(forward, options.texts).status());
+  return embed_windows(texts.size(), TokenRows{sink}, options,
+                       [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
+                         return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
+                                                          table);
+                       });
+}
+
+core::Result<EmbedStats> Embedder::embed_tokens(std::span<const std::string_view> texts, TokenVectors& out,
+                                                const EmbedOptions& options) const {
+  out.dimension = dimension();
+  out.begins.reserve(out.begins.size() + texts.size());
+  return embed_tokens(
+      texts,
+      [&out](std::size_t /*first*/, std::span<const std::uint32_t> counts, std::span<const float> vectors) {
+        for (const std::uint32_t count : counts)
+          out.begins.push_back(out.begins.back() + count);
+        out.numbers.insert(out.numbers.end(), vectors.begin(), vectors.end());
+      },
+      options);
 }
 
 core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, std::span<float> out,

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/engine.h"
 #include "core/graph/operators.h"
@@ -70,6 +71,18 @@ struct TextOptions {
   PromptChoice prompt{};
 };
 
+// The vectors of the tokens of texts, one after the other.
+struct TokenVectors {
+  std::size_t dimension = 0;
+  std::vector<float> numbers{};
+  std::vector<std::size_t> begins{0};  // text i has the vectors from begins[i] to before begins[i + 1]
+
+  [[nodiscard]] std::size_t size() const { return begins.size() - 1; }
+  [[nodiscard]] std::span<const float> of(std::size_t text) const {
+    return std::span(numbers).subspan(begins[text] * dimension, (begins[text + 1] - begins[text]) * dimension);
+  }
+};
+
 // Options of one call.
 struct EmbedOptions {
   TextOptions texts{};
@@ -97,12 +110,14 @@ class Embedder {
   [[nodiscard]] EncoderKind kind() const;
   // Length of a vector, how many numbers a pair has, or how many entries the vocabulary.
   [[nodiscard]] std::size_t dimension() const;
-  // Texts are cut to this many tokens.
-  [[nodiscard]] std::size_t max_tokens() const;
+  // Texts are cut to this many tokens; of a multi-vector encoder those of this role.
+  [[nodiscard]] std::size_t max_tokens(TextRole role = TextRole::kDocument) const;
   // Tokens of a batch, padding included.
   [[nodiscard]] std::size_t batch_tokens() const;
-  // See EmbedderOptions.
+  // See EmbedderOptions; or of a multi-vector encoder, whose vectors may have length 1 and are compared by the mean.
   [[nodiscard]] bool gives_token_vectors() const;
+  [[nodiscard]] bool normalizes_token_vectors() const;
+  [[nodiscard]] bool compares_by_mean() const;
   // How token vectors become a text's vector, and whether it has length 1 whatever a call asks for.
   [[nodiscard]] graph::PoolingMode pooling() const;
   [[nodiscard]] bool normalizes() const;
@@ -141,6 +156,16 @@ class Embedder {
   // The same with a sparse vector for each text, of a model that gives those: out.size() is at least that of the texts.
   [[nodiscard]] core::Result<EmbedStats> embed_sparse(std::span<const std::string_view> texts,
                                                       std::span<SparseVector> out,
+                                                      const EmbedOptions& options = {}) const;
+
+  // The same with vectors of tokens, of an embedder that gives those: appends to `out`, whose dimension is set.
+  // options.texts has neither dimensions nor `normalize`.
+  [[nodiscard]] core::Result<EmbedStats> embed_tokens(std::span<const std::string_view> texts, TokenVectors& out,
+                                                      const EmbedOptions& options = {}) const;
+  // The same to `sink`, some texts after the other in their order, so that no more than those are in memory.
+  using TokenSink = std::function<void(std::size_t first, std::span<const std::uint32_t> vector_counts,
+                                       std::span<const float> vectors)>;
+  [[nodiscard]] core::Result<EmbedStats> embed_tokens(std::span<const std::string_view> texts, const TokenSink& sink,
                                                       const EmbedOptions& options = {}) const;
 
   // The same for pairs of texts, with a number for each label instead of a vector: for CrossEncoder, which makes scores

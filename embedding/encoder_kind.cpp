@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "core/json_text.h"
@@ -25,9 +27,38 @@ std::string_view network_class(const json& config) {
   return found->front().get_ref<const std::string&>();
 }
 
+// Stanford's ColBERT.
+bool is_stanford(const std::optional<json>& config) {
+  if (!config) return false;
+  const auto found = config->find("architectures");
+  if (found == config->end() || !found->is_array()) return false;
+  return std::ranges::any_of(*found, [](const json& name) { return core::is_text(name, "HF_ColBERT"); });
+}
+
 }  // namespace
 
+bool is_colbert(const json& own) {
+  const auto type = own.find("model_type");
+  return type != own.end() && core::is_text(*type, "ColBERT");
+}
+
+bool has_pylate_keys(const json& own) {
+  constexpr std::array kKeys{
+      "query_length",          "document_length", "query_expansion", "do_query_expansion", "attend_to_expansion_tokens",
+      "attend_to_mask_tokens", "query_prefix",    "document_prefix", "skiplist_words"};
+  return std::ranges::any_of(kKeys, [&](const char* key) { return own.contains(key); });
+}
+
+bool has_multi_vectors(const ConfigFile& own, bool listed, const std::optional<json>& config) {
+  if (!listed) return is_stanford(config);
+  if (!own.read) return is_stanford(config);
+  const auto type = own.read->find("model_type");
+  if (type == own.read->end() || type->is_null()) return is_stanford(config) || has_pylate_keys(*own.read);
+  return core::is_text(*type, "MultiVectorEncoder") || core::is_text(*type, "ColBERT");
+}
+
 Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const std::optional<json>& config) {
+  if (has_multi_vectors(own, listed, config)) return EncoderKind::kMultiVectorEncoder;
   if (!listed) {
     const bool classifies = config && network_class(*config).ends_with("ForSequenceClassification");
     return classifies ? EncoderKind::kCrossEncoder : EncoderKind::kEmbedder;
@@ -40,7 +71,7 @@ Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const 
   if (type.empty() || type == "SentenceTransformer") return EncoderKind::kEmbedder;
   return unsupported_file(own.file,
                           fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
-                                      "vector for a text, CrossEncoder and SparseEncoder",
+                                      "vector for a text, CrossEncoder, SparseEncoder and MultiVectorEncoder (ColBERT)",
                                       core::printable(type)));
 }
 
@@ -55,10 +86,15 @@ Status wrong_kind(std::string_view model, EncoderKind kind) {
           "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
           "sparse` has them";
       break;
+    case EncoderKind::kMultiVectorEncoder:
+      what =
+          "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
+          "multi-vector` has them, and `latebind search` and `latebind rerank` compare them";
+      break;
     case EncoderKind::kEmbedder:
       what =
-          "gives vectors for texts, which are neither scores for two together nor sparse: `latebind embed` has them, "
-          "and `latebind search` compares them";
+          "gives vectors for texts, one for each, which are neither scores for two together nor sparse: `latebind "
+          "embed` has them, and `latebind search` compares them";
       break;
   }
   return {StatusCode::kInvalidArgument, fmt::format("{} {}", model, what)};

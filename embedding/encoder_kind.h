@@ -14,9 +14,10 @@
 namespace latebind::embedding {
 
 enum class EncoderKind : std::uint8_t {
-  kEmbedder,       // a vector for each text
-  kCrossEncoder,   // scores for two texts together
-  kSparseEncoder,  // weights for the entries of the vocabulary
+  kEmbedder,            // a vector for each text
+  kCrossEncoder,        // scores for two texts together
+  kSparseEncoder,       // weights for the entries of the vocabulary
+  kMultiVectorEncoder,  // a vector for each token
 };
 
 // A file as it was read, or nothing where there is none, and its place for messages.
@@ -25,10 +26,19 @@ struct ConfigFile {
   std::optional<nlohmann::json> read = std::nullopt;
 };
 
+// PyLate's class, or one of the keys that only PyLate writes into config_sentence_transformers.json.
+[[nodiscard]] bool is_colbert(const nlohmann::json& own);
+[[nodiscard]] bool has_pylate_keys(const nlohmann::json& own);
+// Whether these are files of a multi-vector encoder, in any of the forms that are known. `config`: config.json.
+[[nodiscard]] bool has_multi_vectors(const ConfigFile& own, bool listed, const std::optional<nlohmann::json>& config);
+
 // By config_sentence_transformers.json (`own`) where there is a modules.json (`listed`), else by the class that
 // config.json names. kUnsupported for models of other kinds, by their names.
 [[nodiscard]] core::Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed,
                                                           const std::optional<nlohmann::json>& config);
+
+// The file in which Stanford's ColBERT has what is not in config.json.
+inline constexpr std::string_view kColbertFile = "artifact.metadata";
 
 // The refusal of a model of another kind than what is wanted, with the command for it.
 [[nodiscard]] core::Status wrong_kind(std::string_view model, EncoderKind kind);

@@ -122,7 +122,9 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
         to = std::copy(ids.begin(), ids.end(), to);
         break;
       case Feed::kMask:
-        to = std::fill_n(to, ids.size(), Id{1});
+        to = std::fill_n(to, row.unattended_from, Id{1});
+        to = std::fill_n(to, ids.size() - row.unattended_from,
+                         static_cast<Id>(rule_.may_be_unattended ? graph::kUnattended : 0));
         break;
       case Feed::kTokenTypes:
         to = std::fill_n(to, row.type_one_from, Id{0});
@@ -192,15 +194,16 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
     deliver_sparse(from, rows, width, scratch.pooled);
     return {};
   }
+  if (rule_.keep_tokens && !rule_.pooled) {
+    deliver_tokens(from, rows, width);
+    return {};
+  }
   for (const TextRow& row : rows) {
     const std::span<float> to(row.vector, dimension);
     if (rule_.pooled) {
       std::copy_n(from, dimension, to.begin());
       if (corrects) correct_length(to);
       from += dimension;
-    } else if (rule_.keep_tokens) {
-      std::copy_n(from, row.ids.size() * dimension, row.vector);
-      from += width * dimension;
     } else {
       pool(rule_.pooling, {from, row.ids.size() * dimension}, to);
       if (rule_.normalize) normalize(to);
@@ -208,6 +211,20 @@ Status Forward::deliver(const core::TensorView& output, std::span<const TextRow>
     }
   }
   return {};
+}
+
+void Forward::deliver_tokens(const float* from, std::span<const TextRow> rows, std::size_t width) const {
+  const std::size_t dimension = rule_.dimension;
+  for (const TextRow& row : rows) {
+    float* to = row.vector;
+    for (std::size_t token = 0; token < row.ids.size(); ++token) {
+      if (!row.kept.empty() && row.kept[token] == 0) continue;
+      std::copy_n(from + token * dimension, dimension, to);
+      if (rule_.normalize_tokens) correct_length({to, dimension});
+      to += dimension;
+    }
+    from += width * dimension;
+  }
 }
 
 void Forward::deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,

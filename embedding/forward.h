@@ -27,6 +27,10 @@ struct OutputRule {
   // normalised, unless they are what is wanted.
   bool pooled = false;
   bool keep_tokens = false;
+  // Those that are kept get length 1, whatever `normalize` says.
+  bool normalize_tokens = false;
+  // The mask may have graph::kUnattended.
+  bool may_be_unattended = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
   // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum, or
@@ -46,6 +50,10 @@ struct TextRow {
   SparseVector* sparse = nullptr;
   // Tokens from this one on have type 1; as many as there are, where none has.
   std::size_t type_one_from = ids.size();
+  // Nothing attends to tokens from this one on.
+  std::size_t unattended_from = ids.size();
+  // Which tokens' vectors are wanted, 1 or 0 for each; empty: all.
+  std::span<const std::uint8_t> kept{};
 };
 
 class Forward {
@@ -68,8 +76,10 @@ class Forward {
   [[nodiscard]] PoolingMode pooling() const { return rule_.pooling; }
   // Vectors have length 1.
   [[nodiscard]] bool normalizes() const { return rule_.normalize && !rule_.keep_tokens; }
-  // A text has a vector for each token, one after the other, instead of one.
+  // A text has a vector for each token that has one, one after the other, instead of one.
   [[nodiscard]] bool keeps_tokens() const { return rule_.keep_tokens; }
+  // They have length 1.
+  [[nodiscard]] bool normalizes_tokens() const { return rule_.keep_tokens && rule_.normalize_tokens; }
   // A text has a sparse vector instead.
   [[nodiscard]] bool gives_sparse() const { return rule_.sparse.has_value(); }
   // As those of core::PlacedModel.
@@ -96,6 +106,7 @@ class Forward {
   core::Status deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
                        bool is_in_place, Scratch& scratch) const;
   // The output, which has been checked.
+  void deliver_tokens(const float* from, std::span<const TextRow> rows, std::size_t width) const;
   void deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,
                       std::vector<float>& pooled) const;
 

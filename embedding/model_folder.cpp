@@ -20,6 +20,7 @@
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/static_embedding.h"
+#include "embedding/take_multi_vectors.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -88,7 +89,6 @@ Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, s
 }
 
 constexpr std::size_t kPromptsMax = 256;
-constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kMatryoshkaMax = 64;
 
 // Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
@@ -118,8 +118,7 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 }
 
 // What may be asked for besides the model's own vectors.
-Status read_extras(const ConfigFile& own, ModelFolder& model) {
-  LB_ASSIGN_OR_RETURN(const auto first, read_object(model.files, model.files.place() / "config.json"));
+void read_extras(const ConfigFile& own, const std::optional<json>& first, ModelFolder& model) {
   for (const auto* config : {&first, &own.read}) {
     if (!*config) continue;
     if (auto prompts = prompts_of(**config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
@@ -127,7 +126,6 @@ Status read_extras(const ConfigFile& own, ModelFolder& model) {
       model.matryoshka_dimensions = std::move(dimensions);
     }
   }
-  return {};
 }
 
 // What is put before every text: the prompt of "default_prompt_name"; "" without one.
@@ -193,6 +191,7 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
     case EncoderKind::kSparseEncoder:
       return architecture.read_vocabulary != nullptr;
     case EncoderKind::kEmbedder:
+    case EncoderKind::kMultiVectorEncoder:
       break;
   }
   return true;
@@ -202,7 +201,10 @@ bool has_head(const Architecture& architecture, EncoderKind kind) {
 Status take_head(const json& config, const path& config_file, const Architecture& architecture, const Modules& modules,
                  ModelFolder& model) {
   const bool classifies = model.kind == EncoderKind::kCrossEncoder;
-  if (model.kind == EncoderKind::kEmbedder || (classifies && !modules.only_network())) return {};
+  if (model.kind == EncoderKind::kEmbedder || model.kind == EncoderKind::kMultiVectorEncoder ||
+      (classifies && !modules.only_network())) {
+    return {};
+  }
   if (!has_head(architecture, model.kind)) {
     return unsupported_file(
         config_file,
@@ -299,8 +301,9 @@ Status take_kind(const Modules& modules, const ConfigFile& own, const std::optio
     return take_sparse(modules, own, list, model);
   }
   if (modules.router && model.kind != EncoderKind::kEmbedder) {
-    return unsupported_file(list, "a Router of a CrossEncoder is not supported");
+    return unsupported_file(list, "a Router is supported in embedders and sparse encoders alone");
   }
+  if (model.kind == EncoderKind::kMultiVectorEncoder) return {};
   if (model.kind == EncoderKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
     if (!modules.only_network() || !modules.listed) return {};
@@ -377,7 +380,8 @@ Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
   }
   ConfigFile own{.file = files.place() / "config_sentence_transformers.json"};
   LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_RETURN_IF_ERROR(read_extras(own, model));
+  LB_ASSIGN_OR_RETURN(const auto first, read_object(files, files.place() / "config.json"));
+  read_extras(own, first, model);
   LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
 
@@ -397,12 +401,19 @@ Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
   return model;
 }
 
+Result<Modules> modules_of(const ModelFiles& files, TextRole role) {
+  ConfigFile own{.file = files.place() / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, files.place() / "config.json"));
+  return read_modules(files, own, config, role);
+}
+
 Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const FolderOptions& options);
 
 // The way for queries, beside that for documents, which `model` has.
 Status take_router(const Modules& documents, const FolderOptions& options, ModelFolder& model) {
   const ModelFiles& files = model.files;
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files, TextRole::kQuery));
+  LB_ASSIGN_OR_RETURN(const Modules modules, modules_of(files, TextRole::kQuery));
   const path& file = documents.files.front();
   // The ONNX file that is asked for is that of the documents' network.
   if (!options.onnx_file.empty() && !modules.is_term_table) {
@@ -430,7 +441,7 @@ Result<ModelFolder> ModelFolder::open(const path& given, const FolderOptions& op
 }
 
 Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& options) {
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(given));
+  LB_ASSIGN_OR_RETURN(const Modules modules, modules_of(given, TextRole::kDocument));
   LB_ASSIGN_OR_RETURN(ModelFolder model, read_way(std::move(given), modules, options));
   if (modules.router) LB_RETURN_IF_ERROR(take_router(modules, options, model));
   return model;
@@ -452,8 +463,11 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
   model.is_static = modules.is_static;
   const ModelFiles& files = model.files;
   const path& place = files.place();
+  ConfigFile own{.file = place / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
+  model.is_listed = modules.listed;
 
   model.tokenizer_file =
       files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
@@ -523,9 +537,8 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
                     "weights",
                     printable(options.onnx_file)));
   }
-  ConfigFile own{.file = place / "config_sentence_transformers.json"};
-  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_RETURN_IF_ERROR(read_extras(own, model));
+  LB_ASSIGN_OR_RETURN(const auto first_config, read_object(files, place / "config.json"));
+  read_extras(own, first_config, model);
   LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
@@ -576,6 +589,10 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
                                                       platform::path_to_utf8(config_file)));
   LB_ASSIGN_OR_RETURN(model.max_tokens,
                       read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
+  if (model.kind == EncoderKind::kMultiVectorEncoder) {
+    LB_RETURN_IF_ERROR(
+        take_multi_vectors({modules, own, of_transformer, tokenizer_config, positions.value_or(kTokensMax)}, model));
+  }
   return model;
 }
 
@@ -586,6 +603,14 @@ Result<const ModelFolder*> ModelFolder::way_of(TextRole role) const {
   const TextRole taken = role == TextRole::kUnsaid ? by_default : role;
   if (taken == TextRole::kUnsaid) return role_is_missing(name());
   return taken == TextRole::kQuery ? queries.get() : this;
+}
+
+std::size_t ModelFolder::dimension() const {
+  std::size_t numbers = hidden_size;
+  for (const VectorModule& module : behind_pooling) {
+    if (const auto* const dense = std::get_if<DenseModule>(&module)) numbers = dense->out;
+  }
+  return numbers;
 }
 
 std::vector<path> ModelFolder::large_files() const {
@@ -613,7 +638,8 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
   if (tokenizer_class == nullptr)
-    return Tokenizer::from_json(text_of(stored), stored.name, {.special_tokens = !is_static});
+    return Tokenizer::from_json(text_of(stored), stored.name,
+                                {.special_tokens = !is_static, .markers = multi_vector.markers});
 
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
@@ -628,7 +654,7 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     given.merges = text_of(merges);
   }
   return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
-                                          {.special_tokens = !is_static});
+                                          {.special_tokens = !is_static, .markers = multi_vector.markers});
 }
 
 }  // namespace latebind::embedding

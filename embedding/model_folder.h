@@ -20,6 +20,7 @@
 #include "embedding/cross_encoder_config.h"
 #include "embedding/model_files.h"
 #include "embedding/modules.h"
+#include "embedding/multi_vector_config.h"
 #include "embedding/prompts.h"
 #include "embedding/sparse_vector.h"
 #include "embedding/term_table.h"
@@ -53,6 +54,7 @@ struct ModelFolder {
   PoolingMode pooling = PoolingMode::kMean;
   std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
+  bool is_listed = false;  // by modules.json
   EncoderKind kind = EncoderKind::kEmbedder;
   // Of a cross-encoder: what its numbers mean, and the network's own way to them, where modules have none.
   CrossEncoderConfig scores{};
@@ -60,6 +62,9 @@ struct ModelFolder {
   // Of a sparse encoder: what its numbers become, and the network's way to them, where it is known.
   SparseRule sparse{};
   std::optional<VocabularyHead> vocabulary = std::nullopt;
+  // Of a multi-vector encoder: what is done with queries and documents; their lengths are known and within the
+  // network's.
+  MultiVectorConfig multi_vector{};
   // The types of a pair's tokens are told to the network, if it has several.
   bool token_types = false;
   // What is or may be put before a text; and the lengths of vector that the model was trained for besides the whole
@@ -90,6 +95,10 @@ struct ModelFolder {
   // The longest text that the model takes, special tokens included: `wanted`, or with 0 what the folder says.
   // kInvalidArgument for more than its position table has.
   [[nodiscard]] core::Result<std::size_t> token_limit(std::size_t wanted) const;
+  // Stanford's ColBERT, whose projection is among the network's weights.
+  [[nodiscard]] bool is_stanford() const { return kind == EncoderKind::kMultiVectorEncoder && !is_listed; }
+  // Numbers of what comes out behind pooling, or of each token's vector: 0 where no file says it.
+  [[nodiscard]] std::size_t dimension() const;
   // Reads tokenizer.json, or what there is instead. The errors of ModelFiles::open_file(), Tokenizer::from_json() and
   // Tokenizer::from_vocabulary_files().
   [[nodiscard]] core::Result<Tokenizer> open_tokenizer() const;

@@ -124,6 +124,10 @@ Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file
   return SparseRule{.log_twice = function == "log1p_relu", .sums = strategy == "sum"};
 }
 
+// What modules read and write, in sentence-transformers' words.
+constexpr std::string_view kVector = "sentence_embedding";
+constexpr std::string_view kTokenVectors = "token_embeddings";
+
 struct NamedActivation {
   std::string_view name;
   std::optional<ActivationFunction> function;
@@ -134,8 +138,9 @@ constexpr std::array kActivations{NamedActivation{"torch.nn.modules.linear.Ident
                                   NamedActivation{"torch.nn.modules.activation.ReLU", ActivationFunction::kRelu},
                                   NamedActivation{"torch.nn.modules.activation.SiLU", ActivationFunction::kSilu}};
 
-// `scores`: set where it gives those.
-Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, bool& scores) {
+// `vectors`: what it reads where the file does not say. `scores`: set where it gives those.
+Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, std::string_view vectors,
+                                bool& scores) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
   DenseModule dense{.place = std::move(place)};
@@ -152,20 +157,18 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
   }
   dense.activation = found->function;
   LB_ASSIGN_OR_RETURN(const bool has_residual, read_bool(config, "use_residual", false, name));
-  if (has_residual) return unsupported_file(file, "'use_residual' is true, which is not supported");
-  constexpr std::string_view kVector = "sentence_embedding";
-  LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", kVector, name));
-  if (input != kVector) {
+  if (has_residual) dense.residual = dense.in == dense.out ? Residual::kAsItIs : Residual::kProjected;
+  LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", vectors, name));
+  if (input != vectors) {
     return unsupported_file(
-        file, fmt::format("'module_input_name' is '{}'; only sentence_embedding is supported", printable(input)));
+        file, fmt::format("'module_input_name' is '{}'; only {} is supported", printable(input), vectors));
   }
-  LB_ASSIGN_OR_RETURN(const std::string output, read_text(config, "module_output_name", kVector, name));
-  scores = output == "scores";
-  if (output != kVector && !scores) {
-    return unsupported_file(
-        file, fmt::format("'module_output_name' is '{}'; supported are sentence_embedding and, of cross-encoders, "
-                          "scores",
-                          printable(output)));
+  LB_ASSIGN_OR_RETURN(const std::string output, read_text(config, "module_output_name", vectors, name));
+  scores = output == "scores" && vectors == kVector;
+  if (output != vectors && !scores) {
+    return unsupported_file(file,
+                            fmt::format("'module_output_name' is '{}'; supported are {} and, of cross-encoders, scores",
+                                        printable(output), vectors));
   }
   return VectorModule(std::move(dense));
 }
@@ -176,7 +179,8 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
   const path weights = folder / kSafetensorsFile;
   std::string place = files.relative(folder) + "/";
   if (kind == "Dense") {
-    LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place, modules.scores));
+    const std::string_view vectors = modules.of_tokens ? kTokenVectors : kVector;
+    LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place, vectors, modules.scores));
     modules.behind.push_back(std::move(dense));
   } else {
     LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
@@ -192,12 +196,54 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
   return {};
 }
 
+// One of a multi-vector encoder's, behind the network.
+Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
+                         const path& place, Modules& modules) {
+  const path list = files.place() / "modules.json";
+  const bool has_folder = place != files.place() && place != modules.transformer;
+  if (kind == "Dense" && !modules.normalize && has_folder) return read_behind(files, std::string(kind), place, modules);
+  if (kind == "MultiVectorMask" && !modules.mask_file && !modules.adds_token_ends && has_folder) {
+    modules.mask_file = place / "config.json";
+    modules.files.push_back(*modules.mask_file);
+    return {};
+  }
+  if (kind == "Normalize") {
+    const path file = place / "config.json";
+    LB_ASSIGN_OR_RETURN(const auto config,
+                        has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
+    std::string input(kVector);
+    if (config) {
+      const std::string name = platform::path_to_utf8(file);
+      LB_ASSIGN_OR_RETURN(input, read_text(*config, "module_input_name", kVector, name));
+      LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
+      if (output != input) {
+        return unsupported_file(file,
+                                fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must "
+                                            "be the same",
+                                            printable(output), printable(input)));
+      }
+      modules.files.push_back(file);
+    }
+    // There is no vector of a text: the reference leaves all as it is.
+    if (input == kTokenVectors) modules.normalize = true;
+    return {};
+  }
+  // What was made for one vector is left out where a model that was is read as this.
+  if (modules.adds_token_ends && kind == "Pooling") return {};
+  return unsupported_file(list, fmt::format("the module '{}' as number {} is not supported in a multi-vector encoder; "
+                                            "supported are Transformer, then any of Dense, and, each once, "
+                                            "MultiVectorMask and Normalize",
+                                            printable(type), number + 1));
+}
+
 // The next module of `file`; `number` is how many came before.
 Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
                    Modules& modules) {
   const path& folder = files.place();
   const path place = module.folder.empty() ? folder : folder / platform::path_from_utf8(module.folder);
-  const std::string_view kind = module.kind();
+  const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
+  const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
+  if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
   const bool is_open =
       (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.sparse;
   if (kind == "SparseStaticEmbedding" && number == 0) {
@@ -206,7 +252,9 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     return {};
   }
   // The last is the name that older files have for a Transformer with the task fill-mask.
-  if ((kind == "Transformer" || kind == "StaticEmbedding" || kind == "MLMTransformer") && number == 0) {
+  const bool is_network =
+      kind == "Transformer" || (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
+  if (is_network && number == 0) {
     modules.transformer = place;
     modules.is_static = kind == "StaticEmbedding";
     modules.scores_terms = kind == "MLMTransformer";
@@ -248,12 +296,24 @@ Result<std::optional<json>> read_object(const ModelFiles& files, const path& fil
   return document;
 }
 
-Result<Modules> read_modules(const ModelFiles& files, TextRole role) {
+Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<json>& config,
+                             TextRole role) {
   Modules modules{.transformer = files.place()};
   path file = files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
-  if (!document) return modules;
-  modules.listed = true;
+  modules.listed = document.has_value();
+  modules.of_tokens = has_multi_vectors(own, modules.listed, config);
+  if (!document) {
+    // Stanford's ColBERT, whose projection is among the network's own weights.
+    modules.normalize = modules.of_tokens;
+    if (modules.of_tokens) modules.files.push_back(files.place() / kColbertFile);
+    return modules;
+  }
+  if (modules.of_tokens && own.read) {
+    const auto type = own.read->find("model_type");
+    const bool has_none = type == own.read->end() || type->is_null();
+    modules.adds_token_ends = is_colbert(*own.read) || (has_none && has_pylate_keys(*own.read));
+  }
   LB_ASSIGN_OR_RETURN(std::vector<ListedModule> list, read_module_list(*document, platform::path_to_utf8(file)));
   if (begins_with_router(list)) {
     const std::string& folder = list.front().folder;
@@ -268,6 +328,12 @@ Result<Modules> read_modules(const ModelFiles& files, TextRole role) {
   }
   for (std::size_t i = 0; i < list.size(); ++i)
     LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
+  if (modules.adds_token_ends) {
+    if (modules.behind.empty() && !is_colbert(*own.read)) {
+      return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");
+    }
+    modules.normalize = true;
+  }
   return modules;
 }
 

@@ -11,6 +11,7 @@
 #include "core/graph/operators.h"
 #include "core/result.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/encoder_kind.h"
 #include "embedding/model_files.h"
 #include "embedding/router.h"
 #include "embedding/sparse_vector.h"
@@ -48,6 +49,11 @@ struct Modules {
   bool scores_terms = false;
   // SpladePooling instead of Pooling: the network gives a number for each entry of the vocabulary.
   std::optional<SparseRule> sparse = std::nullopt;
+  // Of a multi-vector encoder: all behind the network is for each token's vector. What MultiVectorMask says of them,
+  // and whether who loads the model puts such a module and Normalize behind the others.
+  bool of_tokens = false;
+  std::optional<std::filesystem::path> mask_file = std::nullopt;
+  bool adds_token_ends = false;
   // False without modules.json: then its companions are not read either.
   bool listed = false;
   // What is first in the list, where these are the modules of one of its ways.
@@ -56,12 +62,14 @@ struct Modules {
   std::vector<WeightsFile> weights{};          // of the modules behind pooling
 
   // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
-  [[nodiscard]] bool only_network() const { return !pooling_file && !is_static; }
+  [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
 };
 
-// Those of texts with this role, where a router has different ones. kNotFound, kInvalidModel or kUnsupported, naming
-// the file and what it has.
-[[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, TextRole role = TextRole::kUnsaid);
+// Those of texts with this role, where a router has different ones. `own` is config_sentence_transformers.json,
+// `config` config.json beside modules.json. kNotFound, kInvalidModel or kUnsupported, naming the file and what it has.
+[[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own,
+                                                 const std::optional<nlohmann::json>& config,
+                                                 TextRole role = TextRole::kUnsaid);
 
 // The object in a file that may be missing.
 [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_object(const ModelFiles& files,

@@ -36,7 +36,7 @@ std::size_t requests_of(const Forward& forward) {
 
 }  // namespace
 
-Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
+Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std::size_t batch_tokens,
                    Scheduler::OnBatch on_batch, Prompts prompts)
     : tokenizer_(std::make_shared<const Tokenizer>(std::move(tokenizer))),
       forward_(std::move(forward)),
@@ -44,20 +44,28 @@ Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std
       prompts_(std::move(prompts)),
       batch_tokens_(batch_tokens),
       requests_(requests_of(forward_)),
-      scheduler_(forward_, team_, requests_, batch_tokens_, limits_.max_tokens, std::move(on_batch)),
+      scheduler_(forward_, team_, requests_, batch_tokens_, limits_.longest(), std::move(on_batch)),
       team_(requests_) {}
 
 core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const {
-  TokenLimits limits = limits_;
+  TokenLimits limits = this->limits(options.role);
   if (options.max_tokens > limits.max_tokens) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("{} tokens of a text were asked for; the embedder was opened for {}", options.max_tokens,
                               limits.max_tokens));
   }
   if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
+  if (limits.filling && limits.max_tokens < limits.filling->length) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} tokens of a query were asked for; the model fills queries up to {}",
+                              limits.max_tokens, limits.filling->length));
+  }
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
-  LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt, options.role));
+  // Without a choice a multi-vector encoder's texts have their marker, and others the prompt of their role.
+  if (!limits_.query || options.prompt.is_made()) {
+    LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt, options.role));
+  }
   return limits;
 }
 

@@ -13,6 +13,7 @@
 #include "embedding/embedder.h"
 #include "embedding/forward.h"
 #include "embedding/scheduler.h"
+#include "embedding/text_limits.h"
 #include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/work_team.h"
@@ -21,20 +22,22 @@ namespace latebind::embedding {
 
 class Pipeline {
  public:
-  // `batch_tokens` and `limits.max_tokens` at least 1.
-  Pipeline(Tokenizer tokenizer, Forward forward, TokenLimits limits, std::size_t batch_tokens,
+  // `batch_tokens` and the most tokens at least 1.
+  Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std::size_t batch_tokens,
            Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
-  [[nodiscard]] const TokenLimits& limits() const { return limits_; }
+  [[nodiscard]] const TokenLimits& limits(TextRole role = TextRole::kDocument) const {
+    return role == TextRole::kQuery && limits_.query ? *limits_.query : limits_.document;
+  }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
   [[nodiscard]] const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }
   [[nodiscard]] const Prompts& prompts() const { return prompts_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, and the errors of
-  // Prompts::choose().
+  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, or fewer than queries
+  // are filled up to, for queries where there are none, and the errors of Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
 
   // Appends one text; an error names it texts[position].
@@ -60,7 +63,7 @@ class Pipeline {
 
   const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;
-  const TokenLimits limits_;
+  const TextLimits limits_;
   const Prompts prompts_;
   const std::size_t batch_tokens_;
   const std::size_t requests_;

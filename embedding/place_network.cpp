@@ -30,7 +30,7 @@ core::Result<PlacedNetwork> place_network(const core::Engine& engine, const Mode
     load.verification.samples_name = kTextSamples;
   }
   LB_ASSIGN_OR_RETURN(auto placed, engine.load(graph.model, placement, load));
-  return PlacedNetwork{std::move(placed), graph.pooled, graph.dimension, graph.output};
+  return PlacedNetwork{std::move(placed), graph.pooled, graph.dimension, graph.output, graph.may_be_unattended};
 }
 
 }  // namespace latebind::embedding

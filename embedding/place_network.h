@@ -17,6 +17,7 @@ struct PlacedNetwork {
   bool pooled = false;
   std::size_t dimension = 0;
   std::size_t output = 0;
+  bool may_be_unattended = false;  // see GraphModel
 };
 
 // `load`: its static lengths are cut at `max_tokens`, which is added; without any they are 32, 64, 128, 256 and 512.

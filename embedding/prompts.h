@@ -4,6 +4,7 @@
 // type; immutable in use.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,6 +24,9 @@ struct PromptChoice {
 
   [[nodiscard]] bool is_made() const { return text.has_value() || name.has_value(); }
 };
+
+// The longest one in a model's files that is taken.
+inline constexpr std::size_t kPromptBytesMax = std::size_t{16} << 10;
 
 struct Prompts {
   std::map<std::string, std::string, std::less<>> by_name{};

@@ -87,7 +87,7 @@ struct Scheduler::Work {
   [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) {
     if (!sparse.empty()) return sparse[row].values;
     if (!keeps_tokens) return {out + row * dimension, dimension};
-    return {out + tokens.tokens_before(row) * dimension, tokens.lengths()[row] * dimension};
+    return {out + tokens.vectors_before(row) * dimension, tokens.vector_counts()[row] * dimension};
   }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
   [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
@@ -203,7 +203,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   }
   work->out = texts.out;
   if (work->out == nullptr) {
-    work->memory.resize((work->keeps_tokens ? work->tokens.token_count() : lengths.size()) * dimension);
+    work->memory.resize((work->keeps_tokens ? work->tokens.vector_count() : lengths.size()) * dimension);
     work->out = work->memory.data();
   }
   if (work->keeps_tokens) return work;
@@ -580,7 +580,9 @@ Status Scheduler::execute(Run& run) {
       rows.push_back({.ids = tokens.ids(row),
                       .vector = work.vectors_of(row, dimension).data(),
                       .sparse = work.sparse.empty() ? nullptr : &work.sparse[row],
-                      .type_one_from = tokens.type_one_from(row)});
+                      .type_one_from = tokens.type_one_from(row),
+                      .unattended_from = tokens.unattended_from(row),
+                      .kept = tokens.kept(row)});
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
@@ -745,6 +747,10 @@ std::span<const float> Scheduler::Submission::vectors() const {
 
 std::span<const std::uint32_t> Scheduler::Submission::token_counts() const {
   return work_->tokens.lengths();
+}
+
+std::span<const std::uint32_t> Scheduler::Submission::vector_counts() const {
+  return work_->tokens.vector_counts();
 }
 
 EmbedStats Scheduler::Submission::stats() const {

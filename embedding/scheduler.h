@@ -79,8 +79,8 @@ class Scheduler {
     TokenTable tokens;
     // Of the first text, for errors.
     std::uint64_t first_position = 0;
-    // Where the vectors go, a row for each text in their order, or for each of their tokens where the forward keeps
-    // those. Null: into the submission's own memory, as sparse ones always do.
+    // Where the vectors go, a row for each text in their order, or for each of their tokens that has a vector where
+    // the forward keeps those. Null: into the submission's own memory, as sparse ones always do.
     float* out = nullptr;
     // More follows at once (a stream's next window): the last batches need not get smaller.
     bool more_follows = false;
@@ -122,6 +122,8 @@ class Scheduler {
     // Of what is finished and succeeded.
     [[nodiscard]] std::span<const float> vectors() const;
     [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
+    // Of each text, where the forward keeps those of tokens.
+    [[nodiscard]] std::span<const std::uint32_t> vector_counts() const;
     // Except seconds.
     [[nodiscard]] EmbedStats stats() const;
     // Which device computed them: a fallback, where one did.

@@ -12,6 +12,11 @@ void TokenTable::clear() {
   lengths_.clear();
   truncated_.clear();
   type_one_from_.clear();
+  unattended_from_.clear();
+  kept_.clear();
+  vector_begins_.clear();
+  vector_counts_.clear();
+  vector_count_ = 0;
 }
 
 namespace {
@@ -59,11 +64,8 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     ids_.resize(begin + length);
   }
   core::Status status = check(begin, is_cut, limits);
-  if (status.ok()) {
-    close(begin, is_cut);
-  } else {
-    ids_.resize(begin);
-  }
+  if (status.ok()) status = finish(begin, is_cut, limits);
+  if (!status.ok()) ids_.resize(begin);
   return status;
 }
 
@@ -108,6 +110,31 @@ core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimit
   const auto kept = limits.keep_end ? ids.last(count) : ids.first(count);
   const std::size_t begin = ids_.size();
   ids_.insert(ids_.end(), kept.begin(), kept.end());
+  return finish(begin, is_cut, limits);
+}
+
+core::Status TokenTable::finish(std::size_t begin, bool is_cut, const TokenLimits& limits) {
+  const std::size_t length = ids_.size() - begin;
+  std::size_t filled = 0;
+  if (limits.filling) {
+    const Filling& filling = *limits.filling;
+    if (length == 0) return core::Status(core::StatusCode::kInvalidArgument, "there is no token in it to fill up from");
+    if (length < filling.length) filled = filling.length - length;
+    ids_.resize(ids_.size() + filled, filling.id);
+    unattended_from_.push_back(static_cast<std::uint32_t>(filling.is_attended ? length + filled : length));
+  }
+  if (limits.filter != nullptr) {
+    const bool keeps_filling = !limits.filling || limits.filling->is_kept;
+    vector_begins_.push_back(vector_count_);
+    std::uint32_t count = 0;
+    for (std::size_t i = begin; i < ids_.size(); ++i) {
+      const bool is_kept = (keeps_filling || i < begin + length) && limits.filter->keeps(ids_[i]);
+      kept_.push_back(is_kept ? 1 : 0);
+      if (is_kept) ++count;
+    }
+    vector_counts_.push_back(count);
+    vector_count_ += count;
+  }
   close(begin, is_cut);
   return {};
 }
@@ -126,6 +153,12 @@ void TokenTable::append(const TokenTable& other) {
     begins_.push_back(base + begin);
   lengths_.insert(lengths_.end(), other.lengths_.begin(), other.lengths_.end());
   type_one_from_.insert(type_one_from_.end(), other.type_one_from_.begin(), other.type_one_from_.end());
+  unattended_from_.insert(unattended_from_.end(), other.unattended_from_.begin(), other.unattended_from_.end());
+  kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
+  for (const std::size_t first_vector : other.vector_begins_)
+    vector_begins_.push_back(vector_count_ + first_vector);
+  vector_counts_.insert(vector_counts_.end(), other.vector_counts_.begin(), other.vector_counts_.end());
+  vector_count_ += other.vector_count_;
   for (const std::size_t text : other.truncated_)
     truncated_.push_back(first + text);
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,24 @@
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
+
+// Which tokens have a vector, where each is to have one.
+struct TokenFilter {
+  std::vector<std::int32_t> left_out{};  // rising
+  std::vector<std::int32_t> only{};      // rising; empty: all others
+
+  [[nodiscard]] bool keeps(std::int32_t id) const {
+    return !std::ranges::binary_search(left_out, id) && (only.empty() || std::ranges::binary_search(only, id));
+  }
+};
+
+// What a shorter text is filled up with.
+struct Filling {
+  std::size_t length = 0;  // to so many tokens
+  std::int32_t id = 0;
+  bool is_attended = false;  // the text's tokens attend to these
+  bool is_kept = true;       // they have vectors, too
+};
 
 // How texts become ids: constant for an embedder.
 struct TokenLimits {
@@ -30,6 +50,9 @@ struct TokenLimits {
   bool token_types = false;
   // Put before every text, not before ids; UTF-8.
   std::string prompt{};
+  std::optional<Filling> filling = std::nullopt;
+  // Null: all have one.
+  std::shared_ptr<const TokenFilter> filter{};
 };
 
 // Two texts that are computed as one row.
@@ -54,6 +77,23 @@ class TokenTable {
   [[nodiscard]] std::size_t type_one_from(std::size_t text) const {
     return type_one_from_.empty() ? lengths_[text] : type_one_from_[text];
   }
+  // From this token of a text on nothing attends to them: as many as it has tokens, where that is none.
+  [[nodiscard]] std::size_t unattended_from(std::size_t text) const {
+    return unattended_from_.empty() ? lengths_[text] : unattended_from_[text];
+  }
+  // Which tokens of a text have a vector, 1 or 0 for each; empty where all have.
+  [[nodiscard]] std::span<const std::uint8_t> kept(std::size_t text) const {
+    if (kept_.empty()) return {};
+    return {kept_.data() + begins_[text], lengths_[text]};
+  }
+  // Tokens that have one: of all texts together, of those before this one, and of each.
+  [[nodiscard]] std::size_t vector_count() const { return kept_.empty() ? ids_.size() : vector_count_; }
+  [[nodiscard]] std::size_t vectors_before(std::size_t text) const {
+    return kept_.empty() ? begins_[text] : vector_begins_[text];
+  }
+  [[nodiscard]] std::span<const std::uint32_t> vector_counts() const {
+    return kept_.empty() ? lengths_ : vector_counts_;
+  }
   // Texts that were cut, and whether this is one.
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
@@ -73,14 +113,22 @@ class TokenTable {
   [[nodiscard]] core::Status check(std::size_t begin, bool is_cut, const TokenLimits& limits) const;
   // add() without a prompt.
   [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
+  // Fills the ids from `begin` on up, and makes them a text.
+  [[nodiscard]] core::Status finish(std::size_t begin, bool is_cut, const TokenLimits& limits);
   // Makes all ids from `begin` on a text.
   void close(std::size_t begin, bool is_cut);
 
   std::vector<std::int32_t> ids_;
   std::vector<std::size_t> begins_;
   std::vector<std::uint32_t> lengths_;
-  std::vector<std::uint32_t> type_one_from_;  // of pairs
-  std::vector<std::size_t> truncated_;        // rising
+  std::vector<std::uint32_t> type_one_from_;    // of pairs
+  std::vector<std::uint32_t> unattended_from_;  // of texts that may be filled up
+  // Where not all tokens have a vector.
+  std::vector<std::uint8_t> kept_;
+  std::vector<std::size_t> vector_begins_;
+  std::vector<std::uint32_t> vector_counts_;
+  std::size_t vector_count_ = 0;
+  std::vector<std::size_t> truncated_;  // rising
 };
 
 }  // namespace latebind::embedding

@@ -45,6 +45,11 @@ core::Result<VectorShape> VectorShape::of_sparse(const Forward& forward, const T
                       "sparse vectors have neither fewer dimensions nor another length");
 }
 
+core::Result<VectorShape> VectorShape::of_any(const Forward& forward, const TextOptions& options) {
+  if (forward.keeps_tokens()) return of_tokens(forward, options);
+  return forward.gives_sparse() ? of_sparse(forward, options) : of(forward, options);
+}
+
 void VectorShape::write(std::span<const float> computed, std::span<float> out) const {
   for (std::size_t row = 0; (row + 1) * computed_ <= computed.size(); ++row) {
     const std::span<float> to = out.subspan(row * dimensions_, dimensions_);

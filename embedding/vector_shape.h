@@ -23,6 +23,9 @@ class VectorShape {
   // have, kUnsupported for other models.
   static core::Result<VectorShape> of_sparse(const Forward& forward, const TextOptions& options);
 
+  // The one of these that the model is for.
+  static core::Result<VectorShape> of_any(const Forward& forward, const TextOptions& options);
+
   // Floats of a vector.
   [[nodiscard]] std::size_t dimensions() const { return dimensions_; }
   // Whether vectors stay as the model returns them.

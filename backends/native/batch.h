@@ -20,6 +20,7 @@ struct Batch {
   std::vector<std::uint32_t> positions;       // of each token in its text
   std::vector<std::uint32_t> counted_places;  // the same in tables by position, where the plan counts them
   std::vector<std::size_t> first;             // token of each text, and one past the last
+  std::vector<std::size_t> unattended;        // the last tokens of each text, where the plan may have such
   std::size_t padded = 0;                     // tokens of each text in the caller's tensors
 
   // Kept between runs.

@@ -72,10 +72,12 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
     ids.clear();
   batch.positions.clear();
   batch.counted_places.clear();
+  batch.unattended.clear();
   batch.first.assign(1, 0);
   batch.padded = width;
   for (std::size_t text = 0; text < texts; ++text) {
     std::uint32_t counted = 0;
+    std::size_t unattended = 0;
     for (std::size_t t = 0; t < width; ++t) {
       const std::size_t at = text * width + t;
       const auto& places = plan_.counted_places;
@@ -92,6 +94,14 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
         return {StatusCode::kInvalidArgument,
                 fmt::format("text {} has a gap before token {}: the mask leaves out tokens in between", text, t)};
       }
+      if (plan_.may_be_unattended) {
+        const bool is_attended = data[*mask_input_][at] != graph::kUnattended;
+        if (is_attended && unattended > 0) {
+          return {StatusCode::kInvalidArgument,
+                  fmt::format("text {} has a token that is attended to, {}, behind one that is not", text, t)};
+        }
+        if (!is_attended) ++unattended;
+      }
       batch.positions.push_back(static_cast<std::uint32_t>(t));
       if (places) batch.counted_places.push_back(places->padding + (is_counted ? counted : 0));
       for (std::size_t i = 0; i < batch.ids.size(); ++i) {
@@ -104,7 +114,8 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
       }
     }
     batch.first.push_back(batch.positions.size());
-    if (batch.first[text] == batch.first[text + 1]) {
+    batch.unattended.push_back(unattended);
+    if (batch.first[text] + unattended == batch.first[text + 1]) {
       return {StatusCode::kInvalidArgument, fmt::format("text {} has no token: the mask keeps none", text)};
     }
   }

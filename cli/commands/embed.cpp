@@ -66,6 +66,18 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   return app::check_file_apart({"-o", options.output}, {"--model", model});
 }
 
+// Which models give what is written.
+embedding::EncoderKind kind_for(VectorFormat format) {
+  switch (format) {
+    case VectorFormat::kSparse:
+      return embedding::EncoderKind::kSparseEncoder;
+    case VectorFormat::kMultiVector:
+      return embedding::EncoderKind::kMultiVectorEncoder;
+    default:
+      return embedding::EncoderKind::kEmbedder;
+  }
+}
+
 Exit embed(const EmbedArguments& options) {
   const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
@@ -81,9 +93,8 @@ Exit embed(const EmbedArguments& options) {
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
-  const auto kind = options.format == VectorFormat::kSparse ? embedding::EncoderKind::kSparseEncoder
-                                                            : embedding::EncoderKind::kEmbedder;
-  const auto embedder = open_network(opening, *runtime, kind, Telling::kFallback, options.prompt.role);
+  const auto embedder =
+      open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());
@@ -115,7 +126,9 @@ void add_embed(CLI::App& program, Action& chosen) {
            "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
            "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
            "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
-           "(SPLADE): the weights of the vocabulary's entries that have one (default jsonl).");
+           "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
+           "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
+           "that has one (default jsonl).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
                         "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
                         "to directly (default: stdout)."),

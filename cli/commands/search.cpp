@@ -10,6 +10,7 @@
 #include "cli/terminal/matches.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/rank_lines.h"
 #include "core/text/utf8.h"
 #include "embedding/embed_stream.h"
 
@@ -124,18 +125,25 @@ Exit search(const SearchArguments& options) {
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
-  const auto embedder = open_network(options.embedder, *runtime, /*kind=*/std::nullopt);
-  if (!embedder.ok()) return fail(embedder.status());
-  const auto kind = (*embedder)->kind();
-  const bool is_sparse = kind == embedding::EncoderKind::kSparseEncoder;
-  if (!is_sparse && kind != embedding::EncoderKind::kEmbedder) {
-    return fail(embedding::wrong_kind(options.embedder.model, kind));
-  }
-
-  const auto attested = (*embedder)->attestation();
+  auto opened = open_network(options.embedder, *runtime, /*kind=*/std::nullopt);
+  if (!opened.ok()) return fail(opened.status());
+  const auto attested = (*opened)->attestation();
   const auto start = std::chrono::steady_clock::now();
-  auto found = is_sparse ? find<ByTerms>(options, *reader, **embedder) : find<ByVector>(options, *reader, **embedder);
-  return tell_matches(found, **embedder, *attested, start, {.json = options.json, .quiet = options.quiet});
+  const MatchTelling telling{.json = options.json, .quiet = options.quiet};
+  switch ((*opened)->kind()) {
+    case embedding::EncoderKind::kEmbedder:
+      return tell_matches(find<ByVector>(options, *reader, **opened), **opened, *attested, start, telling);
+    case embedding::EncoderKind::kSparseEncoder:
+      return tell_matches(find<ByTerms>(options, *reader, **opened), **opened, *attested, start, telling);
+    case embedding::EncoderKind::kMultiVectorEncoder:
+      break;
+    case embedding::EncoderKind::kCrossEncoder:
+      return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));
+  }
+  const auto encoder = embedding::MultiVectorEncoder::of(*std::move(opened));
+  return tell_matches(rank_lines_late({.query = options.query, .count = options.count, .quiet = options.quiet}, *reader,
+                                      *encoder, options.query_prompt.choice(), options.prompt.choice()),
+                      encoder->network(), *attested, start, telling);
 }
 
 }  // namespace
@@ -155,8 +163,9 @@ void add_search(CLI::App& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
   app.footer(
-      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product),\n"
-      "line number and text. Empty lines are left out; of a longer text the first 64 KiB are shown.\n\n"
+      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
+      "a multi-vector encoder the sum of the query's best products, MaxSim), line number and text.\n"
+      "Empty lines are left out; of a longer text the first 64 KiB are shown.\n\n"
       "Example:\n"
       "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });

@@ -43,18 +43,41 @@ class JsonLineWriter : public VectorWriter {
  protected:
   // A line with these numbers under `key`; `before` stands in front of the key.
   Status write_line(std::string_view before, std::string_view key, std::span<const float> numbers) {
+    begin_line(before, key);
+    append_list(numbers);
+    return end_line();
+  }
+  // A line with a list of each `dimension` numbers under `key`.
+  Status write_lists(std::string_view key, std::span<const float> numbers, std::size_t dimension) {
+    begin_line({}, key);
+    line_ += '[';
+    for (std::size_t at = 0; at < numbers.size(); at += dimension) {
+      if (at > 0) line_ += ',';
+      append_list(numbers.subspan(at, dimension));
+    }
+    line_ += ']';
+    return end_line();
+  }
+
+ private:
+  void begin_line(std::string_view before, std::string_view key) {
     line_.clear();
-    fmt::format_to(std::back_inserter(line_), "{{\"index\":{},{}\"{}\":[", index_, before, key);
+    fmt::format_to(std::back_inserter(line_), "{{\"index\":{},{}\"{}\":", index_, before, key);
+  }
+  void append_list(std::span<const float> numbers) {
+    line_ += '[';
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (i > 0) line_ += ',';
       append_number(line_, numbers[i]);
     }
-    line_ += "]}\n";
+    line_ += ']';
+  }
+  Status end_line() {
+    line_ += "}\n";
     ++index_;
     return sink_->write(line_);
   }
 
- private:
   std::unique_ptr<ByteSink> sink_;
   std::uint64_t index_ = 0;
   std::string line_;
@@ -86,6 +109,24 @@ class SparseWriter final : public JsonLineWriter {
     }
     return {};
   }
+};
+
+class MultiVectorWriter final : public JsonLineWriter {
+ public:
+  MultiVectorWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension)
+      : JsonLineWriter(std::move(sink)), dimension_(dimension) {}
+
+  Status write(const embedding::VectorWindow& window) override {
+    auto rows = window.vectors;
+    for (const std::uint32_t count : window.vector_counts) {
+      LB_RETURN_IF_ERROR(write_lists("vectors", rows.first(count * dimension_), dimension_));
+      rows = rows.subspan(count * dimension_);
+    }
+    return {};
+  }
+
+ private:
+  std::size_t dimension_;
 };
 
 class NpyWriter final : public VectorWriter {
@@ -138,6 +179,8 @@ Result<std::unique_ptr<VectorWriter>> VectorWriter::make(VectorFormat format, st
       return std::unique_ptr<VectorWriter>(std::make_unique<RawWriter>(std::move(sink)));
     case VectorFormat::kSparse:
       return std::unique_ptr<VectorWriter>(std::make_unique<SparseWriter>(std::move(sink)));
+    case VectorFormat::kMultiVector:
+      return std::unique_ptr<VectorWriter>(std::make_unique<MultiVectorWriter>(std::move(sink), dimension));
     case VectorFormat::kNpy:
       break;
   }

@@ -5,6 +5,7 @@
 //          a temporary file first
 //   f32    the numbers alone, little-endian, row after row
 //   sparse {"index":0,"indices":[5,…],"values":[0.1,…]} a line, the indices rising
+//   multi-vector  {"index":0,"vectors":[[0.1,…],…]} a line, a vector for each token that has one
 // Memory stays bounded however many rows there are. One thread at a time; see ByteSink for errors.
 #pragma once
 
@@ -21,7 +22,7 @@
 
 namespace latebind::cli {
 
-enum class VectorFormat : std::int32_t { kJsonl = 0, kNpy = 1, kF32 = 2, kSparse = 3 };
+enum class VectorFormat : std::int32_t { kJsonl = 0, kNpy = 1, kF32 = 2, kSparse = 3, kMultiVector = 4 };
 
 class VectorWriter {
  public:
@@ -44,5 +45,6 @@ struct latebind::core::Words<latebind::cli::VectorFormat> {
   static constexpr std::array kWords{Word<cli::VectorFormat>{"jsonl", cli::VectorFormat::kJsonl},
                                      Word<cli::VectorFormat>{"npy", cli::VectorFormat::kNpy},
                                      Word<cli::VectorFormat>{"f32", cli::VectorFormat::kF32},
-                                     Word<cli::VectorFormat>{"sparse", cli::VectorFormat::kSparse}};
+                                     Word<cli::VectorFormat>{"sparse", cli::VectorFormat::kSparse},
+                                     Word<cli::VectorFormat>{"multi-vector", cli::VectorFormat::kMultiVector}};
 };

@@ -47,10 +47,10 @@ std::string_view said_by(embedding::TextRole role) {
 }  // namespace
 
 void PromptArguments::add_role_to(CLI::App& app) {
-  add_word(
-      app, "--role", role,
-      "query or document: what the texts are to a model that has a prompt for each, or a way of its own (a router) "
-      "(default: what the model takes other texts for).");
+  add_word(app, "--role", role,
+           "query or document: what the texts are to a model that has a prompt for each, or a way of its own (a "
+           "router, a multi-vector encoder) "
+           "(default: what the model takes other texts for).");
 }
 
 void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::string& word) {

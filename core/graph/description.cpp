@@ -36,6 +36,7 @@ std::string position_terms_of(const Attention& op) {
   }
   if (op.window) text += fmt::format(", window {}", *op.window);
   if (op.causal) text += ", causal";
+  if (op.may_be_unattended) text += ", may be unattended";
   return text;
 }
 

@@ -169,12 +169,18 @@ class Rules {
     const Shape& shape = shape_of(op.x);
     if (shape.rank() != 3) return misfit(fmt::format("pooling {}", text_of(op.x)));
     LB_RETURN_IF_ERROR(check_mask("pooling", op.x, op.mask));
+    const bool may_be_unattended = std::ranges::any_of(graph_.nodes(), [](const Node& node) {
+      const auto* const attention = std::get_if<Attention>(&node.op);
+      return attention != nullptr && attention->may_be_unattended;
+    });
+    if (may_be_unattended) return misfit("pooling tokens that may be unattended");
     return Type{ElementType::kF32, Shape{shape[0], shape[2]}};
   }
 
   Result<Type> operator()(const Normalize& op) const {
     LB_RETURN_IF_ERROR(check_numbers("normalisation", op.x));
-    if (shape_of(op.x).rank() != 2) return misfit(fmt::format("normalising {}", text_of(op.x)));
+    const std::size_t rank = shape_of(op.x).rank();
+    if (rank != 2 && rank != 3) return misfit(fmt::format("normalising {}", text_of(op.x)));
     return as(op.x);
   }
 

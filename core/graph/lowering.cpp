@@ -104,6 +104,8 @@ class Lowering {
   Value linear_terms(const LinearBias& bias, Value mask);
   // [1, 1, tokens, tokens]
   Value sight_terms(const Attention& op);
+  // 1 for each token that attends to one, else 0: [batch, 1, tokens, 1]
+  Value sight(const Attention& op);
   // The rows of a table, [2 · farthest + 1, ..], by the distance between every two tokens, at most `farthest`:
   // [tokens, tokens, ..]
   Value by_distance(Value table, std::int64_t farthest, Value mask);
@@ -126,6 +128,7 @@ class Lowering {
   // By mask, table of distances, farthest distance, slopes, window, -1 for none, and whether it is causal.
   std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::vector<float>, std::int64_t, bool>, Value>
       score_terms_;
+  std::map<std::tuple<std::uint32_t, std::int64_t, bool>, Value> sights_;  // by mask, window and whether it is causal
   struct Turned {
     std::uint32_t mask = 0;  // the node
     Rotary rotary;
@@ -196,6 +199,16 @@ Value Lowering::sight_terms(const Attention& op) {
   }
   const Value table = constant(std::span<const float>(terms), Shape{2 * farthest + 1});
   return unsqueeze(by_distance(table, farthest, op.mask), {0, 1});
+}
+
+Value Lowering::sight(const Attention& op) {
+  const auto [entry, is_new] = sights_.try_emplace({op.mask.node, op.window.value_or(-1), op.causal});
+  if (!is_new) return entry->second;
+  const Value terms = binary(BinaryFunction::kAdd, score_mask(op.mask), sight_terms(op));
+  const Value nearest = reduce(ReduceFunction::kMax, terms, true, 3);
+  const Value less = binary(BinaryFunction::kDivide, nearest, constant(-kMasked));
+  return entry->second =
+             binary(BinaryFunction::kMaximum, binary(BinaryFunction::kAdd, less, constant(1.0F)), constant(0.0F));
 }
 
 Value Lowering::distances(Value mask) {
@@ -298,7 +311,9 @@ Value Lowering::operator()(const Attention& op) {
   const Value value = shared(split(of(op.value), op.key_heads, width, {0, 2, 1, 3}), op);
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
   const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
-  const Value context = matmul(add(primitive::Softmax{.x = scores}), value);
+  Value context = matmul(add(primitive::Softmax{.x = scores}), value);
+  // Whose scores are all as low as can be would have the mean of what it must not attend to.
+  if (op.may_be_unattended && (op.window || op.causal)) context = multiply(context, sight(op));
   return add(primitive::Reshape{.x = transpose(context, {0, 2, 1, 3}), .shape = {0, 0, hidden}});
 }
 
@@ -362,7 +377,8 @@ Value Lowering::operator()(const Pool& op) {
 
 Value Lowering::operator()(const Normalize& op) {
   const Value x = of(op.x);
-  return divide_by_at_least(x, reduce(ReduceFunction::kL2, x, true), kLeastLength);
+  const auto last = static_cast<std::int64_t>(graph_.node(op.x).shape.rank()) - 1;
+  return divide_by_at_least(x, reduce(ReduceFunction::kL2, x, true, last), kLeastLength);
 }
 
 PrimitiveNetwork Lowering::run() {

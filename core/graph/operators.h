@@ -11,6 +11,9 @@
 // take a ragged batch, the tokens of all texts one after the other with the start of each, and leave the padding out.
 // Only the graph's own output with T in its shape has padding, whose values are unspecified.
 //
+// Where Attention says so, a mask may also have kUnattended for the last tokens of a text: they are tokens as others,
+// but nothing attends to them. Such a graph has no Pool.
+//
 // Types. Everything is computed in f32 or, where the caller allows it, in lower precision; weights are converted first,
 // exactly. Plain values; any thread.
 #pragma once
@@ -30,6 +33,10 @@ namespace latebind::graph {
 struct Value {
   std::uint32_t node = 0;
 };
+
+// In a mask: a token that attends to others, and to which none does, nor it itself. At least one token before them is
+// attended to.
+inline constexpr std::int64_t kUnattended = -1;
 
 // A constant of the model, by its place: f32, f16 or bf16, row-major, at `offset` of one of Graph::weights(), at any
 // alignment.
@@ -134,9 +141,9 @@ struct Rotary {
 // Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query and y,
 // w = H / heads, and those of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
-//   s - t, and 0 where mask[b,s] is 0, |s - t| is beyond the window or, if causal, s > t
-// query [B,T,H], key, value [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. At most one of
-// the biases.
+//   s - t, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s > t
+// y is 0 for an unattended token from which all that are attended to are beyond its sight. query [B,T,H], key, value
+// [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. At most one of the biases.
 //
 // What other models need becomes a member here that is absent by default.
 struct Attention {
@@ -152,6 +159,7 @@ struct Attention {
   std::optional<Rotary> rotary = std::nullopt;
   std::optional<std::int64_t> window = std::nullopt;
   bool causal = false;
+  bool may_be_unattended = false;  // the mask may have kUnattended
 };
 
 // Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:
@@ -205,7 +213,7 @@ struct Pool {
   PoolingMode mode = PoolingMode::kMean;
 };
 
-// y = x / max(√Σx², 1e-12) over the last dimension: x [B,H] -> as x
+// y = x / max(√Σx², 1e-12) over the last dimension: x [B,H] or [B,T,H] -> as x
 struct Normalize {
   Value x;
 };

@@ -34,7 +34,7 @@ class AlbertNetwork final : public EncoderNetwork {
   explicit AlbertNetwork(const AlbertConfig& config) : EncoderNetwork(config.bert.sizes), config_(config) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, "albert.");
+    EncoderBuilder encoder(sizes(), weights, end, "albert.");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids, end));
     LB_ASSIGN_OR_RETURN(
@@ -48,7 +48,7 @@ class AlbertNetwork final : public EncoderNetwork {
         LB_ASSIGN_OR_RETURN(x, encoder.layer(x, mask, place, kAlbertNames));
       }
     }
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 
  private:

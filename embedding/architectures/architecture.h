@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,12 +31,18 @@ inline constexpr std::size_t kTokensMax = std::size_t{1} << 17;
 
 // What follows pooling, as the modules of sentence-transformers: the names of a module's tensors are behind its
 // `place`.
+enum class Residual : std::uint8_t {
+  kNone,
+  kAsItIs,     // what goes in is added to what comes out
+  kProjected,  // by a matrix of its own
+};
 struct DenseModule {
   std::string place;
   std::size_t in = 0;
   std::size_t out = 0;
   bool has_bias = true;
   std::optional<graph::ActivationFunction> activation = std::nullopt;
+  Residual residual = Residual::kNone;
 };
 struct LayerNormModule {
   std::string place;
@@ -46,6 +53,10 @@ using VectorModule = std::variant<DenseModule, LayerNormModule>;
 // The output of a network: each token's vector, the text's, or a number for each label or entry of the vocabulary.
 struct NetworkEnd {
   bool hidden_states = false;
+  // Each token's vector behind `modules` and `normalize`, instead of the text's; and whether the mask may have
+  // graph::kUnattended then.
+  bool token_vectors = false;
+  bool may_be_unattended = false;
   // The types of tokens are an input, of networks that have several: a text of two parts. Else all have the first one.
   bool token_types = false;
   // Either instead of what follows.
@@ -75,9 +86,9 @@ class Network {
 
   // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
   // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
-  // tokens, hidden], `term_logits` [batch, vocabulary], the largest number that a token has for each entry of the
-  // vocabulary, or `logits` [batch, tokens, vocabulary], all of them. kInvalidModel or kUnsupported, naming the tensor.
-  // The graph keeps `weights.parts()`.
+  // tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch, vocabulary], the largest number
+  // that a token has for each entry of the vocabulary, or `logits` [batch, tokens, vocabulary], all of them.
+  // kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };

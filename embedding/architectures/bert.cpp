@@ -44,7 +44,7 @@ Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
   const std::size_t width = config.embedding_size;
   LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, width));
   LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
-  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width, end));
+  LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
   // What is the same for all texts first, where the type is.
   const bool is_given = takes_token_types(config.token_type_count, end);
@@ -84,14 +84,14 @@ Result<std::shared_ptr<const Network>> read_electra(const json& config, const pa
 }
 
 Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkEnd& end) {
-  EncoderBuilder encoder(config.sizes, weights, config.prefix);
+  EncoderBuilder encoder(config.sizes, weights, end, config.prefix);
   const auto [ids, mask] = encoder.inputs();
   LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids, end));
   if (config.embedding_size != config.sizes.hidden) {
     LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
   }
   LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kBertNames));
-  return std::move(encoder).finish(x, mask, end);
+  return std::move(encoder).finish(x, mask);
 }
 
 }  // namespace latebind::embedding

@@ -33,7 +33,7 @@ class DistilBertNetwork final : public EncoderNetwork {
   using EncoderNetwork::EncoderNetwork;
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, "distilbert.");
+    EncoderBuilder encoder(sizes(), weights, end, "distilbert.");
     const auto [ids, mask] = encoder.inputs();
     // Sinusoidal positions are stored like any others.
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
@@ -41,7 +41,7 @@ class DistilBertNetwork final : public EncoderNetwork {
     const Value sum = encoder.graph().add(graph::Add{.a = word, .b = position});
     LB_ASSIGN_OR_RETURN(Value x, encoder.norm(sum, sizes().hidden, "embeddings.LayerNorm"));
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "transformer.layer.", kDistilBertNames));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 };
 

@@ -106,9 +106,9 @@ Status refuse_variants(const json& config, const path& file, std::string_view po
   return {};
 }
 
-EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, std::string_view prefix,
-                               std::string words)
-    : sizes_(sizes), weights_(weights), graph_(weights.parts()), words_(std::move(words)) {
+EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end,
+                               std::string_view prefix, std::string words)
+    : sizes_(sizes), weights_(weights), end_(end), graph_(weights.parts()), words_(std::move(words)) {
   if (sizes_.key_heads == 0) sizes_.key_heads = sizes_.heads;
   if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // without a rest: it was checked
   if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
@@ -188,9 +188,9 @@ Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
   return graph_.add(std::move(lookup));
 }
 
-Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width, const NetworkEnd& end) {
+Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
   LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.token_type_embeddings.weight", {types, width}));
-  if (!takes_token_types(types, end)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
+  if (!takes_token_types(types, end_)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
   const Value given = graph_.add(graph::Input{
       .name = "token_type_ids", .type = core::ElementType::kI64, .shape = {core::kDynamic, core::kDynamic}});
   return graph_.add(graph::Lookup{.table = std::move(table), .ids = given});
@@ -222,7 +222,8 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
                                   .linear_bias = terms_.linear_bias,
                                   .rotary = terms_.rotary,
                                   .window = terms_.window,
-                                  .causal = terms_.causal});
+                                  .causal = terms_.causal,
+                                  .may_be_unattended = end_.may_be_unattended});
   return linear(context, place + std::string(names.attended), sizes_.heads * width, hidden, names.attended_bias);
 }
 
@@ -280,8 +281,13 @@ Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place
 }
 
 Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) {
-  LB_ASSIGN_OR_RETURN(x, linear(x, dense.place + "linear", dense.in, dense.out, dense.has_bias));
-  return dense.activation ? graph_.add(graph::Activation{.x = x, .function = *dense.activation}) : x;
+  LB_ASSIGN_OR_RETURN(Value y, linear(x, dense.place + "linear", dense.in, dense.out, dense.has_bias));
+  if (dense.activation) y = graph_.add(graph::Activation{.x = y, .function = *dense.activation});
+  if (dense.residual == Residual::kNone) return y;
+  if (dense.residual == Residual::kProjected) {
+    LB_ASSIGN_OR_RETURN(x, linear(x, dense.place + "residual", dense.in, dense.out, /*has_bias=*/false));
+  }
+  return graph_.add(graph::Add{.a = y, .b = x});
 }
 
 Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& module) {
@@ -322,7 +328,8 @@ Result<Value> EncoderBuilder::score_terms(Value x, const VocabularyHead& head) {
   return graph_.add(std::move(terms));
 }
 
-Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEnd& end) && {
+Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
+  const NetworkEnd& end = end_;
   if (end.hidden_states) return std::move(graph_).finish(x, "last_hidden_state");
   if (end.classifier) {
     LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
@@ -335,13 +342,13 @@ Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask, const NetworkEn
     x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kMax});
     return std::move(graph_).finish(x, std::string(kTermLogits));
   }
-  x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
+  if (!end.token_vectors) x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
   prefix_.clear();
   for (const VectorModule& module : end.modules) {
     LB_ASSIGN_OR_RETURN(x, std::visit([&](const auto& one) { return behind_pooling(x, one); }, module));
   }
   if (end.normalize) x = graph_.add(graph::Normalize{.x = x});
-  return std::move(graph_).finish(x, "sentence_embedding");
+  return std::move(graph_).finish(x, end.token_vectors ? "token_vectors" : "sentence_embedding");
 }
 
 namespace {
@@ -352,17 +359,17 @@ class PlainNetwork final : public EncoderNetwork {
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, parts_.prefix);
+    EncoderBuilder encoder(sizes(), weights, end, parts_.prefix);
     encoder.set_terms(parts_.terms);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));
     if (parts_.token_type_count > 0) {
-      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(parts_.token_type_count, hidden, end));
+      LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(parts_.token_type_count, hidden));
       x = encoder.graph().add(graph::Add{.a = x, .b = type});
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, std::string(parts_.norm)));
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, parts_.layers, parts_.names));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 
  private:

@@ -142,9 +142,9 @@ struct AttentionTerms {
 
 class EncoderBuilder {
  public:
-  // `prefix`: below it checkpoints of models with a head on top keep the encoder ("bert."). `words`: the tensor with
-  // the vectors of the ids.
-  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, std::string_view prefix,
+  // `end`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on
+  // top keep the encoder ("bert."). `words`: the tensor with the vectors of the ids.
+  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
   // `input_ids` and `attention_mask`: the first nodes.
@@ -159,7 +159,7 @@ class EncoderBuilder {
   // [width], that of the first type, which all tokens of a single text have.
   [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> positions(graph::Value ids, std::size_t width);
-  [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width, const NetworkEnd& end);
+  [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width);
   // Of all attention that follows.
   void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
   // `place`: "encoder.layer.0."
@@ -176,7 +176,7 @@ class EncoderBuilder {
   // All of them, "encoder.layer." and their number being the place.
   [[nodiscard]] core::Result<graph::Value> layers(graph::Value x, graph::Value mask, std::string_view place,
                                                   const LayerNames& names);
-  [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask, const NetworkEnd& end) &&;
+  [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask) &&;
 
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
 
@@ -196,6 +196,7 @@ class EncoderBuilder {
 
   EncoderSizes sizes_;
   const ModelWeights& weights_;
+  const NetworkEnd& end_;
   graph::GraphBuilder graph_;
   std::string words_;
   std::string prefix_;

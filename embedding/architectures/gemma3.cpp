@@ -30,7 +30,7 @@ class Gemma3Network final : public EncoderNetwork {
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, kDecoderPrefix, kDecoderWords);
+    EncoderBuilder encoder(sizes(), weights, end, kDecoderPrefix, kDecoderWords);
     LayerNames names = decoder_names(config_.decoder);
     names.attended_end = "post_attention_layernorm";
     names.norm = "pre_feedforward_layernorm";
@@ -45,7 +45,7 @@ class Gemma3Network final : public EncoderNetwork {
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, hidden, "norm"));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 
  private:

@@ -30,7 +30,7 @@ class ModernBertNetwork final : public EncoderNetwork {
   explicit ModernBertNetwork(ModernBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, "model.", "embeddings.tok_embeddings.weight");
+    EncoderBuilder encoder(sizes(), weights, end, "model.", "embeddings.tok_embeddings.weight");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "embeddings.norm"));
@@ -50,7 +50,7 @@ class ModernBertNetwork final : public EncoderNetwork {
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "final_norm"));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 
  private:

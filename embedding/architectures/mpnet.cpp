@@ -34,7 +34,7 @@ class MpnetNetwork final : public EncoderNetwork {
   using EncoderNetwork::EncoderNetwork;
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, "mpnet.");
+    EncoderBuilder encoder(sizes(), weights, end, "mpnet.");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));
@@ -45,7 +45,7 @@ class MpnetNetwork final : public EncoderNetwork {
     encoder.set_terms(
         {.distance_bias = graph::DistanceBias{.table = std::move(distances), .farthest = kMpnetFarthest}});
     LB_ASSIGN_OR_RETURN(x, encoder.layers(x, mask, "encoder.layer.", kMpnetNames));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 };
 

@@ -28,7 +28,7 @@ class Qwen3Network final : public EncoderNetwork {
   explicit Qwen3Network(Qwen3Config config) : EncoderNetwork(config.decoder.sizes), config_(std::move(config)) {}
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, kDecoderPrefix, kDecoderWords);
+    EncoderBuilder encoder(sizes(), weights, end, kDecoderPrefix, kDecoderWords);
     encoder.set_terms({.rotary = config_.rotary, .causal = true});
     const LayerNames names = decoder_names(config_.decoder);
     const auto [ids, mask] = encoder.inputs();
@@ -37,7 +37,7 @@ class Qwen3Network final : public EncoderNetwork {
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
     }
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "norm"));
-    return std::move(encoder).finish(x, mask, end);
+    return std::move(encoder).finish(x, mask);
   }
 
  private:

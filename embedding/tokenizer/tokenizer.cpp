@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <map>
 #include <new>
 #include <optional>
 #include <utility>
@@ -40,6 +41,8 @@ struct Tokenizer::Parts {
   std::vector<std::pair<std::int32_t, std::string>> added_texts;
   // Contents of special tokens as the file has them, sorted: what the reference takes a token's text for special by.
   std::vector<std::string> special_texts;
+  // Ids of added tokens by their texts as the file has them.
+  std::map<std::string, std::int32_t, std::less<>> added_ids;
   // Those that are looked for in the text as it is; the others are the encoder's.
   AddedTokenMatcher added_tokens;
   std::unique_ptr<const FusedBertEncoder> fused;  // null: for any other parts
@@ -48,13 +51,20 @@ struct Tokenizer::Parts {
   const TextEncoder* encoder = nullptr;  // the quicker one of the first two
 
   Status add_tokens(std::vector<AddedToken> tokens);
+  // See TokenizerUse; `tokens` are those that were added.
+  Status mark(std::span<const std::string> markers, std::vector<AddedToken> tokens);
+  [[nodiscard]] std::optional<std::int32_t> id_of(std::string_view token) const;
   void encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const;
 };
 
 Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalized;
+  added_texts.clear();
+  special_texts.clear();
+  added_ids.clear();
   for (AddedToken& token : tokens) {
+    added_ids.emplace(token.content, token.id);
     if (token.special) special_texts.push_back(token.content);
     if (token.normalized && parts.normalizer != nullptr) {
       std::string content = parts.normalizer->normalize(token.content);
@@ -71,13 +81,42 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::sort(special_texts.begin(), special_texts.end());
   LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
   // These are looked for in a text that the fused encoder never has.
-  if (normalized.empty()) fused = FusedBertEncoder::create(parts);
+  fused = normalized.empty() ? FusedBertEncoder::create(parts) : nullptr;
   LB_ASSIGN_OR_RETURN(AddedTokenMatcher matcher, AddedTokenMatcher::create(std::move(normalized)));
   staged = std::make_unique<StagedEncoder>(parts, std::move(matcher));
   aligned = std::make_unique<AlignedEncoder>(parts, added_tokens, staged->added_tokens());
   encoder = staged.get();
   if (fused != nullptr) encoder = fused.get();
   return {};
+}
+
+std::optional<std::int32_t> Tokenizer::Parts::id_of(std::string_view token) const {
+  const auto added = added_ids.find(token);
+  if (added != added_ids.end()) return added->second;
+  return parts.model->vocabulary().find(token);
+}
+
+// Source: MultiVectorEncoder._register_prefix_tokens() of sentence-transformers.
+Status Tokenizer::Parts::mark(std::span<const std::string> markers, std::vector<AddedToken> tokens) {
+  bool is_new = false;
+  for (const std::string& marker : markers) {
+    constexpr std::string_view kSpaces = " \t\n\r\f\v";
+    const std::size_t first = marker.find_first_not_of(kSpaces);
+    if (first == std::string::npos) continue;
+    const std::size_t end = std::min(marker.find_first_of(kSpaces, first), marker.size());
+    for (const std::string& content : {marker, marker.substr(first, end - first)}) {
+      const auto id = id_of(content);
+      if (!id) continue;
+      std::vector<std::int32_t> ids;
+      encode(content, ids.max_size(), ids);
+      if (ids == std::vector{*id}) break;
+      std::erase_if(tokens, [&](const AddedToken& token) { return token.content == content; });
+      tokens.push_back({.content = content, .id = *id, .special = true});
+      is_new = true;
+      break;
+    }
+  }
+  return is_new ? add_tokens(std::move(tokens)) : Status();
 }
 
 void Tokenizer::Parts::encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const {
@@ -109,14 +148,14 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& file) {
 
 // `read` gives a Result<TokenizerFile>.
 template <class Read>
-Result<Tokenizer> Tokenizer::from_file_of(Read read, std::string_view name) {
+Result<Tokenizer> Tokenizer::from_file_of(Read read, std::string_view name, std::span<const std::string> markers) {
   try {
     auto file = read();
     if (!file.ok()) return file.status().with_context(name);
     auto parts = std::make_unique<Parts>(*file);
-    if (Status status = parts->add_tokens(std::move(file->added_tokens)); !status.ok()) {
-      return status.with_context(name);
-    }
+    Status status = parts->add_tokens(file->added_tokens);
+    if (status.ok()) status = parts->mark(markers, std::move(file->added_tokens));
+    if (!status.ok()) return status.with_context(name);
     return Tokenizer(std::move(parts));
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, fmt::format("{}: not enough memory to read the tokenizer", name));
@@ -141,7 +180,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
     return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
                                                         name, text.size(), kFileBytesMax));
   }
-  return from_file_of([&] { return used(TokenizerFile::read(text), use); }, name);
+  return from_file_of([&] { return used(TokenizerFile::read(text), use); }, name, use.markers);
 }
 
 Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokenizer_class, const VocabularyFiles& files,
@@ -150,7 +189,7 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
     LB_ASSIGN_OR_RETURN(JsonDocument document, tokenizer_document(tokenizer_class, files));
     return used(TokenizerFile::read(std::move(document)), use);
   };
-  return from_file_of(read, name);
+  return from_file_of(read, name, use.markers);
 }
 
 namespace {
@@ -378,6 +417,10 @@ std::optional<std::string_view> Tokenizer::token(std::int32_t id) const {
                                       [](const auto& text, std::int32_t wanted) { return text.first < wanted; });
   if (found != added.end() && found->first == id) return found->second;
   return parts_->parts.model->vocabulary().token(id);
+}
+
+std::optional<std::int32_t> Tokenizer::id_of(std::string_view token) const {
+  return parts_->id_of(token);
 }
 
 std::size_t Tokenizer::vocabulary_size() const {

@@ -25,6 +25,9 @@ struct VocabularyFiles;
 struct TokenizerUse {
   // Those that the post-processor adds to a text.
   bool special_tokens = true;
+  // What is put before texts, and was a token each where the model was trained: these, or their first words, are
+  // special tokens of a tokenizer that knows them but would split them.
+  std::span<const std::string> markers{};
 };
 
 // Which of two texts gets shorter where both are too long together.
@@ -107,6 +110,10 @@ class Tokenizer {
   // is looked for in the normalized text has its normalized form, as in the reference.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
 
+  // The id of the added token with this text, as the file has it, or else of the vocabulary's; nothing where there is
+  // none.
+  [[nodiscard]] std::optional<std::int32_t> id_of(std::string_view token) const;
+
   // Ids are below this.
   [[nodiscard]] std::size_t vocabulary_size() const;
 
@@ -114,7 +121,8 @@ class Tokenizer {
   struct Parts;
   [[nodiscard]] static core::Status check(std::string_view text, std::size_t max_tokens, std::size_t added);
   template <class Read>
-  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name);
+  static core::Result<Tokenizer> from_file_of(Read read, std::string_view name,
+                                              std::span<const std::string> markers = {});
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };

@@ -15,16 +15,17 @@
  *   as long as a thread runs, also from destructors of thread-specific data; thread-local data may be gone by then: of
  *   its last error only the code is left. For atexit() see below.
  * - fork(). A child process has none of its parent's threads. Objects created before return LB_INVALID_ARGUMENT there,
- *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer, lb_token_list and
- * lb_sparse_list, which are the child's as well; a log callback is not called until it is set again. New objects work
- * as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded some, must end
- * with _exit(): at exit() the vendors' libraries look for their threads.
+ *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer, lb_token_list, lb_sparse_list
+ * and lb_multi_vector_list, which are the child's as well; a log callback is not called until it is set again. New
+ * objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
+ * some, must end with _exit(): at exit() the vendors' libraries look for their threads.
  * - exit() destroys the vendors' static objects, and calls what atexit() was given, in one order: the last that came to
  *   be goes first. When it comes to those of a vendor, the process is ending: whatever opens, loads, computes, lists
  *   devices or starts is LB_BUSY then, on every thread, and destroying a runtime, model, embedder, cross-encoder,
- * sparse encoder, stream or job frees nothing. So a function given to atexit(), or the destructor of a static object,
- * may compute when it was registered (when the object was made) after the last model was loaded and had run once; one
- * registered earlier gets LB_BUSY. All other functions (options, errors, tokenizers, attestations) work at any time.
+ * sparse encoder, multi-vector encoder, stream or job frees nothing. So a function given to atexit(), or the destructor
+ * of a static object, may compute when it was registered (when the object was made) after the last model was loaded and
+ * had run once; one registered earlier gets LB_BUSY. All other functions (options, errors, tokenizers, attestations)
+ * work at any time.
  * - What is inside a vendor's library when the process ends: exit() waits for calls on other threads, abandoned vendor
  *   calls, jobs, the writer of the compile cache and probes of devices, five seconds at most. Where the main thread
  *   ends, it does so before anything is destroyed, and holds up what other threads would begin, for a second at most,
@@ -627,6 +628,62 @@ LB_API lb_code lb_sparse_list_rows(const lb_sparse_list* list, lb_sparse_rows* r
 
 /* Who would answer now. */
 LB_API lb_code lb_sparse_encoder_attestation(const lb_sparse_encoder* encoder, lb_attestation** attestation);
+
+/* -- Vectors of tokens --------------------------------------------------------------------------------------------- */
+
+/* A multi-vector encoder (late interaction, ColBERT): a model that gives a text a vector for each of its tokens. How
+ * well a document answers a query is the sum, over the query's vectors, of each one's largest product with one of the
+ * document's (MaxSim). */
+typedef struct lb_multi_vector_encoder lb_multi_vector_encoder;
+
+/* As lb_embedder_open, of a folder that sentence-transformers' MultiVectorEncoder loads: its own, PyLate's, or
+ * Stanford's ColBERT. LB_INVALID_ARGUMENT for models of other kinds. */
+LB_API lb_code lb_multi_vector_encoder_open(const lb_runtime* runtime, const char* model_folder,
+                                            const lb_options* options, const lb_call_options* call,
+                                            lb_multi_vector_encoder** encoder);
+LB_API void lb_multi_vector_encoder_destroy(lb_multi_vector_encoder* encoder);
+
+/* Floats of each vector. */
+LB_API size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder);
+/* Texts with this role, LB_ROLE_…, are cut to this many tokens; 0 for any other number. */
+LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role);
+LB_API lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer);
+
+/* The vectors of many texts. */
+typedef struct lb_multi_vector_list lb_multi_vector_list;
+
+/* Of `options`, which may be NULL, `role` says what all of the texts are, and unsaid that they are documents: the two
+ * have markers, lengths and masks of their own; `dimensions` must be 0; `normalize` gives vectors of length 1 even if
+ * the model does not; `prompt` and `prompt_name` stand instead of the marker that such texts have ("[Q] ");
+ * `token_counts` are those that were computed, of which not all have a vector. `call` and `stats` may be NULL. The
+ * errors of lb_embedder_embed. */
+LB_API lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, const lb_text* texts,
+                                              size_t count, const lb_embed_options* options,
+                                              const lb_call_options* call, lb_multi_vector_list** list,
+                                              lb_embed_stats* stats);
+LB_API void lb_multi_vector_list_destroy(lb_multi_vector_list* list);
+
+/* Vectors of texts, one after the other. The pointers of a list's rows live as long as the list. Frozen. */
+typedef struct lb_multi_vector_rows {
+  size_t count;         /* of texts, in their order */
+  size_t dimension;     /* floats of each vector */
+  const size_t* begins; /* count + 1: text i has the vectors from begins[i] to before begins[i + 1] */
+  const float* vectors; /* rows of `dimension` floats, those of a text in the order of its tokens */
+} lb_multi_vector_rows;
+LB_API lb_code lb_multi_vector_list_rows(const lb_multi_vector_list* list, lb_multi_vector_rows* rows);
+
+/* Writes queries->count rows of documents->count scores: MaxSim or, where the model says so, its mean over the query's
+ * vectors. A document without a vector has -1e9, a query without one 0. The rows may be the caller's own.
+ * LB_INVALID_ARGUMENT for another dimension than the model's, and for `begins` that do not rise from 0; `capacity` is
+ * the number of floats that `scores` holds. `call` may be NULL. */
+LB_API lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder,
+                                               const lb_multi_vector_rows* queries,
+                                               const lb_multi_vector_rows* documents, const lb_call_options* call,
+                                               float* scores, size_t capacity);
+
+/* Who would answer now. */
+LB_API lb_code lb_multi_vector_encoder_attestation(const lb_multi_vector_encoder* encoder,
+                                                   lb_attestation** attestation);
 
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 

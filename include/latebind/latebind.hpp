@@ -566,6 +566,7 @@ class Tokenizer {
 
  private:
   friend class Embedder;
+  friend class MultiVectorEncoder;
   friend class SparseEncoder;
   explicit Tokenizer(lb_tokenizer* raw) : handle_(raw) {}
   detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
@@ -799,6 +800,80 @@ class SparseEncoder {
   detail::Handle<lb_sparse_encoder, lb_sparse_encoder_destroy> handle_;
 };
 
+// The vectors of the tokens of many texts.
+class MultiVectors {
+ public:
+  [[nodiscard]] std::size_t size() const { return rows_.count; }
+  [[nodiscard]] std::size_t dimension() const { return rows_.dimension; }
+  // The vectors of a text, one after the other, dimension() floats each. Lives as long as this.
+  [[nodiscard]] std::span<const float> operator[](std::size_t i) const {
+    const std::size_t begin = rows_.begins[i] * rows_.dimension;
+    return {rows_.vectors + begin, rows_.begins[i + 1] * rows_.dimension - begin};
+  }
+  [[nodiscard]] const lb_multi_vector_rows& rows() const { return rows_; }
+
+ private:
+  friend class MultiVectorEncoder;
+  explicit MultiVectors(lb_multi_vector_list* raw) : handle_(raw) {
+    static_cast<void>(lb_multi_vector_list_rows(raw, &rows_));
+  }
+  detail::Handle<lb_multi_vector_list, lb_multi_vector_list_destroy> handle_;
+  lb_multi_vector_rows rows_{};
+};
+
+// A vector for each token of a text (late interaction, ColBERT), and how well documents answer queries by them.
+class MultiVectorEncoder {
+ public:
+  [[nodiscard]] std::size_t dimension() const { return lb_multi_vector_encoder_dimension(handle_.get()); }
+  [[nodiscard]] std::size_t max_tokens(Role role) const {
+    return lb_multi_vector_encoder_max_tokens(handle_.get(), static_cast<std::int32_t>(role));
+  }
+
+  // In the order of the texts.
+  [[nodiscard]] Result<MultiVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
+                                            const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
+    const auto views = detail::c_texts(texts);
+    const lb_embed_options o = detail::c_embed_options(options);
+    if (detail::is_late(call)) return Status::late();
+    const lb_call_options c = detail::c_call(call);
+    lb_multi_vector_list* raw = nullptr;
+    const lb_code code = lb_multi_vector_encoder_encode(handle_.get(), views.data(), views.size(), &o, &c, &raw, stats);
+    if (code != LB_OK) return Status::of(code);
+    return MultiVectors(raw);
+  }
+
+  // A row of documents.count scores for each query.
+  [[nodiscard]] Result<std::vector<float>> compare(const lb_multi_vector_rows& queries,
+                                                   const lb_multi_vector_rows& documents,
+                                                   const CallOptions& call = {}) const {
+    if (detail::is_late(call)) return Status::late();
+    const lb_call_options c = detail::c_call(call);
+    std::vector<float> scores(queries.count * documents.count);
+    const lb_code code =
+        lb_multi_vector_encoder_compare(handle_.get(), &queries, &documents, &c, scores.data(), scores.size());
+    if (code != LB_OK) return Status::of(code);
+    return scores;
+  }
+
+  [[nodiscard]] Result<Tokenizer> tokenizer() const {
+    lb_tokenizer* raw = nullptr;
+    const lb_code code = lb_multi_vector_encoder_tokenizer(handle_.get(), &raw);
+    if (code != LB_OK) return Status::of(code);
+    return Tokenizer(raw);
+  }
+
+  [[nodiscard]] Result<Attestation> attestation() const {
+    lb_attestation* raw = nullptr;
+    const lb_code code = lb_multi_vector_encoder_attestation(handle_.get(), &raw);
+    return detail::read_attestation(code, raw);
+  }
+
+ private:
+  friend class Runtime;
+  explicit MultiVectorEncoder(lb_multi_vector_encoder* raw) : handle_(raw) {}
+  detail::Handle<lb_multi_vector_encoder, lb_multi_vector_encoder_destroy> handle_;
+};
+
 struct JobProgress {
   bool is_over = false;
   std::uint64_t done = 0;   // bytes while "loading", otherwise steps
@@ -915,6 +990,13 @@ class Runtime {
   [[nodiscard]] Result<SparseEncoder> open_sparse_encoder(const std::string& model_folder, const Options& options = {},
                                                           const CallOptions& call = {}) const {
     return open<SparseEncoder>(lb_sparse_encoder_open, model_folder, options, call);
+  }
+
+  // One of a model that gives each token of a text a vector.
+  [[nodiscard]] Result<MultiVectorEncoder> open_multi_vector_encoder(const std::string& model_folder,
+                                                                     const Options& options = {},
+                                                                     const CallOptions& call = {}) const {
+    return open<MultiVectorEncoder>(lb_multi_vector_encoder_open, model_folder, options, call);
   }
 
   // Starts a job, with its arguments as JSON.

@@ -190,6 +190,12 @@ SIZE(lb_text_pair, 32);
 FIELD(lb_text_pair, first, 0);
 FIELD(lb_text_pair, second, 16);
 
+SIZE(lb_multi_vector_rows, 32);
+FIELD(lb_multi_vector_rows, count, 0);
+FIELD(lb_multi_vector_rows, dimension, 8);
+FIELD(lb_multi_vector_rows, begins, 16);
+FIELD(lb_multi_vector_rows, vectors, 24);
+
 SIZE(lb_sparse_rows, 32);
 FIELD(lb_sparse_rows, count, 0);
 FIELD(lb_sparse_rows, begins, 8);

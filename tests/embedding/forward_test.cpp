@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -223,6 +225,63 @@ TEST(ForwardTest, KeepsTheVectorsOfTokens) {
         EXPECT_EQ(out[(table.tokens_before(text) + t) * kToyDimension + d], test::toy_state(ids[t], t, d));
       }
     }
+  }
+}
+
+TEST(ForwardTest, KeepsTheVectorsThatAreWantedInTheirLength) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenLimits limits{.max_tokens = 64};
+  limits.filter = std::make_shared<const TokenFilter>(TokenFilter{.left_out = {3}});
+  TokenTable table;
+  for (const char* text : {"a word", "some more words here"})
+    ASSERT_TRUE(table.add(tokenizer, limits, text).ok());
+  const auto forward = Forward::bind(test::toy_model({}), {.keep_tokens = true, .normalize_tokens = true});
+  ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+  EXPECT_TRUE(forward->normalizes_tokens());
+  std::vector<float> out((table.vector_count() + 1) * kToyDimension, -7.0F);
+  std::vector<TextRow> rows;
+  for (std::size_t text = 0; text < table.size(); ++text) {
+    rows.push_back({.ids = table.ids(text),
+                    .vector = out.data() + table.vectors_before(text) * kToyDimension,
+                    .kept = table.kept(text)});
+  }
+  Forward::Scratch scratch;
+  ASSERT_TRUE(forward->run(rows, table.lengths()[1], scratch).ok());
+  std::size_t at = 0;
+  for (std::size_t text = 0; text < table.size(); ++text) {
+    const auto ids = table.ids(text);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      if (ids[t] == 3) continue;
+      double squares = 0;
+      for (std::size_t d = 0; d < kToyDimension; ++d)
+        squares += std::pow(test::toy_state(ids[t], t, d), 2);
+      for (std::size_t d = 0; d < kToyDimension; ++d)
+        EXPECT_NEAR(out[at++], test::toy_state(ids[t], t, d) / std::sqrt(squares), 1e-6);
+    }
+  }
+  EXPECT_EQ(at, table.vector_count() * kToyDimension);
+  EXPECT_EQ(out[at], -7.0F);
+}
+
+// A network of our own is told which tokens nothing attends to; to others they are padding, which they compute.
+TEST(ForwardTest, UnattendedTokensAreMarkedWhereTheyMayBe) {
+  for (const bool may_be : {true, false}) {
+    std::vector<std::int64_t> masks;
+    const auto forward = Forward::bind(test::toy_model({.on_mask =
+                                                            [&](const core::TensorView& mask) {
+                                                              const auto* const numbers =
+                                                                  static_cast<const std::int64_t*>(mask.data);
+                                                              masks.assign(numbers, numbers + 5);
+                                                            }}),
+                                       {.keep_tokens = true, .may_be_unattended = may_be});
+    ASSERT_TRUE(forward.ok()) << forward.status().to_string();
+    const std::vector<std::int32_t> ids{2, 4, 3, 6};
+    std::vector<float> out(ids.size() * kToyDimension);
+    const TextRow row{.ids = ids, .vector = out.data(), .unattended_from = 3};
+    Forward::Scratch scratch;
+    // The toy takes a word that is masked for a mistake.
+    EXPECT_EQ(forward->run({&row, 1}, 5, scratch).ok(), may_be);
+    EXPECT_EQ(masks, (std::vector<std::int64_t>{1, 1, 1, may_be ? -1 : 0, 0}));
   }
 }
 

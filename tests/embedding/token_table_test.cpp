@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,66 @@ TEST(TokenTableTest, IdsThatThereAreNotAreRefusedByTheirNumber) {
   }
   EXPECT_THAT(table.add(std::vector<std::int32_t>{}, {8, 57}).to_string(), HasSubstr("there is no token in it"));
   EXPECT_EQ(table.size(), 0U);
+}
+
+TEST(TokenTableTest, ShortTextsAreFilledUpWithWhatNothingAttendsTo) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenLimits limits{.max_tokens = 8};
+  limits.filling = Filling{.length = 5, .id = 6};
+  TokenTable table;
+  for (const char* text : {"word", "word word word", "word word word word word"})
+    ASSERT_TRUE(table.add(tokenizer, limits, text).ok());
+  EXPECT_EQ(ids(table, 0), (std::vector<std::int32_t>{2, 4, 3, 6, 6}));
+  EXPECT_EQ(table.unattended_from(0), 3U);
+  EXPECT_EQ(table.unattended_from(1), 5U);
+  EXPECT_EQ(ids(table, 2).size(), 7U);
+  EXPECT_EQ(table.unattended_from(2), 7U);
+  EXPECT_EQ(table.truncated(), 0U);
+  EXPECT_EQ(table.vector_count(), 17U);
+
+  limits.filling->is_attended = true;
+  TokenTable attended;
+  ASSERT_TRUE(attended.add(tokenizer, limits, "word").ok());
+  EXPECT_EQ(ids(attended, 0), ids(table, 0));
+  EXPECT_EQ(attended.unattended_from(0), 5U);
+  attended.append(table);
+  EXPECT_EQ(attended.unattended_from(1), 3U);
+  EXPECT_EQ(attended.unattended_from(3), 7U);
+}
+
+TEST(TokenTableTest, OnlyTokensThatTheFilterKeepsHaveVectors) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenLimits limits{.max_tokens = 8};
+  limits.filter = std::make_shared<const TokenFilter>(TokenFilter{.left_out = {3, 4}});
+  TokenTable table;
+  ASSERT_TRUE(table.add(tokenizer, limits, "word a word").ok());
+  ASSERT_TRUE(table.add(tokenizer, limits, "word").ok());
+  EXPECT_THAT(table.kept(0), ::testing::ElementsAre(1, 0, 1, 0, 0));
+  EXPECT_THAT(table.vector_counts(), ::testing::ElementsAre(2, 1));
+  EXPECT_EQ(table.vectors_before(1), 2U);
+  TokenTable both;
+  both.append(table);
+  both.append(table);
+  EXPECT_EQ(both.vector_count(), 6U);
+  EXPECT_EQ(both.vectors_before(3), 5U);
+  EXPECT_THAT(both.kept(2), ::testing::ElementsAre(1, 0, 1, 0, 0));
+
+  // Some alone, and of what fills texts up none.
+  limits.filter = std::make_shared<const TokenFilter>(TokenFilter{.left_out = {4}, .only = {2, 4, 6}});
+  limits.filling = Filling{.length = 6, .id = 6, .is_kept = false};
+  table.clear();
+  EXPECT_EQ(table.vector_count(), 0U);
+  ASSERT_TRUE(table.add(tokenizer, limits, "word a").ok());
+  EXPECT_THAT(table.kept(0), ::testing::ElementsAre(1, 0, 0, 0, 0, 0));
+}
+
+TEST(TokenTableTest, NothingFillsUpATextWithoutTokens) {
+  TokenLimits limits{.max_tokens = 8};
+  limits.filling = Filling{.length = 5, .id = 6};
+  TokenTable table;
+  EXPECT_EQ(table.add(std::vector<std::int32_t>(), limits).code(), core::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(table.add(std::vector<std::int32_t>{2, 3}, limits).ok());
+  EXPECT_EQ(ids(table, 0), (std::vector<std::int32_t>{2, 3, 6, 6, 6}));
 }
 
 }  // namespace

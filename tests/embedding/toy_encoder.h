@@ -59,6 +59,8 @@ struct ToyScript {
   // Called at the start of every run, from the thread that runs (which is another one within limits); an error is the
   // run's.
   std::function<core::Status(const core::TensorView& ids)> on_run{};
+  // Sees the mask of each run.
+  std::function<void(const core::TensorView& mask)> on_mask{};
   // May spoil the numbers of a text whose first word is `first_word`.
   std::function<float(std::int64_t first_word, float value)> spoil{};
   // May spoil what is declared.
@@ -123,6 +125,7 @@ class ToyEncoder : public core::Executable {
 
   static core::Status compute(const ToyScript& script, std::span<const core::TensorView> inputs,
                               core::OutputTensor& output) {
+    if (script.on_mask) script.on_mask(inputs[1]);
     if (script.on_run) LB_RETURN_IF_ERROR(script.on_run(inputs[0]));
     const auto rows = static_cast<std::size_t>(inputs[0].shape[0]);
     const auto width = static_cast<std::size_t>(inputs[0].shape[1]);

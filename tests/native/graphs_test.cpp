@@ -236,6 +236,40 @@ TEST_P(GraphsTest, TokensLeftOutInTheMiddleCountAsNone) {
               graph::testing::evaluate(*graph, inputs), inputs, GetParam());
 }
 
+// Around the heights of tiles and the widths of panels, with unattended tokens beyond the sight of all others.
+TEST_P(GraphsTest, UnattendedTokensAttendAndAreNotAttendedTo) {
+  std::mt19937 chance(23);
+  for (const bool has_window : {false, true}) {
+    EncoderShape shape{.hidden = 36, .heads = 3, .intermediate = 47, .pooled = false, .padding = 3, .rotary = true};
+    shape.may_be_unattended = true;
+    if (has_window) shape.window = 7;
+    const auto graph = testing::encoder(shape);
+    const auto executable = load(testing::encoder(shape), has_window ? 1 : 2);
+    for (const std::int64_t count : {0, 1, 3, 17, 40, 99}) {
+      SCOPED_TRACE(fmt::format("{} unattended{}", count, has_window ? ", a window" : ""));
+      Inputs inputs = testing::draw_batch(chance, {1, 47, 16, 62, 2}, shape.vocabulary, 3);
+      graph::testing::leave_unattended(inputs, count);
+      testing::Arithmetic in = GetParam();
+      if (in.precision != core::Precision::kF32) in.distance *= 2;
+      expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, in);
+    }
+  }
+}
+
+TEST_P(GraphsTest, UnattendedTokensAreTheLastOnesBehindAnother) {
+  EncoderShape shape{.hidden = 16, .pooled = false};
+  shape.may_be_unattended = true;
+  const auto executable = load(testing::encoder(shape), 1);
+  const auto message = [&](std::vector<double> mask) {
+    const Inputs inputs{{"ids", {{1, 4}, {5, 2, 2, 7}}}, {"mask", {{1, 4}, std::move(mask)}}};
+    const auto refused = testing::run(*executable, inputs).status;
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+    return refused.to_string();
+  };
+  EXPECT_THAT(message({1, -1, 1, 0}), ::testing::HasSubstr("text 0 has a token that is attended to, 2, behind one"));
+  EXPECT_THAT(message({-1, -1, 0, 0}), ::testing::HasSubstr("text 0 has no token"));
+}
+
 // Distances are those between tokens that follow each other.
 TEST_P(GraphsTest, AGapBetweenTokensIsRefusedWhereTheirDistanceCounts) {
   const EncoderShape shape{.hidden = 16, .padding = 2, .buckets = 4, .farthest = 3};
@@ -277,6 +311,7 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
                   .value_stride = kWidth,
                   .out_stride = kWidth,
                   .tokens = kTokens,
+                  .keys = kTokens,
                   .width = kWidth,
                   .is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; },
                   .context = &asked},

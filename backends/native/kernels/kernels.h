@@ -99,6 +99,8 @@ struct AttentionHead {
   std::size_t value_stride = 0;
   std::size_t out_stride = 0;
   std::size_t tokens = 0;
+  // The first ones, which are attended to.
+  std::size_t keys = 0;
   std::size_t width = 0;
   float scale = 1;
   // Of distances from -farthest to farthest, nearer than which all are told apart: what is added to the scores, as a

@@ -716,18 +716,19 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
 // Behind the last token that this one attends to.
 LATEBIND_INLINE std::size_t end_of_sight(const AttentionHead& head, std::size_t token) {
   const std::size_t further = head.causal ? 0 : head.window;
-  return head.tokens - token > further ? token + further + 1 : head.tokens;
+  return head.tokens - token > further ? smaller(token + further + 1, head.keys) : head.keys;
 }
 
-// As soften(), of the scores of a token with those of the text that it attends to; the others become 0.
+// As soften(), of the scores of a token with those of the text that it attends to; the others become 0, as what it
+// returns for one that attends to none.
 LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token, float* scores) {
-  const std::size_t first = token > head.window ? token - head.window : 0;
   const std::size_t end = end_of_sight(head, token);
+  const std::size_t first = token > head.window ? smaller(token - head.window, end) : 0;
   for (std::size_t s = 0; s < first; ++s)
     scores[s] = 0.0F;
   for (std::size_t s = end; s < head.tokens; ++s)
     scores[s] = 0.0F;
-  return soften(scores + first, end - first, head.scale);
+  return first == end ? 0.0F : soften(scores + first, end - first, head.scale);
 }
 
 // Of the keys as panels, the values as panels, the queries and the scores.
@@ -776,7 +777,8 @@ void attend(const AttentionHead& head, float* scratch) {
     // The panels with keys that one of these queries attends to.
     const std::size_t nearest = first > head.window ? (first - head.window) / kPanelColumns : 0;
     const std::size_t panels_end = up_to_panel(end_of_sight(head, first + rows - 1)) / kPanelColumns;
-    multiply<Arithmetic>(query, key_panels, nearest, panels_end - nearest, nullptr, {scores, rows, padded_tokens});
+    if (nearest < panels_end)
+      multiply<Arithmetic>(query, key_panels, nearest, panels_end - nearest, nullptr, {scores, rows, padded_tokens});
     float inverse[kScoreRows];
     for (std::size_t r = 0; r < rows; ++r) {
       if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);

@@ -391,6 +391,7 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   const bool has_bias = op.distance_bias || op.linear_bias;
   if (has_bias && op.scale == 0) return unsupported("attention by distance alone");
   if (has_bias || op.window || op.causal) plan_.by_distance = true;
+  if (op.may_be_unattended) plan_.may_be_unattended = true;
   std::optional<std::size_t> distances;
   if (op.distance_bias) distances = distances_of(*op.distance_bias, op.scale);
   if (op.linear_bias) {

@@ -181,6 +181,7 @@ struct Plan {
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
   std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
   bool by_distance = false;                     // attention knows the distance between two tokens
+  bool may_be_unattended = false;               // the last tokens of a text
 
   struct Pooling {
     graph::PoolingMode mode{};

@@ -463,4 +463,29 @@ Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class, c
   return DocumentMaker(tokenizer_class, files).make();
 }
 
+core::Result<std::string> named_token(const std::optional<json>& tokenizer_config,
+                                      const std::optional<json>& special_tokens_map, Role role) {
+  const std::string key(SpecialTokens::kKeys[role]);
+  for (const auto& [file, name] :
+       {std::pair{&tokenizer_config, kTokenizerConfigFile}, std::pair{&special_tokens_map, kSpecialTokensFile}}) {
+    if (!*file) continue;
+    const auto found = (*file)->find(key);
+    if (found == (*file)->end()) continue;
+    if (found->is_null()) return std::string();
+    if (found->is_string()) return found->get<std::string>();
+    return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));
+  }
+  if (!tokenizer_config) return std::string();
+  LB_ASSIGN_OR_RETURN(std::string made_by,
+                      core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
+  if (made_by.ends_with("Fast")) made_by.resize(made_by.size() - 4);
+  const auto known = known_tokenizer_classes();
+  const auto found = std::ranges::find(known, std::string_view(made_by), &TokenizerClass::name);
+  if (found == known.end()) return std::string();
+  for (const DefaultToken& token : default_tokens(found->kind)) {
+    if (token.role == role) return std::string(token.content);
+  }
+  return std::string();
+}
+
 }  // namespace latebind::embedding

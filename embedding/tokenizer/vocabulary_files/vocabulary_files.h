@@ -8,11 +8,13 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/json.h"
 #include "core/result.h"
 #include "embedding/tokenizer/json_document.h"
+#include "embedding/tokenizer/vocabulary_files/special_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
@@ -34,5 +36,11 @@ struct VocabularyFiles {
 // text would not give: readers round.
 [[nodiscard]] core::Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class,
                                                             const VocabularyFiles& files);
+
+// The text of a token by its role, as the files beside any tokenizer name it, whether there is a tokenizer.json or not,
+// or else the class that tokenizer_config.json names; empty where neither does. kInvalidModel names the key.
+[[nodiscard]] core::Result<std::string> named_token(const std::optional<nlohmann::json>& tokenizer_config,
+                                                    const std::optional<nlohmann::json>& special_tokens_map,
+                                                    SpecialTokens::Role role);
 
 }  // namespace latebind::embedding

@@ -350,8 +350,9 @@ TEST_P(FailingMemoryOfFilesTest, AModelFolderIsReadOrTheCallAnswers) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, FailingMemoryOfFilesTest,
                          ::testing::Values("tiny-bert/f32", "cross_encoders/saved", "networks/gemma3_text",
-                                           "networks/modernbert", "networks/qwen3", "sparse_encoders/albert",
-                                           "sparse_encoders/roberta"));
+                                           "multi_vector_encoders/distilbert", "multi_vector_encoders/modernbert",
+                                           "multi_vector_encoders/stanford", "networks/modernbert", "networks/qwen3",
+                                           "sparse_encoders/albert", "sparse_encoders/roberta"));
 
 constexpr const char* kRunFails = "on GPU fail run 1 -1 the driver died\n";
 constexpr const char* kLoadFails = "on GPU fail ov_core_compile_model * -1 the compiler crashed\n";

@@ -112,7 +112,7 @@ class Evaluator {
           product += element(query, index[1], i) * element(key, s, i - back);
         const bool seen = !op.causal || s <= index[1];
         const bool near = seen && (!op.window || std::abs(s - index[1]) <= *op.window);
-        const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] != 0;
+        const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] == 1;
         double score = op.scale * product;
         if (bias) score += at(biases, {bucket_of(*bias, s - index[1]), head});
         if (op.linear_bias)
@@ -120,9 +120,11 @@ class Evaluator {
               static_cast<double>(op.linear_bias->slopes[size(head)]) * static_cast<double>(std::abs(s - index[1]));
         weights.push_back(kept ? score : -std::numeric_limits<double>::infinity());
       }
-      // Padding that is far from every token: what it has is not specified, but a number.
-      if (std::ranges::max(weights) < 0 && std::isinf(std::ranges::max(weights))) std::ranges::fill(weights, 0);
-      softmax(weights);
+      // An unattended token that attends to none has nothing. Padding that is far from every token: what it has is not
+      // specified, but a number.
+      const bool sees_none = std::ranges::max(weights) < 0 && std::isinf(std::ranges::max(weights));
+      if (sees_none) std::ranges::fill(weights, 0);
+      if (!sees_none || !op.may_be_unattended) softmax(weights);
       double sum = 0;
       for (std::int64_t s = 0; s < tokens; ++s)
         sum += weights[size(s)] * element(of(op.value), s, index[2] - back);

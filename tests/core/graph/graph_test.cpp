@@ -76,9 +76,23 @@ TEST(GraphBuilderTest, RefusesOperandsThatDoNotFit) {
   EXPECT_THAT(Started().refusal(Activation{Value{0}}), HasSubstr("activation of i64"));
   EXPECT_THAT(Started().refusal(Pool{Value{3}, Value{1}}), HasSubstr("pooling f32 [?,4]"));
   EXPECT_THAT(Started().refusal(Pool{Value{2}, Value{3}}), HasSubstr("pooling of f32"));
-  EXPECT_THAT(Started().refusal(Normalize{Value{2}}), HasSubstr("normalising f32 [?,?,4]"));
+  EXPECT_EQ(Started().refusal(Normalize{Value{2}}), "it was taken");
+  EXPECT_THAT(Started().refusal(Normalize{Value{0}}), HasSubstr("normalisation of i64"));
   EXPECT_THAT(Started().refusal(Normalize{Value{17}}), HasSubstr("of an unknown value"));
   EXPECT_EQ(Started().refusal(Normalize{Value{3}}), "it was taken");
+}
+
+TEST(GraphBuilderTest, RefusesToPoolWhatMayBeUnattended) {
+  for (const bool may_be : {false, true}) {
+    Started started;
+    const Value attended = started.graph.add(Attention{.query = started.states,
+                                                       .key = started.states,
+                                                       .value = started.states,
+                                                       .mask = started.mask,
+                                                       .may_be_unattended = may_be});
+    const std::string refusal = started.refusal(Pool{attended, started.mask});
+    EXPECT_THAT(refusal, HasSubstr(may_be ? "pooling tokens that may be unattended" : "it was taken"));
+  }
 }
 
 TEST(GraphBuilderTest, RefusesHeadsThatDoNotDivide) {

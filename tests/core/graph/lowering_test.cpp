@@ -68,6 +68,26 @@ TEST(LoweringTest, AWeightOrAMaskThatIsUsedTwiceIsThereOnce) {
   EXPECT_EQ(count([](const PrimitiveNode& node) { return std::holds_alternative<primitive::Convert>(node.op); }), 16);
 }
 
+TEST(LoweringTest, UnattendedTokensAttendAndAreNotAttendedTo) {
+  std::mt19937 chance(3);
+  for (const bool causal : {false, true}) {
+    testing::EncoderShape shape{.hidden = 12, .layers = 2, .pooled = false, .window = 3};
+    shape.causal = causal;
+    shape.may_be_unattended = true;
+    const auto graph = testing::encoder(shape);
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    testing::Inputs inputs = testing::draw_batch(chance, {14, 3, 1, 9}, shape.vocabulary, 1);
+    testing::leave_unattended(inputs, 10);
+    const auto wanted = testing::evaluate(*graph, inputs);
+    const auto values = testing::evaluate(lower(*graph, {}), *graph, inputs);
+    ASSERT_EQ(values.shape, wanted.shape);
+    const auto& mask = inputs.at("mask").values;
+    for (std::size_t i = 0; i < values.values.size(); ++i) {
+      if (mask[i / 12] != 0) EXPECT_NEAR(values.values[i], wanted.values[i], 1e-7) << i;
+    }
+  }
+}
+
 TEST(LoweringTest, DistancesAreAddedToTheMaskOnceForAllLayers) {
   const PrimitiveNetwork network = lower(*testing::encoder({.layers = 3, .buckets = 8, .farthest = 5}), {});
   const auto is_positions = [](const PrimitiveNode& node) {

@@ -46,6 +46,7 @@ struct EncoderShape {
   bool gated = false;  // the wide part is multiplied by another one, and neither has a bias
   std::optional<std::int64_t> key_heads = std::nullopt;  // fewer than heads
   bool causal = false;
+  bool may_be_unattended = false;
   // RMS norms instead of layer norms, and of each head's queries and keys; words are scaled. As decoders have it.
   bool rms = false;
 };
@@ -186,7 +187,8 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
                                    .linear_bias = linear_bias,
                                    .rotary = rotary,
                                    .window = shape.window,
-                                   .causal = shape.causal});
+                                   .causal = shape.causal,
+                                   .may_be_unattended = shape.may_be_unattended});
     const Value middle = norm(graph.add(graph::Add{apply(context, layer.output), x}), layer.norm);
     const Value wide =
         shape.gated ? graph.add(graph::Linear{.x = middle, .weight = layer.wide.weight}) : apply(middle, layer.wide);
@@ -195,7 +197,11 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
       active = graph.add(graph::Multiply{active, graph.add(graph::Linear{.x = middle, .weight = layer.gate})});
     x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);
   }
-  if (!shape.pooled) return std::move(graph).finish(x, "tokens");
+  if (!shape.pooled) {
+    if (dense) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});
+    if (shape.normalize && shape.may_be_unattended) x = graph.add(graph::Normalize{x});
+    return std::move(graph).finish(x, "tokens");
+  }
   x = graph.add(graph::Pool{x, mask, shape.pooling});
   if (dense) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});
   if (shape.normalize) x = graph.add(graph::Normalize{x});
@@ -216,6 +222,18 @@ inline Inputs draw_batch(std::mt19937& chance, const std::vector<std::int64_t>& 
     }
   }
   return {{"ids", ids}, {"mask", mask}};
+}
+
+// Of each text so many of the last tokens, but never all, are no longer attended to.
+inline void leave_unattended(Inputs& inputs, std::int64_t count) {
+  Array& mask = inputs.at("mask");
+  const std::int64_t width = mask.shape[1];
+  for (std::int64_t text = 0; text < mask.shape[0]; ++text) {
+    const auto row = mask.values.begin() + text * width;
+    const auto tokens = std::count(row, row + width, 1.0);
+    for (std::int64_t t = std::max<std::int64_t>(1, tokens - count); t < tokens; ++t)
+      row[t] = static_cast<double>(kUnattended);
+  }
 }
 
 struct Outcome {

@@ -1,0 +1,100 @@
+#include "cli/terminal/rank_lines.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal/progress.h"
+
+namespace latebind::cli {
+
+using core::Result;
+using core::Status;
+
+namespace {
+
+// Documents that are scored by one call, on a terminal fewer: the bar moves then.
+constexpr std::size_t kWindowDocuments = 16384;
+constexpr std::size_t kShownWindowDocuments = 512;
+// Of their texts together, which are in memory.
+constexpr std::size_t kWindowBytes = std::size_t{64} << 20;
+
+struct Document {
+  std::uint64_t line = 0;
+  std::string text{};
+};
+
+// Scores the documents and clears them.
+Status score_all(const ScoreDocuments& score, std::vector<Document>& documents, BestMatches& best,
+                 embedding::EmbedStats& stats) {
+  std::vector<std::string_view> texts;
+  texts.reserve(documents.size());
+  for (const Document& document : documents)
+    texts.emplace_back(document.text);
+  std::vector<float> scores(documents.size());
+  auto done = score(texts, scores);
+  if (!done.ok()) {
+    return done.status().with_context(fmt::format("lines {} to {}", documents.front().line, documents.back().line));
+  }
+  stats += *done;
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    best.offer(scores[i], documents[i].line, documents[i].text);
+  documents.clear();
+  return {};
+}
+
+}  // namespace
+
+Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, const ScoreDocuments& score) {
+  Progress progress(reader.total_bytes(), options.quiet);
+  const std::size_t window = progress.is_shown() ? kShownWindowDocuments : kWindowDocuments;
+  BestMatches best(options.count);
+  MatchReport report{.query = options.query};
+  std::vector<Document> documents;
+  std::size_t bytes = 0;         // of their texts
+  std::uint64_t read_bytes = 0;  // of the file
+  const auto score_window = [&]() -> Status {
+    const std::size_t count = documents.size();
+    if (count == 0) return {};
+    LB_RETURN_IF_ERROR(score_all(score, documents, best, report.stats));
+    progress.advance(count, read_bytes);
+    bytes = 0;
+    read_bytes = 0;
+    return {};
+  };
+  TextRecord record;
+  while (true) {
+    LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
+    if (!more) break;
+    read_bytes += record.bytes;
+    // Nobody ranks an empty line.
+    if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
+    bytes += record.text.size();
+    documents.push_back({record.line, std::move(record.text)});
+    if (documents.size() == window || bytes >= kWindowBytes) LB_RETURN_IF_ERROR(score_window());
+  }
+  LB_RETURN_IF_ERROR(score_window());
+  report.matches = std::move(best).take();
+  return report;
+}
+
+Result<MatchReport> rank_lines_late(const RankOptions& options, TextReader& reader,
+                                    const embedding::MultiVectorEncoder& encoder,
+                                    const embedding::PromptChoice& query_prompt,
+                                    const embedding::PromptChoice& prompt) {
+  embedding::TokenVectors query;
+  const std::string_view texts[] = {options.query};
+  const auto query_stats =
+      encoder.encode(texts, query, {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
+  if (!query_stats.ok()) return query_stats.status().with_context("--query");
+  auto report = rank_lines(options, reader, [&](std::span<const std::string_view> documents, std::span<float> scores) {
+    return encoder.score(query.numbers, documents, scores,
+                         {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
+  });
+  if (report.ok()) report->stats.fallback_texts += query_stats->fallback_texts;
+  return report;
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,286 @@
+#include "embedding/multi_vector_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/prompts.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::is_text;
+using core::printable;
+using core::printable_json;
+using core::read_bool;
+using core::read_size;
+using core::read_text;
+using core::Result;
+using core::Status;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kWordsMax = 4096;
+constexpr std::size_t kWordBytesMax = 256;
+constexpr std::size_t kOnlyMax = std::size_t{1} << 20;
+constexpr std::size_t kQueryTokens = 32;  // where a format that fills queries up does not say to what length
+constexpr std::string_view kPunctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+// A member that is there and not null.
+const json* member(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::vector<std::string> punctuation() {
+  std::vector<std::string> words;
+  for (const char c : kPunctuation)
+    words.emplace_back(1, c);
+  return words;
+}
+
+// A list of texts; nothing where there is none.
+Result<std::optional<std::vector<std::string>>> read_words(const json& object, const char* key, const path& file) {
+  const json* const found = member(object, key);
+  if (found == nullptr) return std::optional<std::vector<std::string>>();
+  if (!found->is_array() || found->size() > kWordsMax) {
+    return invalid_file(file, fmt::format("'{}' is no list of at most {} texts", key, kWordsMax));
+  }
+  std::vector<std::string> words;
+  for (const json& word : *found) {
+    if (!word.is_string() || word.get_ref<const std::string&>().size() > kWordBytesMax) {
+      return invalid_file(file, fmt::format("'{}' has {}, which is no text of at most {} bytes", key,
+                                            printable_json(word), kWordBytesMax));
+    }
+    words.push_back(word.get<std::string>());
+  }
+  return std::optional(std::move(words));
+}
+
+// Which roles a module is for; "document" where the file does not say.
+struct Roles {
+  bool document = true;
+  bool query = false;
+};
+Result<Roles> read_tasks(const json& config, const char* key, const path& file) {
+  const json* const found = member(config, key);
+  if (found == nullptr) return Roles();
+  Roles roles{.document = false, .query = false};
+  const auto add = [&](const json& name) -> Status {
+    if (is_text(name, "document")) {
+      roles.document = true;
+    } else if (is_text(name, "query")) {
+      roles.query = true;
+    } else {
+      return unsupported_file(file,
+                              fmt::format("'{}' has {}; supported are query and document", key, printable_json(name)));
+    }
+    return {};
+  };
+  if (found->is_string()) {
+    LB_RETURN_IF_ERROR(add(*found));
+    return roles;
+  }
+  if (!found->is_array() || found->size() > kWordsMax) {
+    return invalid_file(file, fmt::format("'{}' is no list of query and document", key));
+  }
+  for (const json& name : *found)
+    LB_RETURN_IF_ERROR(add(name));
+  return roles;
+}
+
+Status read_mask(const json& config, const path& file, MultiVectorConfig& read) {
+  LB_ASSIGN_OR_RETURN(auto words, read_words(config, "skiplist_words", file));
+  LB_ASSIGN_OR_RETURN(const Roles roles, read_tasks(config, "skiplist_tasks", file));
+  if (words && roles.query) read.query.left_out = *words;
+  if (words && roles.document) read.document.left_out = *std::move(words);
+  const json* const only = member(config, "keep_only_token_ids");
+  if (only == nullptr) return {};
+  if (!only->is_array() || only->size() > kOnlyMax) {
+    return invalid_file(file, fmt::format("'keep_only_token_ids' is no list of at most {} ids", kOnlyMax));
+  }
+  constexpr std::int64_t kIdMax = std::numeric_limits<std::int32_t>::max();
+  for (const json& id : *only) {
+    if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > kIdMax) {
+      return invalid_file(file, fmt::format("'keep_only_token_ids' has {}, which is no id", printable_json(id)));
+    }
+    read.document.only.push_back(id.get<std::int32_t>());
+  }
+  std::ranges::sort(read.document.only);
+  return {};
+}
+
+// `config`: what "query_expansion" is.
+Result<QueryExpansion> read_expansion(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file) + ": query_expansion";
+  if (!config.is_object()) return invalid_file(file, "'query_expansion' is no object");
+  for (const auto& [key, value] : config.items()) {
+    constexpr std::array<std::string_view, 4> kKnown{"strategy", "attend", "token", "length"};
+    if (std::ranges::find(kKnown, key) != kKnown.end()) continue;
+    return unsupported_file(
+        file,
+        fmt::format("'query_expansion' has '{}'; supported are strategy, attend, token and length", printable(key)));
+  }
+  QueryExpansion read;
+  LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "strategy", "", name));
+  if (strategy != "fixed" && strategy != "min") {
+    return unsupported_file(
+        file, fmt::format("'strategy' of 'query_expansion' is '{}'; supported are fixed and min", printable(strategy)));
+  }
+  read.cuts = strategy == "fixed";
+  LB_ASSIGN_OR_RETURN(read.attend, read_bool(config, "attend", false, name));
+  LB_ASSIGN_OR_RETURN(read.token, read_text(config, "token", "", name));
+  if (read.token.size() > kWordBytesMax || (read.token.empty() && member(config, "token") != nullptr)) {
+    return invalid_file(file, fmt::format("'token' of 'query_expansion' is no text of 1 to {} bytes", kWordBytesMax));
+  }
+  LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "length", 1, kTokensMax, name));
+  if (!length) return invalid_file(file, "'length' of 'query_expansion' is missing");
+  read.length = *length;
+  return read;
+}
+
+// Lengths and the expansion, in the keys that sentence_bert_config.json and PyLate have in common. What was read from a
+// file before stays.
+struct Lengths {
+  std::optional<std::size_t> query{};
+  std::optional<std::size_t> document{};
+  bool has_expansion = false;
+  std::optional<QueryExpansion> expansion{};
+};
+Status read_lengths(const json& config, const path& file, Lengths& read) {
+  const std::string name = platform::path_to_utf8(file);
+  const auto take = [&](const char* key, std::optional<std::size_t>& into) -> Status {
+    if (into) return {};
+    LB_ASSIGN_OR_RETURN(into, read_size(config, key, 1, kTokensMax, name));
+    return {};
+  };
+  LB_RETURN_IF_ERROR(take("query_length", read.query));
+  LB_RETURN_IF_ERROR(take("document_length", read.document));
+  if (read.has_expansion || !config.contains("query_expansion")) return {};
+  read.has_expansion = true;
+  if (const json* const given = member(config, "query_expansion")) {
+    LB_ASSIGN_OR_RETURN(read.expansion, read_expansion(*given, file));
+  }
+  return {};
+}
+
+// What PyLate has where there is no "query_expansion": it fills queries up, to its length of queries, unless it says
+// otherwise.
+Result<std::optional<QueryExpansion>> read_pylate_expansion(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const bool expands, read_bool(config, "do_query_expansion", true, name));
+  if (!expands) return std::optional<QueryExpansion>();
+  LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "query_length", 1, kTokensMax, name));
+  QueryExpansion expansion{.length = length.value_or(kQueryTokens)};
+  const bool is_new = config.contains("attend_to_expansion_tokens");
+  LB_ASSIGN_OR_RETURN(expansion.attend,
+                      read_bool(config, is_new ? "attend_to_expansion_tokens" : "attend_to_mask_tokens", false, name));
+  return std::optional(std::move(expansion));
+}
+
+// The prompt of a role: what the file names so, behind PyLate's marker, which is written once.
+Result<std::string> read_prompt(const json& config, const path& file, const char* role, const char* marker_key,
+                                MultiVectorConfig& read) {
+  const std::string name = platform::path_to_utf8(file);
+  std::string prompt;
+  if (const json* const prompts = member(config, "prompts"); prompts != nullptr && prompts->is_object()) {
+    LB_ASSIGN_OR_RETURN(prompt, read_text(*prompts, role, "", name));
+  }
+  LB_ASSIGN_OR_RETURN(const std::string marker, read_text(config, marker_key, "", name));
+  if (prompt.size() > kPromptBytesMax || marker.size() > kPromptBytesMax) {
+    return invalid_file(file, fmt::format("the prompt of '{}' has more than {} bytes", role, kPromptBytesMax));
+  }
+  if (marker.empty()) return prompt;
+  read.markers.push_back(marker);
+  return prompt.starts_with(marker) ? prompt : marker + prompt;
+}
+
+// In `own` are the prompts, what is compared, and what PyLate has.
+Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths, MultiVectorConfig& read) {
+  const json& config = *own.read;
+  LB_ASSIGN_OR_RETURN(read.query.prompt, read_prompt(config, own.file, "query", "query_prefix", read));
+  LB_ASSIGN_OR_RETURN(read.document.prompt, read_prompt(config, own.file, "document", "document_prefix", read));
+  // Others are of other kinds of models, and mean the sum.
+  const json* const compared = member(config, "similarity_fn_name");
+  read.mean = compared != nullptr && is_text(*compared, "meanmaxsim");
+  // What PyLate's file says stands behind what the network's own does.
+  const std::optional<std::size_t> of_network = lengths.query;
+  LB_RETURN_IF_ERROR(read_lengths(config, own.file, lengths));
+  if (!lengths.has_expansion && has_pylate_keys(config)) {
+    LB_ASSIGN_OR_RETURN(lengths.expansion, read_pylate_expansion(config, own.file));
+    if (lengths.expansion) lengths.query = of_network;
+  }
+  if (modules.mask_file) return {};
+  // Without a module for it, as PyLate does it.
+  LB_ASSIGN_OR_RETURN(auto words, read_words(config, "skiplist_words", own.file));
+  const bool means_punctuation = modules.adds_token_ends && (is_colbert(config) || config.contains("query_prefix") ||
+                                                             config.contains("document_prefix"));
+  if (words && modules.adds_token_ends) read.document.left_out = *std::move(words);
+  if (!words && means_punctuation) read.document.left_out = punctuation();
+  return {};
+}
+
+// Stanford's ColBERT always fills queries up.
+Status read_stanford(const ModelFiles& files, MultiVectorConfig& read) {
+  const path file = files.place() / kColbertFile;
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const auto found, read_object(files, file));
+  const json config = found ? *found : json::object();
+  const auto marker = [&](const char* key, std::string_view otherwise) -> Result<std::string> {
+    LB_ASSIGN_OR_RETURN(std::string text, read_text(config, key, otherwise, name));
+    if (text.size() > kWordBytesMax) {
+      return invalid_file(file, fmt::format("'{}' has more than {} bytes", key, kWordBytesMax));
+    }
+    return (text.empty() ? std::string(otherwise) : text) + " ";
+  };
+  LB_ASSIGN_OR_RETURN(read.query.prompt, marker("query_token_id", "[unused0]"));
+  LB_ASSIGN_OR_RETURN(read.document.prompt, marker("doc_token_id", "[unused1]"));
+  read.markers = {read.query.prompt, read.document.prompt};
+  LB_ASSIGN_OR_RETURN(read.document.length, read_size(config, "doc_maxlen", 1, kTokensMax, name));
+  LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "query_maxlen", 1, kTokensMax, name));
+  QueryExpansion expansion{.length = length.value_or(kQueryTokens)};
+  LB_ASSIGN_OR_RETURN(expansion.attend, read_bool(config, "attend_to_mask_tokens", false, name));
+  read.query.expansion = std::move(expansion);
+  LB_ASSIGN_OR_RETURN(const bool masks, read_bool(config, "mask_punctuation", true, name));
+  if (masks) read.document.left_out = punctuation();
+  return {};
+}
+
+}  // namespace
+
+Result<MultiVectorConfig> read_multi_vectors(const ModelFiles& files, const Modules& modules, const ConfigFile& own,
+                                             const ConfigFile& of_transformer) {
+  MultiVectorConfig read;
+  if (!modules.listed) {
+    LB_RETURN_IF_ERROR(read_stanford(files, read));
+    return read;
+  }
+  Lengths lengths;
+  if (of_transformer.read) LB_RETURN_IF_ERROR(read_lengths(*of_transformer.read, of_transformer.file, lengths));
+  if (modules.mask_file) {
+    LB_ASSIGN_OR_RETURN(const auto mask, read_object(files, *modules.mask_file));
+    if (mask) LB_RETURN_IF_ERROR(read_mask(*mask, *modules.mask_file, read));
+  }
+  read.keeps_expansion = modules.mask_file.has_value() || modules.adds_token_ends;
+  if (own.read) LB_RETURN_IF_ERROR(read_own(modules, own, lengths, read));
+  if (lengths.expansion && lengths.query && *lengths.query < lengths.expansion->length) {
+    return invalid_file(of_transformer.read ? of_transformer.file : own.file,
+                        fmt::format("'query_length' is {}, less than the {} tokens that queries are filled up to",
+                                    *lengths.query, lengths.expansion->length));
+  }
+  read.query.length = lengths.query;
+  read.document.length = lengths.document;
+  read.query.expansion = std::move(lengths.expansion);
+  return read;
+}
+
+}  // namespace latebind::embedding

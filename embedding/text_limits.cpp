@@ -1,0 +1,60 @@
+#include "embedding/text_limits.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "core/text/quote.h"
+#include "embedding/model_folder.h"
+#include "embedding/tokenizer/tokenizer.h"
+
+namespace latebind::embedding {
+
+using core::Status;
+using core::StatusCode;
+
+core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t wanted) {
+  TextLimits limits(TokenLimits{.token_types = folder.token_types});
+  LB_ASSIGN_OR_RETURN(limits.document.max_tokens, folder.token_limit(wanted));
+  if (folder.kind != EncoderKind::kMultiVectorEncoder) return limits;
+  const MultiVectorConfig& config = folder.multi_vector;
+  if (wanted == 0) limits.document.max_tokens = *config.document.length;
+  limits.query = limits.document;
+  limits.query->max_tokens = *config.query.length;
+  // The length of queries that are filled up is the model's own.
+  if (wanted != 0 && !config.query.expansion) limits.query->max_tokens = wanted;
+  return limits;
+}
+
+Status set_roles(const ModelFolder& folder, const Tokenizer& tokenizer, TextLimits& limits) {
+  const MultiVectorConfig& config = folder.multi_vector;
+  for (const auto& [role, into] :
+       {std::pair{&config.document, &limits.document}, std::pair{&config.query, &*limits.query}}) {
+    into->prompt = role->prompt;
+    TokenFilter filter{.only = role->only};
+    // Words that are no token are in no text.
+    for (const std::string& word : role->left_out) {
+      if (const auto id = tokenizer.id_of(word)) filter.left_out.push_back(*id);
+    }
+    std::ranges::sort(filter.left_out);
+    if (role->expansion) {
+      const QueryExpansion& expansion = *role->expansion;
+      const auto id = tokenizer.id_of(expansion.token);
+      if (!id) {
+        return {StatusCode::kInvalidModel,
+                fmt::format("{}: queries are filled up with '{}', which is no token of its tokenizer", folder.name(),
+                            core::printable(expansion.token))};
+      }
+      into->filling = Filling{.length = expansion.length,
+                              .id = *id,
+                              .is_attended = expansion.attend,
+                              .is_kept = expansion.attend || config.keeps_expansion};
+    }
+    const bool keeps_all = filter.left_out.empty() && filter.only.empty() && (!into->filling || into->filling->is_kept);
+    if (!keeps_all) into->filter = std::make_shared<const TokenFilter>(std::move(filter));
+  }
+  return {};
+}
+
+}  // namespace latebind::embedding
