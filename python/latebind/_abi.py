@@ -431,6 +431,19 @@ class lb_sparse_rows(Structure):
     ]
 
 
+class lb_multi_vector_rows(Structure):
+    count: int
+    dimension: int
+    begins: int | None
+    vectors: int | None
+    _fields_ = [
+        ("count", c_size_t),
+        ("dimension", c_size_t),
+        ("begins", c_void_p),
+        ("vectors", c_void_p),
+    ]
+
+
 class lb_stream_options(Structure):
     struct_size: int
     window_texts: int
@@ -624,6 +637,37 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_sparse_list_destroy": (None, (c_void_p,)),
     "lb_sparse_list_rows": (c_int32, (c_void_p, c_void_p)),
     "lb_sparse_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
+    "lb_multi_vector_encoder_open": (c_int32, (c_void_p, c_char_p, c_void_p, POINTER(lb_call_options), c_void_p)),
+    "lb_multi_vector_encoder_destroy": (None, (c_void_p,)),
+    "lb_multi_vector_encoder_dimension": (c_size_t, (c_void_p,)),
+    "lb_multi_vector_encoder_max_tokens": (c_size_t, (c_void_p, c_int32)),
+    "lb_multi_vector_encoder_tokenizer": (c_int32, (c_void_p, c_void_p)),
+    "lb_multi_vector_encoder_encode": (
+        c_int32,
+        (
+            c_void_p,
+            c_void_p,
+            c_size_t,
+            POINTER(lb_embed_options),
+            POINTER(lb_call_options),
+            c_void_p,
+            POINTER(lb_embed_stats),
+        ),
+    ),
+    "lb_multi_vector_list_destroy": (None, (c_void_p,)),
+    "lb_multi_vector_list_rows": (c_int32, (c_void_p, c_void_p)),
+    "lb_multi_vector_encoder_compare": (
+        c_int32,
+        (
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            POINTER(lb_call_options),
+            c_void_p,
+            c_size_t,
+        ),
+    ),
+    "lb_multi_vector_encoder_attestation": (c_int32, (c_void_p, c_void_p)),
     "lb_stream_open": (c_int32, (c_void_p, POINTER(lb_embed_options), POINTER(lb_stream_options), c_void_p)),
     "lb_stream_destroy": (None, (c_void_p,)),
     "lb_stream_push": (c_int32, (c_void_p, c_void_p, c_size_t, c_void_p)),
@@ -726,6 +770,16 @@ class Functions:
     lb_sparse_list_destroy: Callable[..., None]
     lb_sparse_list_rows: Callable[..., int]
     lb_sparse_encoder_attestation: Callable[..., int]
+    lb_multi_vector_encoder_open: Callable[..., int]
+    lb_multi_vector_encoder_destroy: Callable[..., None]
+    lb_multi_vector_encoder_dimension: Callable[..., int]
+    lb_multi_vector_encoder_max_tokens: Callable[..., int]
+    lb_multi_vector_encoder_tokenizer: Callable[..., int]
+    lb_multi_vector_encoder_encode: Callable[..., int]
+    lb_multi_vector_list_destroy: Callable[..., None]
+    lb_multi_vector_list_rows: Callable[..., int]
+    lb_multi_vector_encoder_compare: Callable[..., int]
+    lb_multi_vector_encoder_attestation: Callable[..., int]
     lb_stream_open: Callable[..., int]
     lb_stream_destroy: Callable[..., None]
     lb_stream_push: Callable[..., int]
