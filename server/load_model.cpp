@@ -59,6 +59,13 @@ Status warm(const embedding::Embedder& embedder, embedding::TextRole role) {
   return {};
 }
 
+Status warm(const embedding::MultiVectorEncoder& encoder) {
+  LB_RETURN_IF_ERROR(encoder.network().prepare());
+  const std::string_view text = "What the device makes ready for its first text is made ready now.";
+  embedding::TokenVectors vectors;
+  return encoder.encode({&text, 1}, vectors).status();
+}
+
 // Both ways of a router.
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
@@ -109,6 +116,9 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     } else if (network->kind() == embedding::EncoderKind::kSparseEncoder) {
       model->sparse_encoder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->sparse_encoder));
+    } else if (network->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
+      model->multi_vector_encoder = embedding::MultiVectorEncoder::of(std::move(network));
+      LB_RETURN_IF_ERROR(warm(*model->multi_vector_encoder));
     } else {
       model->embedder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->embedder));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ctypes import POINTER, byref, c_float, c_size_t, cast
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -234,4 +235,4 @@ def _vectors_of(made: Owner) -> list[Vectors]:
     check(library().lb_multi_vector_list_rows(made, byref(rows)))
     begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
     numbers = memory_at(rows.vectors, np.float32, (int(begins[-1]), rows.dimension), made)
-    return [numbers[begin:end].copy() for begin, end in zip(begins, begins[1:], strict=False)]
+    return [numbers[begin:end].copy() for begin, end in pairwise(begins)]

@@ -95,16 +95,22 @@ Json model_json(Service& service, const ServedModel& model) {
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
-  json["kind"] = model.embedder != nullptr         ? "embedding"
-                 : model.cross_encoder != nullptr  ? "cross-encoder"
-                 : model.sparse_encoder != nullptr ? "sparse-encoder"
-                                                   : "tensors";
+  json["kind"] = model.embedder != nullptr               ? "embedding"
+                 : model.cross_encoder != nullptr        ? "cross-encoder"
+                 : model.sparse_encoder != nullptr       ? "sparse-encoder"
+                 : model.multi_vector_encoder != nullptr ? "multi-vector-encoder"
+                                                         : "tensors";
   if (model.embedder != nullptr) {
     json["dimension"] = model.embedder->dimension();
     json["max_tokens"] = model.embedder->max_tokens();
   } else if (model.cross_encoder != nullptr) {
     json["labels"] = model.cross_encoder->labels();
     json["max_tokens"] = model.cross_encoder->network().max_tokens();
+  } else if (model.multi_vector_encoder != nullptr) {
+    const embedding::Embedder& network = model.multi_vector_encoder->network();
+    json["dimension"] = network.dimension();
+    json["max_tokens"] = network.max_tokens();
+    json["max_query_tokens"] = network.max_tokens(embedding::TextRole::kQuery);
   } else if (model.sparse_encoder != nullptr) {
     json["vocabulary_size"] = model.sparse_encoder->dimension();
     json["max_tokens"] = model.sparse_encoder->max_tokens();

@@ -187,7 +187,9 @@ std::string token_vectors_text(const Vectors& vectors) {
   std::size_t row = 0;
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     text += i > 0 ? ",[" : "[[";
-    for (std::uint32_t token = 0; token < vectors.token_counts[i]; ++token) {
+    // Of a multi-vector encoder, not all tokens have one.
+    const auto& counts = vectors.vector_counts.empty() ? vectors.token_counts : vectors.vector_counts;
+    for (std::uint32_t token = 0; token < counts[i]; ++token) {
       if (token > 0) text += ',';
       append_numbers(text, vectors.row(row++));
     }
