@@ -7,6 +7,7 @@ import pickle
 import latebind
 import numpy
 import pytest
+from latebind.integrations.sentence_transformers import MultiVectorEncoder as Shaped
 from support import SOURCE, TINY
 
 FOLDER = SOURCE / "tests" / "data" / "multi_vector_encoders"
@@ -72,3 +73,41 @@ def test_what_is_wrong_is_named(model):
         latebind.Embedder(FOLDER / "bert", device="native")
     with pytest.raises(latebind.CallerTypeError):
         model.encode(["a", None])
+
+
+# -- In the shape of sentence-transformers' --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED["queries"]))
+def test_the_shaped_one_gives_the_same(name):
+    shaped = Shaped(FOLDER / name, device="native")
+    queries, documents = shaped.encode_query(TEXTS), shaped.encode_document(TEXTS, convert_to_numpy=True)
+    assert_same(queries, EXPECTED["queries"][name])
+    assert_same(documents, EXPECTED["documents"][name])
+    numpy.testing.assert_allclose(shaped.similarity(queries, documents), EXPECTED["scores"][name], rtol=1e-5)
+    pairs = shaped.similarity_pairwise(queries, documents)
+    numpy.testing.assert_allclose(pairs, numpy.diag(EXPECTED["scores"][name]), rtol=1e-5)
+
+
+def test_the_shaped_one_compares_by_either_function():
+    shaped = Shaped(FOLDER / "bert", device="native", similarity_fn_name="maxsim")
+    queries, documents = shaped.encode_query(TEXTS[1:]), shaped.encode_document(TEXTS[1:])
+    whole = shaped.similarity(queries, documents)
+    shaped.similarity_fn_name = "meanmaxsim"
+    counts = numpy.array([len(query) for query in queries])[:, None]
+    numpy.testing.assert_allclose(shaped.similarity(queries, documents), whole / counts, rtol=1e-5)
+    with pytest.raises(latebind.CallerError, match="known: maxsim, meanmaxsim"):
+        shaped.similarity_fn_name = "cosine"
+
+
+def test_the_shaped_one_refuses_what_cannot_be_met():
+    shaped = Shaped(FOLDER / "bert", device="native")
+    for arguments, message in (
+        ({"output_value": None}, "output_value is None"),
+        ({"token_pooling": 2}, "token_pooling"),
+        ({"task": "both"}, "task is 'both'"),
+        ({"convert_to_tensor": True}, "no argument 'convert_to_tensor'"),
+        ({"pool": 1}, "pool"),
+    ):
+        with pytest.raises(latebind.CallerError, match=message):
+            shaped.encode("a", **arguments)

@@ -1,4 +1,5 @@
-"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder.
+"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder,
+MultiVectorEncoder.
 
     from latebind.integrations.sentence_transformers import CrossEncoder, SentenceTransformer
 
@@ -22,12 +23,13 @@ from .._embedder import Embedder
 from ..errors import CallerError, CallerTypeError
 from ._common import Late, Model, not_installed
 from ._cross_encoder import CrossEncoder
+from ._multi_vector_encoder import MultiVectorEncoder
 from ._shaped import at_revision, converted, refuse_settings
 from ._shaped_encoder import ShapedEncoder
 from ._sparse_encoder import SparseEncoder
 from ._vectors import PRECISIONS, normalized, quantized
 
-__all__ = ["CrossEncoder", "SentenceTransformer", "SparseEncoder"]
+__all__ = ["CrossEncoder", "MultiVectorEncoder", "SentenceTransformer", "SparseEncoder"]
 
 
 class SentenceTransformer(ShapedEncoder):
