@@ -25,16 +25,33 @@ std::optional<std::string_view> text_or_nothing(const char* text) {
   return text != nullptr ? std::optional<std::string_view>(text) : std::nullopt;
 }
 
+core::Result<embedding::TextRole> read_role(int32_t role) {
+  switch (role) {
+    case LB_ROLE_UNSAID:
+      return embedding::TextRole::kUnsaid;
+    case LB_ROLE_QUERY:
+      return embedding::TextRole::kQuery;
+    case LB_ROLE_DOCUMENT:
+      return embedding::TextRole::kDocument;
+    default:
+      return misuse(
+          fmt::format("lb_embed_options.role is {}; known are LB_ROLE_UNSAID, LB_ROLE_QUERY and "
+                      "LB_ROLE_DOCUMENT (0 to 2)",
+                      role));
+  }
+}
+
 }  // namespace
 
 core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
   LB_ASSIGN_OR_RETURN(const lb_embed_options read, read_struct(given, "lb_embed_options"));
-  LB_RETURN_IF_ERROR(check_reserved(read.reserved_, "lb_embed_options", "call", 0));
+  LB_ASSIGN_OR_RETURN(const embedding::TextRole role, read_role(read.role));
   return TextCall{
       .texts = {.dimensions = read.dimensions,
                 .max_tokens = read.max_tokens,
                 .refuse_longer = read.refuse_longer != 0,
                 .normalize = read.normalize != 0,
+                .role = role,
                 .prompt = {.text = text_or_nothing(read.prompt), .name = text_or_nothing(read.prompt_name)}},
       .alone = read.alone != 0,
       .token_counts = read.token_counts};

@@ -53,6 +53,9 @@ lb_code give_network_attestation(std::string_view function, std::string_view wha
   });
 }
 
+// Of both ways, where it has two.
+[[nodiscard]] std::unique_ptr<lb_tokenizer> tokenizer_of(const embedding::Embedder& network);
+
 // The body of an lb_…_tokenizer function.
 template <class Handle>
 lb_code give_tokenizer(std::string_view function, std::string_view what, const Handle* handle,
@@ -61,8 +64,7 @@ lb_code give_tokenizer(std::string_view function, std::string_view what, const H
     if (handle == nullptr || tokenizer == nullptr) return misuse(fmt::format("{}: NULL was given", function));
     *tokenizer = nullptr;
     LB_RETURN_IF_ERROR(check_made_here(handle->made, what));
-    const embedding::Embedder& network = handle->network();
-    *tokenizer = new lb_tokenizer{network.tokenizer(), network.max_tokens(), network.prompts()};
+    *tokenizer = tokenizer_of(handle->network()).release();
     return {};
   });
 }

@@ -20,13 +20,6 @@ constexpr std::string_view kEncode = "lb_multi_vector_encoder_encode";
 constexpr std::string_view kCompare = "lb_multi_vector_encoder_compare";
 constexpr std::string_view kMultiVectorEncoder = "multi-vector encoder";
 
-core::Result<embedding::TextRole> read_role(int32_t text_kind) {
-  if (text_kind == LB_TEXT_DOCUMENT) return embedding::TextRole::kDocument;
-  if (text_kind == LB_TEXT_QUERY) return embedding::TextRole::kQuery;
-  return api::misuse(
-      fmt::format("{}: {} is no kind of text; there are LB_TEXT_DOCUMENT and LB_TEXT_QUERY", kEncode, text_kind));
-}
-
 // Vectors of texts that were given, by text.
 class Rows {
  public:
@@ -84,18 +77,18 @@ size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder)
   return encoder != nullptr ? encoder->model->dimension() : 0;
 }
 
-size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t text_kind) {
-  if (encoder == nullptr || (text_kind != LB_TEXT_DOCUMENT && text_kind != LB_TEXT_QUERY)) return 0;
-  return encoder->network().max_tokens(text_kind == LB_TEXT_QUERY ? embedding::TextRole::kQuery
-                                                                  : embedding::TextRole::kDocument);
+size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role) {
+  if (encoder == nullptr || role < LB_ROLE_UNSAID || role > LB_ROLE_DOCUMENT) return 0;
+  return encoder->network().max_tokens(role == LB_ROLE_QUERY ? embedding::TextRole::kQuery
+                                                             : embedding::TextRole::kDocument);
 }
 
 lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer) {
   return api::give_tokenizer("lb_multi_vector_encoder_tokenizer", kMultiVectorEncoder, encoder, tokenizer);
 }
 
-lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, int32_t text_kind, const lb_text* texts,
-                                       size_t count, const lb_embed_options* options, const lb_call_options* call,
+lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, const lb_text* texts, size_t count,
+                                       const lb_embed_options* options, const lb_call_options* call,
                                        lb_multi_vector_list** list, lb_embed_stats* stats) {
   return api::guarded([&]() -> core::Status {
     if (encoder == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", kEncode));
@@ -103,8 +96,7 @@ lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, i
     LB_RETURN_IF_ERROR(api::check_made_here(encoder->made, kMultiVectorEncoder));
     LB_RETURN_IF_ERROR(core::check_not_ending());
     LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, kEncode));
-    LB_ASSIGN_OR_RETURN(api::TextCall asked, api::read_embed_options(options));
-    LB_ASSIGN_OR_RETURN(asked.texts.role, read_role(text_kind));
+    LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
     auto made = std::make_unique<lb_multi_vector_list>();
     made->vectors.dimension = encoder->model->dimension();
     LB_RETURN_IF_ERROR(api::compute_texts(asked, count, call, stats, [&](const embedding::EmbedOptions& of_call) {

@@ -94,6 +94,10 @@ struct lb_tokenizer {
   std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
   std::size_t max_tokens = 0;  // that the model takes
   latebind::embedding::Prompts prompts{};
+  // Of a router: the above is of its documents; ModelFolder has the same.
+  std::string name{};
+  std::unique_ptr<lb_tokenizer> queries{};
+  latebind::embedding::TextRole by_default = latebind::embedding::TextRole::kUnsaid;
 };
 
 struct lb_sparse_list {

@@ -39,10 +39,19 @@ core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding:
   return {};
 }
 
-core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const lb_text* texts, std::size_t count,
+// That of texts with this role.
+core::Result<const lb_tokenizer*> way_of(const lb_tokenizer& tokenizer, embedding::TextRole role) {
+  if (tokenizer.queries == nullptr) return &tokenizer;
+  if (role == embedding::TextRole::kUnsaid) role = tokenizer.by_default;
+  if (role == embedding::TextRole::kUnsaid) return embedding::role_is_missing(tokenizer.name);
+  return role == embedding::TextRole::kQuery ? tokenizer.queries.get() : &tokenizer;
+}
+
+core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_text* texts, std::size_t count,
                     const embedding::TextOptions& options, bool with_offsets, lb_token_list** list) {
-  if (tokenizer == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
+  if (given == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
   *list = nullptr;
+  LB_ASSIGN_OR_RETURN(const lb_tokenizer* tokenizer, way_of(*given, options.role));
   if (options.max_tokens > kTokensMax) {
     return api::misuse(
         fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
@@ -50,7 +59,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const 
   LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
   embedding::TokenLimits limits{.max_tokens = options.max_tokens > 0 ? options.max_tokens : tokenizer->max_tokens,
                                 .refuse_longer = options.refuse_longer};
-  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt));
+  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt, options.role));
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
   auto made = std::make_unique<lb_token_list>();
   made->has_offsets = with_offsets;
@@ -63,7 +72,34 @@ core::Status encode(std::string_view what, const lb_tokenizer* tokenizer, const 
   return {};
 }
 
+core::Result<std::unique_ptr<lb_tokenizer>> open(const embedding::ModelFolder& folder) {
+  auto made = std::make_unique<lb_tokenizer>();
+  LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
+  LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
+  made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
+  made->prompts = folder.prompts;
+  return made;
+}
+
 }  // namespace
+
+std::unique_ptr<lb_tokenizer> api::tokenizer_of(const embedding::Embedder& network) {
+  const auto of_one = [](const embedding::Embedder& way) {
+    auto made = std::make_unique<lb_tokenizer>();
+    made->tokenizer = way.tokenizer();
+    made->max_tokens = way.max_tokens();
+    made->prompts = way.prompts();
+    return made;
+  };
+  auto made = of_one(network);
+  if (!network.has_ways()) return made;
+  made->queries = of_one(**network.way_of(embedding::TextRole::kQuery));
+  made->name = network.name();
+  const auto unsaid = network.way_of(embedding::TextRole::kUnsaid);
+  if (unsaid.ok())
+    made->by_default = *unsaid == &network ? embedding::TextRole::kDocument : embedding::TextRole::kQuery;
+  return made;
+}
 
 lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
   return api::guarded([&]() -> core::Status {
@@ -71,11 +107,12 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
     *tokenizer = nullptr;
     LB_ASSIGN_OR_RETURN(const auto folder,
                         embedding::ModelFolder::open(latebind::platform::path_from_utf8(model_folder)));
-    auto made = std::make_unique<lb_tokenizer>();
-    LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
-    LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
-    made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
-    made->prompts = folder.prompts;
+    LB_ASSIGN_OR_RETURN(auto made, open(folder));
+    if (folder.queries != nullptr) {
+      LB_ASSIGN_OR_RETURN(made->queries, open(*folder.queries));
+      made->name = folder.name();
+      made->by_default = folder.by_default;
+    }
     *tokenizer = made.release();
     return {};
   });

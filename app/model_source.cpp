@@ -72,9 +72,11 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
                                                           std::optional<embedding::EncoderKind> kind,
-                                                          std::function<void(const embedding::BatchRecord&)> on_batch) {
+                                                          std::function<void(const embedding::BatchRecord&)> on_batch,
+                                                          embedding::TextRole role) {
   embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
   options.kind = kind;
+  options.role = role;
   return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
 }
 

@@ -37,9 +37,10 @@ namespace latebind::app {
     const std::filesystem::path& folder, const Runtime& runtime,
     std::function<void(const embedding::BatchRecord&)> on_batch = {}, bool token_vectors = false);
 
-// The network of a model of this kind, or of any: embedding::CrossEncoder::of() makes one of what is such a network.
+// The network of a model of this kind, or of any: embedding::CrossEncoder::of() makes one of what is such a network. Of
+// a router, with a role, for such texts alone.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
     const std::filesystem::path& folder, const Runtime& runtime, std::optional<embedding::EncoderKind> kind,
-    std::function<void(const embedding::BatchRecord&)> on_batch = {});
+    std::function<void(const embedding::BatchRecord&)> on_batch = {}, embedding::TextRole role = {});
 
 }  // namespace latebind::app

@@ -105,8 +105,8 @@ struct ActiveConfig {
   std::size_t nodes = 0;
   std::size_t host_nodes = 0;
 
-  // As placements name it: "openvino:CPU".
-  [[nodiscard]] std::string id() const { return backend + ":" + device; }
+  // As placements name it: "openvino:CPU"; "none" where no device computes.
+  [[nodiscard]] std::string id() const { return device.empty() ? backend : backend + ":" + device; }
 };
 
 // Thread-safe. Keeps everything it needs (vendor core, library) alive; may be destroyed in any order with its siblings

@@ -52,7 +52,7 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
   GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
-  model.pooled = !options.hidden_states && folder.kind != EncoderKind::kMultiVectorEncoder;
+  model.pooled = !options.hidden_states && !folder.sparse.sums && folder.kind != EncoderKind::kMultiVectorEncoder;
   model.may_be_unattended = !model.pooled && fills_unattended(folder);
   model.dimension = static_cast<std::size_t>(output[output.rank() - 1]);
   model.inputs = static_cast<std::size_t>(inputs);
@@ -90,6 +90,11 @@ Result<GraphModel> terms_from_onnx_file(const ModelFolder& folder, const StoredF
   LB_ASSIGN_OR_RETURN(
       const std::size_t output,
       pooled ? Result<std::size_t>(0) : choose_logits_output(signature, stored.name, 3, "[batch, tokens, vocabulary]"));
+  if (pooled && folder.sparse.sums) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is the largest number of all tokens, of "
+                                                        "which 'pooling_strategy' sum needs each",
+                                                        stored.name, kTermLogits));
+  }
   const auto& tensor = signature.outputs[output];
   const std::int64_t declared = tensor.has_shape ? tensor.shape.back() : core::kDynamic;
   const std::size_t known = folder.network ? folder.network->vocabulary_size() : 0;
@@ -172,7 +177,13 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
                     .output = output.position};
 }
 
+Status no_network(const ModelFolder& folder) {
+  return {StatusCode::kUnsupported,
+          fmt::format("{} has no network: its weights are a table, which no device computes", folder.name())};
+}
+
 Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& options) {
+  if (folder.term_table != nullptr) return no_network(folder);
   if (!folder.weights.empty()) return from_weights(folder, options);
   if (folder.onnx_file) return from_onnx_file(folder, options);
   return Status(StatusCode::kUnsupported,
@@ -215,6 +226,7 @@ Result<core::Model> graph_of_bundle(const core::Package& package, const core::Va
 }  // namespace
 
 Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
+  if (folder.term_table != nullptr) return no_network(folder);
   if (folder.weights.empty()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: only a model.safetensors of a known architecture ({}) becomes a graph",
@@ -238,6 +250,7 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
                                               .token_types = folder.token_types,
                                               .classifier = folder.classifier,
                                               .vocabulary = folder.vocabulary,
+                                              .terms_of_tokens = folder.sparse.sums,
                                               .pooling = folder.pooling,
                                               .modules = folder.behind_pooling,
                                               .normalize = folder.normalize});

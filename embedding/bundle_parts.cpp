@@ -41,6 +41,11 @@ Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWrit
   };
   for (const auto& file : folder.small_files)
     LB_RETURN_IF_ERROR(add(file));
+  if (folder.queries != nullptr) {
+    for (const auto& file : folder.queries->small_files)
+      LB_RETURN_IF_ERROR(add(file));
+    if (const auto& table = folder.queries->term_table_file) LB_RETURN_IF_ERROR(add(*table));
+  }
   for (const char* name : kCompanions)
     LB_RETURN_IF_ERROR(add(folder.files.place() / name));
   return writer.add_asset(files);

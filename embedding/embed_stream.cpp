@@ -248,7 +248,8 @@ EmbedStream::~EmbedStream() {
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& embedder,
                                                              const EmbedStreamOptions& options) {
-  return open(embedder.parts_->pipeline, options);
+  LB_ASSIGN_OR_RETURN(const Embedder* way, embedder.way_of(options.texts.role));
+  return open(way->parts_->pipeline, options);
 }
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {

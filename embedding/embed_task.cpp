@@ -47,7 +47,8 @@ template <class Tokenize>
 core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOptions& options, Done done,
                                          const Tokenize& tokenize) {
   const auto began = steady_clock::now();
-  Pipeline& pipeline = embedder.parts_->pipeline;
+  LB_ASSIGN_OR_RETURN(const Embedder* way, embedder.way_of(options.texts.role));
+  Pipeline& pipeline = way->parts_->pipeline;
   LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
   const Forward& forward = pipeline.forward();
   LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
@@ -59,18 +60,19 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
                                                               texts.tokens.token_count(), options.tokens_max));
   }
   const auto tokenizing = steady_clock::now() - began;
-  LB_ASSIGN_OR_RETURN(
-      auto ticket, pipeline.scheduler().submit_and_tell(
-                       std::move(texts), [shape, tokenizing, done = std::move(done)](Scheduler::Submission submission) {
-                         TaskOutcome outcome;
-                         try {
-                           outcome = outcome_of(submission, shape);
-                         } catch (const std::exception&) {
-                           outcome.status = Status::of_exception();
-                         }
-                         outcome.tokenizing = tokenizing;
-                         done(std::move(outcome));
-                       }));
+  LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
+                                       std::move(texts), [shape, tokenizing, otherwise = forward.attestation(),
+                                                          done = std::move(done)](Scheduler::Submission submission) {
+                                         TaskOutcome outcome;
+                                         try {
+                                           outcome = outcome_of(submission, shape);
+                                         } catch (const std::exception&) {
+                                           outcome.status = Status::of_exception();
+                                         }
+                                         outcome.tokenizing = tokenizing;
+                                         if (outcome.answered_by == nullptr) outcome.answered_by = otherwise;
+                                         done(std::move(outcome));
+                                       }));
   return EmbedTask(std::move(ticket));
 }
 

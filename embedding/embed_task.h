@@ -39,7 +39,8 @@ struct TaskOutcome {
   std::vector<std::uint32_t> token_counts{};
   std::vector<std::uint32_t> vector_counts{};  // of each text, where its tokens have vectors
   EmbedStats stats{};                          // seconds: from the submission to the end
-  // Which device computed them; one that is a fallback, where several did.
+  // Which device computed them, one that is a fallback where several did; or would have, where there was nothing to
+  // compute.
   std::shared_ptr<const core::Attestation> answered_by{};
   std::chrono::steady_clock::duration tokenizing{};  // on the calling thread
   std::chrono::steady_clock::duration waiting{};     // from the submission to the first batch

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/in_background.h"
+#include "core/platform/files/folders.h"
 #include "embedding/embedder_parts.h"
 #include "embedding/model_folder.h"
 #include "embedding/place_network.h"
@@ -38,6 +39,31 @@ void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<c
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
+// What computes texts: the network on a device, or the table. Cuts batches to what there is room for.
+core::Result<Forward> place(const core::Engine& engine, const ModelFolder& folder, const core::Placement& placement,
+                            const EmbedderOptions& options, std::size_t max_tokens, std::size_t& batch_tokens) {
+  if (folder.term_table != nullptr) return Forward::of_table(folder.term_table, folder.sparse);
+  const bool is_multi_vector = folder.kind == EncoderKind::kMultiVectorEncoder;
+  OutputRule rule{.keep_tokens = options.token_vectors || is_multi_vector,
+                  .normalize_tokens = folder.normalize && is_multi_vector && !options.token_vectors,
+                  .pooling = folder.pooling,
+                  .normalize = folder.normalize};
+  const bool token_states = options.token_vectors || folder.pools_here();
+  LB_ASSIGN_OR_RETURN(PlacedNetwork placed,
+                      place_network(engine, folder, placement, options.load, max_tokens, token_states));
+  rule.may_be_unattended = placed.may_be_unattended;
+  rule.pooled = placed.pooled;
+  rule.dimension = placed.dimension;
+  rule.output = placed.output;
+  if (folder.kind == EncoderKind::kSparseEncoder) {
+    rule.sparse = folder.sparse;
+    batch_tokens = std::min(batch_tokens, std::max<std::size_t>(1, kTermLogitsMost / placed.dimension));
+  }
+  auto forward = Forward::bind(std::move(placed.model), rule);
+  if (!forward.ok()) return forward.status().with_context(folder.name());
+  return forward;
+}
+
 }  // namespace
 
 Embedder::Embedder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -57,37 +83,48 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   }
   LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::open(model_folder, {.onnx_file = options.onnx_file}));
   if (options.kind && folder.kind != *options.kind) return wrong_kind(folder.name(), folder.kind);
+  if (folder.queries == nullptr) return open_way(engine, folder, placement, options);
+  if (options.role != TextRole::kUnsaid) {
+    LB_ASSIGN_OR_RETURN(const ModelFolder* way, folder.way_of(options.role));
+    LB_ASSIGN_OR_RETURN(auto embedder, open_way(engine, *way, placement, options));
+    embedder->parts_->only = options.role;
+    return embedder;
+  }
+  LB_ASSIGN_OR_RETURN(auto documents, open_way(engine, folder, placement, options));
+  LB_ASSIGN_OR_RETURN(documents->parts_->queries, open_way(engine, *folder.queries, placement, options));
+  documents->parts_->by_default = folder.by_default;
+  const std::size_t of_queries = documents->parts_->queries->dimension();
+  if (folder.kind == EncoderKind::kSparseEncoder || of_queries == documents->dimension()) return documents;
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: its vectors of queries have {} numbers, and those of documents {}", folder.name(),
+                            of_queries, documents->dimension()));
+}
+
+core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& engine, const ModelFolder& folder,
+                                                           const core::Placement& placement,
+                                                           const EmbedderOptions& options) {
   LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, options.max_tokens));
   // The tokenizer is read while the vendor compiles.
   std::future<core::Result<Tokenizer>> tokenizer_to_come =
       core::in_background([&folder] { return folder.open_tokenizer(); });
-  const bool is_multi_vector = folder.kind == EncoderKind::kMultiVectorEncoder;
-  OutputRule rule{.keep_tokens = options.token_vectors || is_multi_vector,
-                  .normalize_tokens = folder.normalize && is_multi_vector && !options.token_vectors,
-                  .pooling = folder.pooling,
-                  .normalize = folder.normalize};
-  const bool token_states = options.token_vectors || folder.pools_here();
-  auto placed_result = place_network(engine, folder, placement, options.load, limits.longest(), token_states);
-  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
-  if (is_multi_vector) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
-  LB_ASSIGN_OR_RETURN(PlacedNetwork placed, std::move(placed_result));
-  rule.may_be_unattended = placed.may_be_unattended;
-  rule.pooled = placed.pooled;
-  rule.dimension = placed.dimension;
-  rule.output = placed.output;
   std::size_t batch_tokens = options.batch_tokens;
-  if (folder.kind == EncoderKind::kSparseEncoder) {
-    rule.sparse = folder.sparse;
-    batch_tokens = std::min(batch_tokens, std::max<std::size_t>(1, kTermLogitsMost / placed.dimension));
-  }
+  auto forward = place(engine, folder, placement, options, limits.longest(), batch_tokens);
+  LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
+  if (folder.kind == EncoderKind::kMultiVectorEncoder) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
+  LB_RETURN_IF_ERROR(forward.status());
   if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
     limits.document.vocabulary_size = folder.network->vocabulary_size();
     if (limits.query) limits.query->vocabulary_size = limits.document.vocabulary_size;
   }
-  auto forward = Forward::bind(std::move(placed.model), rule);
-  if (!forward.ok()) return forward.status().with_context(folder.name());
+  if (folder.term_table != nullptr && tokenizer.vocabulary_size() > folder.term_table->size()) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: 'weight' has {} numbers, but the tokenizer beside it has {} entries",
+                              platform::path_to_utf8(*folder.term_table_file), folder.term_table->size(),
+                              tokenizer.vocabulary_size()));
+  }
   auto parts = std::make_unique<Parts>(std::move(tokenizer), *std::move(forward), std::move(limits), batch_tokens,
                                        options.on_batch, folder.prompts);
+  parts->name = folder.name();
   parts->kind = folder.kind;
   parts->scores = folder.scores;
   parts->compares_by_mean = folder.multi_vector.mean;
@@ -95,6 +132,24 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
   return std::unique_ptr<Embedder>(new Embedder(std::move(parts)));
 }
 
+bool Embedder::has_ways() const {
+  return parts_->queries != nullptr;
+}
+
+core::Result<const Embedder*> Embedder::way_of(TextRole role) const {
+  const Parts& parts = *parts_;
+  if (parts.only != TextRole::kUnsaid && role != TextRole::kUnsaid && role != parts.only) {
+    return Status(StatusCode::kInternal, fmt::format("{} was opened for texts with another role", parts.name));
+  }
+  if (parts.queries == nullptr) return this;
+  const TextRole taken = role == TextRole::kUnsaid ? parts.by_default : role;
+  if (taken == TextRole::kUnsaid) return role_is_missing(parts.name);
+  return taken == TextRole::kQuery ? parts.queries.get() : this;
+}
+
+const std::string& Embedder::name() const {
+  return parts_->name;
+}
 EncoderKind Embedder::kind() const {
   return parts_->kind;
 }
@@ -123,11 +178,12 @@ bool Embedder::normalizes() const {
   return parts_->pipeline.forward().normalizes();
 }
 std::shared_ptr<const core::Attestation> Embedder::attestation() const {
-  return parts_->pipeline.forward().model().attestation();
+  return parts_->pipeline.forward().attestation();
 }
 
 std::size_t Embedder::hung_runs() const {
-  return parts_->pipeline.forward().model().hung_runs();
+  const std::size_t of_queries = parts_->queries != nullptr ? parts_->queries->hung_runs() : 0;
+  return parts_->pipeline.forward().hung_runs() + of_queries;
 }
 
 const Prompts& Embedder::prompts() const {
@@ -139,10 +195,18 @@ std::span<const std::size_t> Embedder::matryoshka_dimensions() const {
 }
 
 QueueState Embedder::queue_state() const {
-  return parts_->pipeline.scheduler().queue_state();
+  QueueState state = parts_->pipeline.scheduler().queue_state();
+  if (parts_->queries != nullptr) {
+    const QueueState of_queries = parts_->queries->queue_state();
+    state.waiting_texts += of_queries.waiting_texts;
+    state.waiting_tokens += of_queries.waiting_tokens;
+    state.running_batches += of_queries.running_batches;
+  }
+  return state;
 }
 
 core::Status Embedder::prepare() const {
+  if (parts_->queries != nullptr) LB_RETURN_IF_ERROR(parts_->queries->prepare());
   return parts_->pipeline.forward().prepare();
 }
 
@@ -260,6 +324,8 @@ core::Result<EmbedStats> Embedder::embed_rows(std::size_t count, std::span<float
 
 core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts, std::span<float> out,
                                          const EmbedOptions& options) const {
+  LB_ASSIGN_OR_RETURN(const Embedder* way, way_of(options.texts.role));
+  if (way != this) return way->embed(texts, out, options);
   return embed_rows(texts.size(), out, options,
                     [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {
                       return parts_->pipeline.tokenize(texts.subspan(first, count), limits, first, options.limits,
@@ -269,6 +335,8 @@ core::Result<EmbedStats> Embedder::embed(std::span<const std::string_view> texts
 
 core::Result<EmbedStats> Embedder::embed_sparse(std::span<const std::string_view> texts, std::span<SparseVector> out,
                                                 const EmbedOptions& options) const {
+  LB_ASSIGN_OR_RETURN(const Embedder* way, way_of(options.texts.role));
+  if (way != this) return way->embed_sparse(texts, out, options);
   LB_RETURN_IF_ERROR(VectorShape::of_sparse(parts_->pipeline.forward(), options.texts).status());
   if (out.size() < texts.size()) {
     return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} sparse vectors; there is room for {}",
@@ -320,6 +388,8 @@ core::Result<EmbedStats> Embedder::embed_pairs(std::span<const TextPair> pairs, 
 
 core::Result<EmbedStats> Embedder::embed_ids(std::span<const Ids> texts, std::span<float> out,
                                              const EmbedOptions& options) const {
+  LB_ASSIGN_OR_RETURN(const Embedder* way, way_of(options.texts.role));
+  if (way != this) return way->embed_ids(texts, out, options);
   LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return embed_rows(texts.size(), out, options,
                     [&](std::size_t first, std::size_t count, const TokenLimits& limits, TokenTable& table) {

@@ -1,7 +1,8 @@
 // Embedder: text to vectors, with an unmodified sentence-transformers model folder from the hub.
 //
-// Thread-safe after construction: embed() may be called from many threads, which then share the requests of the
-// executable. The engine's registry must outlive it.
+// Of a router it has two ways, each with a pipeline of its own, and texts take that of their role; what it says of
+// itself is of its way for documents. Thread-safe after construction: embed() may be called from many threads, which
+// then share the requests of the executable. The engine's registry must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@
 namespace latebind::embedding {
 
 struct BatchRecord;
+struct ModelFolder;
 struct SparseVector;
 struct QueueState;
 struct TextPair;
@@ -44,6 +46,8 @@ struct EmbedderOptions {
   bool token_vectors = false;
   // What the model must be; nothing: either, for CrossEncoder and those who ask kind() afterwards.
   std::optional<EncoderKind> kind = EncoderKind::kEmbedder;
+  // Of a router, only the way for these texts, so that nothing is loaded in vain; kUnsaid: both.
+  TextRole role = TextRole::kUnsaid;
   // Hears of every batch that was computed: embedding/scheduler.h.
   std::function<void(const BatchRecord&)> on_batch{};
 };
@@ -61,10 +65,10 @@ struct TextOptions {
   bool keep_end = false;
   // Vectors of length 1, even if the model does not normalise.
   bool normalize = false;
+  // What the texts are: a model may have a prompt for it, or a way of its own.
+  TextRole role = TextRole::kUnsaid;
   // What is put before every text instead of what the model says. With token ids there is no choice to make.
   PromptChoice prompt{};
-  // What the texts are to a multi-vector encoder; others know no queries.
-  TextRole role = TextRole::kDocument;
 };
 
 // The vectors of the tokens of texts, one after the other.
@@ -101,6 +105,8 @@ class Embedder {
                                                       const core::Placement& placement, const EmbedderOptions& options);
   ~Embedder();
 
+  // Of the model, for messages.
+  [[nodiscard]] const std::string& name() const;
   [[nodiscard]] EncoderKind kind() const;
   // Length of a vector, how many numbers a pair has, or how many entries the vocabulary.
   [[nodiscard]] std::size_t dimension() const;
@@ -116,6 +122,11 @@ class Embedder {
   [[nodiscard]] graph::PoolingMode pooling() const;
   [[nodiscard]] bool normalizes() const;
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
+  // It is of a router.
+  [[nodiscard]] bool has_ways() const;
+  // Of texts with this role: the tokenizer, limits and attestation of a router's ways differ. kInvalidArgument where
+  // the role has to be said and is not.
+  [[nodiscard]] core::Result<const Embedder*> way_of(TextRole role) const;
   // Abandoned runs that have not returned from the vendor: core/placed_model.h.
   [[nodiscard]] std::size_t hung_runs() const;
 
@@ -130,9 +141,9 @@ class Embedder {
   [[nodiscard]] core::Status prepare() const;
 
   // Writes texts.size() rows of dimension() (or options.texts.dimensions) floats to `out`, in the order of the texts.
-  // An empty text embeds as the reference does. kInvalidArgument is for a prompt that there is not, and names the
-  // text's position and the byte when one is not UTF-8, kInternal the position and the device when a vector is not
-  // finite. On error `out` is unspecified.
+  // An empty text embeds as the reference does. kInvalidArgument is for a prompt that there is not and for a role that
+  // has to be said, and names the text's position and the byte when one is not UTF-8, kInternal the position and the
+  // device when a vector is not finite. On error `out` is unspecified.
   [[nodiscard]] core::Result<EmbedStats> embed(std::span<const std::string_view> texts, std::span<float> out,
                                                const EmbedOptions& options = {}) const;
 
@@ -170,6 +181,9 @@ class Embedder {
   friend class EmbedTask;
   friend class CrossEncoder;
   struct Parts;
+  static core::Result<std::unique_ptr<Embedder>> open_way(const core::Engine& engine, const ModelFolder& folder,
+                                                          const core::Placement& placement,
+                                                          const EmbedderOptions& options);
   template <class Tokenize>
   core::Result<EmbedStats> embed_rows(std::size_t count, std::span<float> out, const EmbedOptions& options,
                                       const Tokenize& tokenize) const;

@@ -20,6 +20,12 @@ struct Embedder::Parts {
   EncoderKind kind = EncoderKind::kEmbedder;
   CrossEncoderConfig scores{};
   bool compares_by_mean = false;
+  // Of a router: its way for queries, while the pipeline is that for documents, and which of them texts take of which
+  // nothing is said (ModelFolder). Without the former the pipeline is all that was opened, of `only`.
+  std::string name{};
+  std::unique_ptr<Embedder> queries{};
+  TextRole by_default = TextRole::kUnsaid;
+  TextRole only = TextRole::kUnsaid;
 };
 
 }  // namespace latebind::embedding

@@ -100,4 +100,12 @@ Status wrong_kind(std::string_view model, EncoderKind kind) {
   return {StatusCode::kInvalidArgument, fmt::format("{} {}", model, what)};
 }
 
+Status role_is_missing(std::string_view model) {
+  return {
+      StatusCode::kInvalidArgument,
+      fmt::format("{} takes queries and documents different ways, and its files name none for other texts: give the "
+                  "role of the texts, query or document",
+                  model)};
+}
+
 }  // namespace latebind::embedding

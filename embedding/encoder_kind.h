@@ -43,4 +43,7 @@ inline constexpr std::string_view kColbertFile = "artifact.metadata";
 // The refusal of a model of another kind than what is wanted, with the command for it.
 [[nodiscard]] core::Status wrong_kind(std::string_view model, EncoderKind kind);
 
+// The refusal of texts of which nothing is said, by a model that has to know whether they are queries or documents.
+[[nodiscard]] core::Status role_is_missing(std::string_view model);
+
 }  // namespace latebind::embedding

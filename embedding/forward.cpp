@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/platform/system_info.h"
 #include "embedding/pooling.h"
 
 namespace latebind::embedding {
@@ -34,6 +35,25 @@ core::Result<Forward> Forward::bind(std::shared_ptr<core::PlacedModel> model, co
   LB_RETURN_IF_ERROR(forward.bind_inputs());
   LB_RETURN_IF_ERROR(forward.bind_output());
   return forward;
+}
+
+Forward Forward::of_table(std::shared_ptr<const TermTable> table, const SparseRule& rule) {
+  Forward forward(nullptr, {.pooled = true, .sparse = rule, .dimension = table->size()});
+  forward.table_ = std::move(table);
+  core::Attestation attestation;
+  attestation.active.backend = "none";
+  attestation.active.device_full_name = "a table of weights, without a network";
+  // As many as may tokenize at once: there is nothing else to do.
+  attestation.active.requests = attestation.active.threads = platform::usable_processors();
+  attestation.active.leaves_padding_out = true;
+  attestation.active.compiles_nothing = true;
+  attestation.conclude(attestation.active.id(), {});
+  forward.no_device_ = std::make_shared<const core::Attestation>(std::move(attestation));
+  return forward;
+}
+
+std::shared_ptr<const core::Attestation> Forward::attestation() const {
+  return model_ != nullptr ? model_->attestation() : no_device_;
 }
 
 Status Forward::bind_inputs() {
@@ -117,6 +137,12 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
 
 Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch, const core::RunOptions& limits,
                     std::shared_ptr<const core::Attestation>* answered_by) const {
+  if (table_ != nullptr) {
+    for (const TextRow& row : rows)
+      table_->weigh(row.ids, *rule_.sparse, *row.sparse);
+    if (answered_by != nullptr) *answered_by = no_device_;
+    return {};
+  }
   const auto inputs = model_->inputs();
   const std::size_t elements = rows.size() * width;
   scratch.inputs.resize(inputs.size());
@@ -205,13 +231,16 @@ void Forward::deliver_sparse(const float* from, std::span<const TextRow> rows, s
                              std::vector<float>& pooled) const {
   const std::size_t dimension = rule_.dimension;
   for (const TextRow& row : rows) {
-    std::span<const float> logits(from, dimension);
-    if (!rule_.pooled) {
-      pooled.resize(dimension);
-      pool(rule_.pooling, {from, row.ids.size() * dimension}, pooled);
-      logits = pooled;
+    const std::span<const float> of_tokens(from, row.ids.size() * dimension);
+    if (!rule_.pooled) pooled.resize(dimension);
+    if (rule_.pooled) {
+      read_sparse({from, dimension}, *rule_.sparse, *row.sparse);
+    } else if (rule_.sparse->sums) {
+      sum_sparse(of_tokens, *rule_.sparse, pooled, *row.sparse);
+    } else {
+      pool(rule_.pooling, of_tokens, pooled);
+      read_sparse(pooled, *rule_.sparse, *row.sparse);
     }
-    read_sparse(logits, *rule_.sparse, *row.sparse);
     from += rule_.pooled ? dimension : width * dimension;
   }
 }

@@ -1,7 +1,8 @@
-// Forward: one batch of token ids through the placed model, and its vectors to their destinations.
+// Forward: one batch of token ids through the placed model, and its vectors to their destinations; or, of a model
+// without a network, through its table.
 //
 // Knows the model's inputs by name and type, and whether its output still has to be pooled. Immutable and thread-safe
-// after bind(); each call has its own Scratch.
+// once it is made; each call has its own Scratch.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "core/result.h"
 #include "embedding/model_folder.h"
 #include "embedding/sparse_vector.h"
+#include "embedding/term_table.h"
 
 namespace latebind::embedding {
 
@@ -31,7 +33,8 @@ struct OutputRule {
   bool may_be_unattended = false;
   PoolingMode pooling = PoolingMode::kMean;
   bool normalize = false;
-  // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum.
+  // Weights of a vocabulary's entries are wanted instead of a vector: of its numbers, pooled by their maximum, or
+  // summed.
   std::optional<SparseRule> sparse = std::nullopt;
   // Length of a vector; 0: what the model's output declares.
   std::size_t dimension = 0;
@@ -68,6 +71,8 @@ class Forward {
 
   // Rejects models that do not take token ids, naming the problem.
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule);
+  // No device has a part in it, which its attestation says: "none".
+  static Forward of_table(std::shared_ptr<const TermTable> table, const SparseRule& rule);
 
   [[nodiscard]] std::size_t dimension() const { return rule_.dimension; }
   [[nodiscard]] PoolingMode pooling() const { return rule_.pooling; }
@@ -79,9 +84,10 @@ class Forward {
   [[nodiscard]] bool normalizes_tokens() const { return rule_.keep_tokens && rule_.normalize_tokens; }
   // A text has a sparse vector instead.
   [[nodiscard]] bool gives_sparse() const { return rule_.sparse.has_value(); }
-  [[nodiscard]] const core::PlacedModel& model() const { return *model_; }
-
-  [[nodiscard]] core::Status prepare() const { return model_->prepare(); }
+  // As those of core::PlacedModel.
+  [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const;
+  [[nodiscard]] std::size_t hung_runs() const { return model_ != nullptr ? model_->hung_runs() : 0; }
+  [[nodiscard]] core::Status prepare() const { return model_ != nullptr ? model_->prepare() : core::Status(); }
 
   // Computes these texts, each padded to `width` tokens. `answered_by`, when given, receives which device computed
   // them.
@@ -106,7 +112,10 @@ class Forward {
   void deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,
                       std::vector<float>& pooled) const;
 
+  // One of the two, the latter with what stands for a device.
   std::shared_ptr<core::PlacedModel> model_;
+  std::shared_ptr<const TermTable> table_;
+  std::shared_ptr<const core::Attestation> no_device_;
   OutputRule rule_;
   std::vector<Feed> feeds_;  // in the order of the model's inputs
 };

@@ -128,8 +128,9 @@ Status ModelFiles::read_package() {
       if (file == "config.json" || file == "tokenizer.json")
         places.push_back(relative.substr(0, relative.size() - file.size()));
     }
+    // What has weights of its own keeps them: the table of a router's queries.
     for (const std::string& one : places)
-      references_[one + asset.path] = weights->second;
+      references_.try_emplace(one + asset.path, weights->second);
   } else if (info->format == "onnx") {
     references_[kOnnxPlace] = info->model;
   }

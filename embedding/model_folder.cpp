@@ -180,7 +180,6 @@ Status take_static(const Modules& modules, ModelFolder& model) {
   LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file));
   LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
   LB_ASSIGN_OR_RETURN(model.network, read_static_embedding(weights));
-  model.is_static = true;
   model.hidden_size = model.network->hidden_size();
   model.weights.push_back({.file = file, .place = {}});
   std::ranges::copy(modules.weights, std::back_inserter(model.weights));
@@ -280,14 +279,14 @@ Status check_task(const ConfigFile& of_transformer, const Modules& modules, cons
 
 // A sparse encoder: modules that give what it needs, and how many weights a text has.
 Status take_sparse(const Modules& modules, const ConfigFile& own, const path& list, ModelFolder& model) {
-  if (!modules.sparse) {
-    return unsupported_file(list, "a SparseEncoder without SpladePooling is not supported");
+  if (!modules.sparse && !modules.is_term_table) {
+    return unsupported_file(list, "a SparseEncoder without SpladePooling or SparseStaticEmbedding is not supported");
   }
   if (own.read && model.kind != EncoderKind::kSparseEncoder) {
-    return unsupported_file(own.file, "'model_type' is not SparseEncoder, but modules.json lists a SpladePooling");
+    return unsupported_file(own.file, "'model_type' is not SparseEncoder, but the modules are those of one");
   }
   model.kind = EncoderKind::kSparseEncoder;
-  model.sparse = *modules.sparse;
+  model.sparse = modules.sparse.value_or(SparseRule());
   if (!own.read) return {};
   constexpr std::size_t kMostMax = std::size_t{1} << 31;
   LB_ASSIGN_OR_RETURN(const auto most,
@@ -301,7 +300,12 @@ Status take_kind(const Modules& modules, const ConfigFile& own, const std::optio
                  const path& config_file, const std::optional<json>& tokenizer_config, ModelFolder& model) {
   const path list = model.files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(model.kind, read_encoder_kind(own, modules.listed, config));
-  if (modules.sparse || model.kind == EncoderKind::kSparseEncoder) return take_sparse(modules, own, list, model);
+  if (modules.sparse || modules.is_term_table || model.kind == EncoderKind::kSparseEncoder) {
+    return take_sparse(modules, own, list, model);
+  }
+  if (modules.router && model.kind != EncoderKind::kEmbedder) {
+    return unsupported_file(list, "a Router is supported in embedders and sparse encoders alone");
+  }
   if (model.kind == EncoderKind::kMultiVectorEncoder) return {};
   if (model.kind == EncoderKind::kEmbedder) {
     if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
@@ -345,6 +349,93 @@ Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& trans
   return found;
 }
 
+// A sparse encoder without a network.
+Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
+  ModelFolder model;
+  model.files = std::move(given);
+  const ModelFiles& files = model.files;
+  const path& folder = modules.transformer;
+  const path config_file = folder / "config.json";
+  const path tokenizer_config_file = folder / kTokenizerConfigFile;
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, config_file));
+  const json described = config.value_or(json::object());
+  const std::string config_name = platform::path_to_utf8(config_file);
+  LB_ASSIGN_OR_RETURN(const std::string weights_path, read_text(described, "path", "", config_name));
+  if (!weights_path.empty()) {
+    return unsupported_file(config_file, fmt::format("'path' is '{}': weights are read from {} alone",
+                                                     printable(weights_path), kSafetensorsFile));
+  }
+  LB_ASSIGN_OR_RETURN(const auto tokenizer_config, read_object(files, tokenizer_config_file, kTokenizerConfigLimits));
+  FoundTokenizer tokenizer;
+  model.tokenizer_file = folder / "tokenizer.json";
+  if (!files.has(model.tokenizer_file)) {
+    LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, folder, described, tokenizer_config));
+    model.tokenizer_class = tokenizer.made_by;
+    if (model.tokenizer_class == nullptr) {
+      return Status(StatusCode::kNotFound, fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
+                                                       platform::quoted(folder), tokenizer.missing));
+    }
+    model.tokenizer_file = folder / model.tokenizer_class->vocabulary_file;
+  }
+  if (tokenizer_config) {
+    const Status status = refuse_tokenizer_options(*tokenizer_config);
+    if (!status.ok()) return status.with_context(platform::path_to_utf8(folder));
+  }
+  ConfigFile own{.file = files.place() / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_ASSIGN_OR_RETURN(const auto first, read_object(files, files.place() / "config.json"));
+  read_extras(own, first, model);
+  LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
+  LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
+
+  model.term_table_file = folder / kSafetensorsFile;
+  LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(*model.term_table_file));
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
+  model.is_static = true;
+  model.term_table = std::make_shared<const TermTable>(std::move(table));
+  model.small_files = {model.tokenizer_file, config_file, files.place() / "modules.json", own.file,
+                       tokenizer_config_file};
+  for (const std::string& name : tokenizer.files)
+    model.small_files.push_back(folder / name);
+  std::ranges::copy(modules.files, std::back_inserter(model.small_files));
+  std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
+  LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens({}, folder, tokenizer_config, kTokensMax));
+  return model;
+}
+
+Result<Modules> modules_of(const ModelFiles& files, TextRole role) {
+  ConfigFile own{.file = files.place() / "config_sentence_transformers.json"};
+  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, files.place() / "config.json"));
+  return read_modules(files, own, config, role);
+}
+
+Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const FolderOptions& options);
+
+// The way for queries, beside that for documents, which `model` has.
+Status take_router(const Modules& documents, const FolderOptions& options, ModelFolder& model) {
+  const ModelFiles& files = model.files;
+  LB_ASSIGN_OR_RETURN(const Modules modules, modules_of(files, TextRole::kQuery));
+  const path& file = documents.files.front();
+  // The ONNX file that is asked for is that of the documents' network.
+  if (!options.onnx_file.empty() && !modules.is_term_table) {
+    return unsupported_file(file, fmt::format("the ONNX file '{}' with a router to two networks is not supported",
+                                              printable(options.onnx_file)));
+  }
+  LB_ASSIGN_OR_RETURN(ModelFolder queries, read_way(files, modules, {}));
+  if (queries.kind != model.kind) return unsupported_file(file, "its two ways give different kinds of vectors");
+  if (queries.term_table != nullptr && model.network != nullptr &&
+      queries.term_table->size() > model.network->vocabulary_size()) {
+    return invalid_file(*queries.term_table_file,
+                        fmt::format("'weight' has {} numbers, but the documents' vocabulary has {} entries",
+                                    queries.term_table->size(), model.network->vocabulary_size()));
+  }
+  model.queries = std::make_shared<const ModelFolder>(std::move(queries));
+  model.by_default = documents.router->by_default;
+  return {};
+}
+
 }  // namespace
 
 Result<ModelFolder> ModelFolder::open(const path& given, const FolderOptions& options) {
@@ -353,14 +444,30 @@ Result<ModelFolder> ModelFolder::open(const path& given, const FolderOptions& op
 }
 
 Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& options) {
+  LB_ASSIGN_OR_RETURN(const Modules modules, modules_of(given, TextRole::kDocument));
+  LB_ASSIGN_OR_RETURN(ModelFolder model, read_way(std::move(given), modules, options));
+  if (modules.router) LB_RETURN_IF_ERROR(take_router(modules, options, model));
+  return model;
+}
+
+namespace {
+
+// What the modules say, of which there is one way.
+Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const FolderOptions& options) {
+  if (modules.is_term_table) {
+    if (options.onnx_file.empty()) return read_term_table(std::move(given), modules);
+    return unsupported_file(given.place() / "modules.json",
+                            fmt::format("SparseStaticEmbedding with the ONNX file '{}' is not supported: it is a table "
+                                        "of its weights",
+                                        printable(options.onnx_file)));
+  }
   ModelFolder model;
   model.files = std::move(given);
+  model.is_static = modules.is_static;
   const ModelFiles& files = model.files;
   const path& place = files.place();
   ConfigFile own{.file = place / "config_sentence_transformers.json"};
   LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_ASSIGN_OR_RETURN(const auto first_config, read_object(files, place / "config.json"));
-  LB_ASSIGN_OR_RETURN(const Modules modules, read_modules(files, own, first_config));
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
   model.is_listed = modules.listed;
@@ -371,9 +478,12 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   if (is_asked_for) {
     LB_ASSIGN_OR_RETURN(model.onnx_file, find_onnx_file(files, options.onnx_file));
   }
-  for (const path& candidate : {transformer / "onnx" / "model.onnx", transformer / "model.onnx",
-                                place / "onnx" / "model.onnx", place / "model.onnx"}) {
-    if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
+  for (const path& folder : {transformer, place}) {
+    // One in the model's own folder is not of either way of a router alone.
+    if (modules.router && folder != transformer) continue;
+    for (const path& candidate : {folder / "onnx" / "model.onnx", folder / "model.onnx"}) {
+      if (!model.onnx_file && files.has(candidate)) model.onnx_file = candidate;
+    }
   }
 
   const path config_file = transformer / "config.json";
@@ -430,6 +540,7 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
                     "weights",
                     printable(options.onnx_file)));
   }
+  LB_ASSIGN_OR_RETURN(const auto first_config, read_object(files, place / "config.json"));
   read_extras(own, first_config, model);
   LB_RETURN_IF_ERROR(read_defaults(modules, own, has_weights && !is_asked_for, model));
 
@@ -488,6 +599,15 @@ Result<ModelFolder> ModelFolder::of(ModelFiles given, const FolderOptions& optio
   return model;
 }
 
+}  // namespace
+
+Result<const ModelFolder*> ModelFolder::way_of(TextRole role) const {
+  if (queries == nullptr) return this;
+  const TextRole taken = role == TextRole::kUnsaid ? by_default : role;
+  if (taken == TextRole::kUnsaid) return role_is_missing(name());
+  return taken == TextRole::kQuery ? queries.get() : this;
+}
+
 std::size_t ModelFolder::dimension() const {
   std::size_t numbers = hidden_size;
   for (const VectorModule& module : behind_pooling) {
@@ -506,7 +626,7 @@ std::vector<path> ModelFolder::large_files() const {
 
 Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
   if (wanted == 0) return max_tokens;
-  const std::size_t most = network ? network->tokens_max() : max_tokens;
+  const std::size_t most = network ? network->tokens_max() : term_table != nullptr ? kTokensMax : max_tokens;
   if (wanted > most) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));
@@ -537,7 +657,7 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     given.merges = text_of(merges);
   }
   return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
-                                          {.markers = multi_vector.markers});
+                                          {.special_tokens = !is_static, .markers = multi_vector.markers});
 }
 
 }  // namespace latebind::embedding

@@ -23,6 +23,7 @@
 #include "embedding/multi_vector_config.h"
 #include "embedding/prompts.h"
 #include "embedding/sparse_vector.h"
+#include "embedding/term_table.h"
 
 namespace latebind::embedding {
 
@@ -70,9 +71,16 @@ struct ModelFolder {
   // one, for who asks for them.
   Prompts prompts{};
   std::vector<std::size_t> matryoshka_dimensions{};
-  // StaticEmbedding: its texts have no special tokens.
+  // Of a sparse encoder without a network, instead of `network`, weights and ONNX file; and its file.
+  std::shared_ptr<const TermTable> term_table = nullptr;
+  std::optional<std::filesystem::path> term_table_file = std::nullopt;
+  // A table of vectors or weights instead of a network: its texts have no special tokens.
   bool is_static = false;
   std::size_t max_tokens = 0;  // the minimum of what sentence_bert_config.json and the position table allow
+  // Of a router: its way for queries; all of the above is its way for documents. And which of them texts take of which
+  // nothing is said; kUnsaid: neither.
+  std::shared_ptr<const ModelFolder> queries = nullptr;
+  TextRole by_default = TextRole::kUnsaid;
 
   // kNotFound, kInvalidModel or kUnsupported, naming the file and the key; the errors of find_onnx_file().
   // `given`: a folder, or a bundle.
@@ -80,6 +88,8 @@ struct ModelFolder {
   // From files that were found already.
   static core::Result<ModelFolder> of(ModelFiles given, const FolderOptions& options = {});
 
+  // The way of texts with this role. kInvalidArgument where it has to be said and is not.
+  [[nodiscard]] core::Result<const ModelFolder*> way_of(TextRole role) const;
   // Token vectors are pooled here instead of by the network, which pools all of them.
   [[nodiscard]] bool pools_here() const { return prompts.left_out && prompts.excluded_by.empty(); }
   // The weights' files, or else the ONNX file: those that are large.

@@ -32,15 +32,6 @@ using std::filesystem::path;
 
 namespace {
 
-constexpr std::size_t kModulesMax = 32;
-
-// A module's folder. The list comes from outside: it must not lead out of the model's folder.
-Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
-  if (!stays_inside(relative))
-    return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
-  return relative.empty() || relative == "." ? folder : folder / platform::path_from_utf8(relative);
-}
-
 struct NamedMode {
   std::string_view name;  // in newer files
   const char* key;        // in older ones
@@ -121,16 +112,16 @@ Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "pooling_strategy", "max", name));
-  if (strategy != "max") {
+  if (strategy != "max" && strategy != "sum") {
     return unsupported_file(file,
-                            fmt::format("'pooling_strategy' is '{}'; only max is supported", printable(strategy)));
+                            fmt::format("'pooling_strategy' is '{}'; supported are max and sum", printable(strategy)));
   }
   LB_ASSIGN_OR_RETURN(const std::string function, read_text(config, "activation_function", "relu", name));
   if (function != "relu" && function != "log1p_relu") {
     return unsupported_file(
         file, fmt::format("'activation_function' is '{}'; supported are relu and log1p_relu", printable(function)));
   }
-  return SparseRule{.log_twice = function == "log1p_relu"};
+  return SparseRule{.log_twice = function == "log1p_relu", .sums = strategy == "sum"};
 }
 
 // What modules read and write, in sentence-transformers' words.
@@ -206,11 +197,11 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
 }
 
 // One of a multi-vector encoder's, behind the network.
-Status read_token_module(const ModelFiles& files, const std::string& type, const std::string& kind, std::size_t number,
+Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
                          const path& place, Modules& modules) {
   const path list = files.place() / "modules.json";
   const bool has_folder = place != files.place() && place != modules.transformer;
-  if (kind == "Dense" && !modules.normalize && has_folder) return read_behind(files, kind, place, modules);
+  if (kind == "Dense" && !modules.normalize && has_folder) return read_behind(files, std::string(kind), place, modules);
   if (kind == "MultiVectorMask" && !modules.mask_file && !modules.adds_token_ends && has_folder) {
     modules.mask_file = place / "config.json";
     modules.files.push_back(*modules.mask_file);
@@ -245,21 +236,21 @@ Status read_token_module(const ModelFiles& files, const std::string& type, const
                                             printable(type), number + 1));
 }
 
-// The next module of the list; `number` is how many came before.
-Status read_module(const ModelFiles& files, const json& module, std::size_t number, Modules& modules) {
+// The next module of `file`; `number` is how many came before.
+Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
+                   Modules& modules) {
   const path& folder = files.place();
-  const path file = folder / "modules.json";
-  const std::string name = platform::path_to_utf8(file);
-  if (!module.is_object()) return invalid_file(file, "a module is no object");
-  LB_ASSIGN_OR_RETURN(const std::string type, read_text(module, "type", "", name));
-  LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
-  LB_ASSIGN_OR_RETURN(const path place, module_folder(folder, file, relative));
-  const bool is_known =
-      type.starts_with("sentence_transformers.") || (modules.of_tokens && type == "pylate.models.Dense.Dense");
-  const std::string kind = is_known ? type.substr(type.rfind('.') + 1) : std::string();
-  if (modules.of_tokens && number > 0) return read_token_module(files, type, kind, number, place, modules);
+  const path place = module.folder.empty() ? folder : folder / platform::path_from_utf8(module.folder);
+  const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
+  const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
+  if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
   const bool is_open =
       (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.sparse;
+  if (kind == "SparseStaticEmbedding" && number == 0) {
+    modules.transformer = place;
+    modules.is_term_table = true;
+    return {};
+  }
   // The last is the name that older files have for a Transformer with the task fill-mask.
   const bool is_network =
       kind == "Transformer" || (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
@@ -269,11 +260,12 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
     modules.scores_terms = kind == "MLMTransformer";
     return {};
   }
-  if (kind == "Pooling" && number == 1 && !modules.is_static) {
+  const bool is_behind_network = number == 1 && !modules.is_static && !modules.is_term_table;
+  if (kind == "Pooling" && is_behind_network) {
     modules.pooling_file = place / "config.json";
     return read_pooling(files, modules);
   }
-  if (kind == "SpladePooling" && number == 1 && !modules.is_static) {
+  if (kind == "SpladePooling" && is_behind_network) {
     modules.pooling_file = place / "config.json";
     modules.pooling = PoolingMode::kMax;
     LB_ASSIGN_OR_RETURN(modules.sparse, read_sparse_pooling(files, *modules.pooling_file));
@@ -287,11 +279,13 @@ Status read_module(const ModelFiles& files, const json& module, std::size_t numb
   if (kind == "Dropout" && is_open) return {};
   // A module of its own: weights of the model's own folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && place != folder && place != modules.transformer)
-    return read_behind(files, kind, place, modules);
-  return unsupported_file(file, fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
-                                            "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
-                                            "and, perhaps, Normalize, in this order, or Transformer and SpladePooling",
-                                            printable(type), number + 1));
+    return read_behind(files, std::string(kind), place, modules);
+  return unsupported_file(file,
+                          fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
+                                      "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
+                                      "and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
+                                      "SparseStaticEmbedding; or a Router to such modules as the first",
+                                      printable(module.type), number + 1));
 }
 
 }  // namespace
@@ -302,9 +296,10 @@ Result<std::optional<json>> read_object(const ModelFiles& files, const path& fil
   return document;
 }
 
-Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<json>& config) {
+Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<json>& config,
+                             TextRole role) {
   Modules modules{.transformer = files.place()};
-  const path file = files.place() / "modules.json";
+  path file = files.place() / "modules.json";
   LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
   modules.listed = document.has_value();
   modules.of_tokens = has_multi_vectors(own, modules.listed, config);
@@ -319,12 +314,20 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     const bool has_none = type == own.read->end() || type->is_null();
     modules.adds_token_ends = is_colbert(*own.read) || (has_none && has_pylate_keys(*own.read));
   }
-  if (!document->is_array()) return invalid_file(file, "an array of modules was expected");
-  if (document->empty() || document->size() > kModulesMax) {
-    return invalid_file(file, fmt::format("{} modules, between 1 and {} are read", document->size(), kModulesMax));
+  LB_ASSIGN_OR_RETURN(std::vector<ListedModule> list, read_module_list(*document, platform::path_to_utf8(file)));
+  if (begins_with_router(list)) {
+    const std::string& folder = list.front().folder;
+    const path router_file = files.place() / platform::path_from_utf8(folder) / kRouterFile;
+    LB_ASSIGN_OR_RETURN(const json router, read_config(files, router_file));
+    LB_ASSIGN_OR_RETURN(modules.router, read_router(router, folder, platform::path_to_utf8(router_file)));
+    modules.files.push_back(router_file);
+    const auto& way = modules.router->modules_of(role);
+    list.erase(list.begin());
+    list.insert(list.begin(), way.begin(), way.end());
+    file = router_file;
   }
-  for (std::size_t i = 0; i < document->size(); ++i)
-    LB_RETURN_IF_ERROR(read_module(files, (*document)[i], i, modules));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
   if (modules.adds_token_ends) {
     if (modules.behind.empty() && !is_colbert(*own.read)) {
       return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");

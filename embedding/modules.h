@@ -13,6 +13,7 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/encoder_kind.h"
 #include "embedding/model_files.h"
+#include "embedding/router.h"
 #include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
@@ -27,6 +28,8 @@ struct Modules {
   std::filesystem::path transformer{};  // folder of config.json and the weights
   // StaticEmbedding instead of Transformer and Pooling: it has no config.json, and gives the mean.
   bool is_static = false;
+  // SparseStaticEmbedding instead: a table of weights (term_table.h), whose config.json describes no network.
+  bool is_term_table = false;
   // Its configuration; without modules.json there is none, and the mean is meant.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
@@ -53,6 +56,8 @@ struct Modules {
   bool adds_token_ends = false;
   // False without modules.json: then its companions are not read either.
   bool listed = false;
+  // What is first in the list, where these are the modules of one of its ways.
+  std::optional<Router> router = std::nullopt;
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's
   std::vector<WeightsFile> weights{};          // of the modules behind pooling
 
@@ -60,10 +65,11 @@ struct Modules {
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
 };
 
-// `own` is config_sentence_transformers.json, `config` config.json beside modules.json. kNotFound, kInvalidModel or
-// kUnsupported, naming the file and what it has.
+// Those of texts with this role, where a router has different ones. `own` is config_sentence_transformers.json,
+// `config` config.json beside modules.json. kNotFound, kInvalidModel or kUnsupported, naming the file and what it has.
 [[nodiscard]] core::Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own,
-                                                 const std::optional<nlohmann::json>& config);
+                                                 const std::optional<nlohmann::json>& config,
+                                                 TextRole role = TextRole::kUnsaid);
 
 // The object in a file that may be missing.
 [[nodiscard]] core::Result<std::optional<nlohmann::json>> read_object(const ModelFiles& files,

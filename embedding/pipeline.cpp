@@ -30,8 +30,8 @@ std::string name_of(const TextPair& /*pair*/, std::uint64_t position) {
   return fmt::format("pairs[{}]", position);
 }
 
-std::size_t requests_of(const core::PlacedModel& model) {
-  return std::max<std::size_t>(1, model.attestation()->active.requests);
+std::size_t requests_of(const Forward& forward) {
+  return std::max<std::size_t>(1, forward.attestation()->active.requests);
 }
 
 }  // namespace
@@ -43,15 +43,11 @@ Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std:
       limits_(std::move(limits)),
       prompts_(std::move(prompts)),
       batch_tokens_(batch_tokens),
-      requests_(requests_of(forward_.model())),
+      requests_(requests_of(forward_)),
       scheduler_(forward_, team_, requests_, batch_tokens_, limits_.longest(), std::move(on_batch)),
       team_(requests_) {}
 
 core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const {
-  if (options.role == TextRole::kQuery && !limits_.query) {
-    return Status(StatusCode::kInvalidArgument,
-                  "queries are told apart by multi-vector encoders alone; others have prompts for them");
-  }
   TokenLimits limits = this->limits(options.role);
   if (options.max_tokens > limits.max_tokens) {
     return Status(StatusCode::kInvalidArgument,
@@ -66,9 +62,9 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   }
   limits.refuse_longer = options.refuse_longer;
   limits.keep_end = options.keep_end;
-  // Without a choice a role has its own prompt, and other models the one that they say.
+  // Without a choice a multi-vector encoder's texts have their marker, and others the prompt of their role.
   if (!limits_.query || options.prompt.is_made()) {
-    LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt));
+    LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt, options.role));
   }
   if (prompts_.left_out && !limits.prompt.empty()) {
     LB_ASSIGN_OR_RETURN(limits.prompt_tokens, count_prompt_tokens(limits.prompt, *tokenizer_, limits.max_tokens));

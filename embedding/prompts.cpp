@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/text/quote.h"
@@ -27,15 +28,32 @@ std::string names_of(const std::map<std::string, std::string, std::less<>>& prom
   return names.empty() ? "none" : names;
 }
 
+// Those that texts with a role have, the first that there is.
+constexpr std::string_view kQueryNames[] = {"query"};
+constexpr std::string_view kDocumentNames[] = {"document", "passage", "corpus"};
+
+std::span<const std::string_view> names_for(TextRole role) {
+  if (role == TextRole::kQuery) return kQueryNames;
+  return kDocumentNames;
+}
+
 }  // namespace
 
-Result<std::string> Prompts::choose(const PromptChoice& choice) const {
+std::string Prompts::of(TextRole role) const {
+  if (role == TextRole::kUnsaid) return by_default;
+  for (const std::string_view name : names_for(role)) {
+    if (const auto found = by_name.find(name); found != by_name.end()) return found->second;
+  }
+  return {};
+}
+
+Result<std::string> Prompts::choose(const PromptChoice& choice, TextRole role) const {
   if (choice.text && choice.name) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("the prompt {} and the name of one, {}, were given: give one of them",
                               core::quoted(*choice.text, kShownBytes), core::quoted(*choice.name, kShownBytes)));
   }
-  std::string chosen = by_default;
+  std::string chosen = of(role);
   if (choice.text) {
     if (const auto bad = core::find_invalid_utf8(*choice.text)) {
       return Status(StatusCode::kInvalidArgument, fmt::format("the prompt is not UTF-8 at byte {}", *bad));

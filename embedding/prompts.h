@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "embedding/text_role.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
@@ -37,9 +38,14 @@ struct Prompts {
   // Where it does, and that is not computed here: the file that says so.
   std::string excluded_by{};
 
-  // The prompt of a call, perhaps "". kInvalidArgument for a name that the model does not have, for two choices and for
-  // what is not UTF-8; kUnsupported for any prompt but "" where `excluded_by` says so.
-  [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice) const;
+  // The prompt of a call, perhaps "". Where it makes no choice, texts with a role have the prompt of that name
+  // ("query"; "document", "passage" or "corpus", the first that there is), or none. kInvalidArgument for a name that
+  // the model does not have, for two choices and for what is not UTF-8; kUnsupported for any prompt but "" where
+  // `excluded_by` says so.
+  [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice, TextRole role = TextRole::kUnsaid) const;
+
+ private:
+  [[nodiscard]] std::string of(TextRole role) const;
 };
 
 // How many tokens at the front of a text are its prompt's where pooling leaves them out: those of the prompt alone,

@@ -176,7 +176,7 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   work->caller_helps = texts.caller_helps;
   work->limits = std::move(texts.limits);
   work->submitted = work->begun = work->over = std::chrono::steady_clock::now();
-  const auto attested = forward_.model().attestation();
+  const auto attested = forward_.attestation();
   const auto lengths = work->tokens.lengths();
   work->plan = plan_batches(lengths, {.tokens = batch_tokens_,
                                       .workers = requests_,

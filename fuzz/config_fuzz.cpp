@@ -1,5 +1,5 @@
-// Fuzzes the files of a model folder: config.json, modules.json, the pooling's and the tokenizer's settings, separated
-// by NUL bytes in this order. An empty part is a file that is not there.
+// Fuzzes the files of a model folder: config.json, modules.json, the pooling's and the tokenizer's settings, and a
+// router's, separated by NUL bytes in this order. An empty part is a file that is not there.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -45,7 +45,8 @@ const fs::path& folder() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static constexpr std::array kFiles{"config.json",           "modules.json",
                                      "1_Pooling/config.json", "sentence_bert_config.json",
-                                     "tokenizer_config.json", "config_sentence_transformers.json"};
+                                     "tokenizer_config.json", "config_sentence_transformers.json",
+                                     "router_config.json"};
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   for (const char* name : kFiles) {
     const std::size_t end = std::min(rest.find('\0'), rest.size());
@@ -71,5 +72,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(model->max_tokens >= 2 && model->max_tokens <= (std::size_t{1} << 17));
   require(model->network && model->hidden_size <= latebind::embedding::kHiddenSizeMax);
   require(model->max_tokens <= model->network->tokens_max());
+  if (model->queries == nullptr) return 0;
+  require(model->queries->tokenizer_file.lexically_normal().string().starts_with(inside));
+  for (const latebind::embedding::WeightsFile& weights : model->queries->weights)
+    require(weights.file.lexically_normal().string().starts_with(inside));
   return 0;
 }

@@ -46,17 +46,33 @@ Status warm(const embedding::CrossEncoder& encoder) {
 }
 
 // Texts of one token and of the longest batches: what the vendor makes ready for them is ready then.
-Status warm(const embedding::Embedder& embedder) {
-  LB_RETURN_IF_ERROR(embedder.prepare());
-  if (embedder.gives_token_vectors()) return {};
+Status warm(const embedding::Embedder& embedder, embedding::TextRole role) {
+  const embedding::EmbedOptions options{.texts = {.role = role}};
   const bool is_sparse = embedder.kind() == embedding::EncoderKind::kSparseEncoder;
   std::vector<float> vector(is_sparse ? 0 : embedder.dimension());
   embedding::SparseVector sparse;
   for (const std::string_view text : {"", "What the device makes ready for its first text is made ready now."}) {
-    LB_RETURN_IF_ERROR(
-        (is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}) : embedder.embed({&text, 1}, vector)).status());
+    LB_RETURN_IF_ERROR((is_sparse ? embedder.embed_sparse({&text, 1}, {&sparse, 1}, options)
+                                  : embedder.embed({&text, 1}, vector, options))
+                           .status());
   }
   return {};
+}
+
+Status warm(const embedding::MultiVectorEncoder& encoder) {
+  LB_RETURN_IF_ERROR(encoder.network().prepare());
+  const std::string_view text = "What the device makes ready for its first text is made ready now.";
+  embedding::TokenVectors vectors;
+  return encoder.encode({&text, 1}, vectors).status();
+}
+
+// Both ways of a router.
+Status warm(const embedding::Embedder& embedder) {
+  LB_RETURN_IF_ERROR(embedder.prepare());
+  if (embedder.gives_token_vectors()) return {};
+  if (!embedder.has_ways()) return warm(embedder, embedding::TextRole::kUnsaid);
+  LB_RETURN_IF_ERROR(warm(embedder, embedding::TextRole::kQuery));
+  return warm(embedder, embedding::TextRole::kDocument);
 }
 
 }  // namespace
@@ -100,6 +116,9 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     } else if (network->kind() == embedding::EncoderKind::kSparseEncoder) {
       model->sparse_encoder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->sparse_encoder));
+    } else if (network->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
+      model->multi_vector_encoder = embedding::MultiVectorEncoder::of(std::move(network));
+      LB_RETURN_IF_ERROR(warm(*model->multi_vector_encoder));
     } else {
       model->embedder = std::move(network);
       LB_RETURN_IF_ERROR(warm(*model->embedder));

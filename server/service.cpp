@@ -58,6 +58,38 @@ Refusal overloaded(std::string message) {
       .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
 }
 
+// What models may be asked for.
+bool gives_vectors(const ServedModel& model) {
+  return model.embedder != nullptr;
+}
+bool gives_token_vectors(const ServedModel& model) {
+  return model.multi_vector_encoder != nullptr || model.token_embedder != nullptr;
+}
+bool gives_sparse_vectors(const ServedModel& model) {
+  return model.sparse_encoder != nullptr;
+}
+bool gives_scores(const ServedModel& model) {
+  return model.cross_encoder != nullptr || model.multi_vector_encoder != nullptr;
+}
+
+// A score for each document, instead of its vectors.
+Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& query, Vectors documents) {
+  std::vector<float> scores;
+  std::span<const float> rest(documents.rows);
+  for (const std::uint32_t vectors : documents.vector_counts) {
+    const auto document = rest.first(vectors * documents.dimension);
+    rest = rest.subspan(document.size());
+    scores.push_back(encoder.compare(query.rows, document));
+  }
+  documents.rows = std::move(scores);
+  documents.dimension = 1;
+  documents.tokens += query.tokens;
+  documents.tokenizing += query.tokenizing;
+  documents.waiting += query.waiting;
+  documents.computing += query.computing;
+  return documents;
+}
+
 // What the vectors of a request and its answer take at most; of tokens, before they are counted.
 std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
                            std::size_t prompt_bytes) {
@@ -223,9 +255,9 @@ std::size_t Service::hung_runs_of(const ServedModel& model) {
 
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
   const bool is_sparse = call.kind == VectorKind::kSparse;
-  const auto found = is_sparse
-                         ? find_for(call.model, [](const ServedModel& one) { return one.sparse_encoder != nullptr; })
-                         : find_for(call.model, [](const ServedModel& one) { return one.embedder != nullptr; });
+  const auto found = find_for(call.model, call.kind == VectorKind::kOfTexts    ? gives_vectors
+                                          : call.kind == VectorKind::kOfTokens ? gives_token_vectors
+                                                                               : gives_sparse_vectors);
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
   const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
   const std::size_t read = texts != nullptr ? texts->size() : ids->size();
@@ -238,21 +270,29 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   });
   if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
-  if (is_sparse ? model.sparse_encoder == nullptr : model.embedder == nullptr) {
+  const bool of_tokens = call.kind == VectorKind::kOfTokens;
+  const bool is_late = of_tokens && model.multi_vector_encoder != nullptr;
+  if (is_sparse ? model.sparse_encoder == nullptr : model.embedder == nullptr && !is_late) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,
                 .message = fmt::format("{} makes no {}vectors of texts", model.name, is_sparse ? "sparse " : ""),
                 .param = "model"});
   }
-  const bool of_tokens = call.kind == VectorKind::kOfTokens;
-  if (of_tokens && model.token_embedder == nullptr) {
+  if (of_tokens && !is_late && model.token_embedder == nullptr) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
                         .message = "vectors of tokens are not served: the server was started without --token-vectors",
                         .param = {}});
   }
-  const embedding::Embedder& embedder = is_sparse   ? *model.sparse_encoder
-                                        : of_tokens ? *model.token_embedder
-                                                    : *model.embedder;
+  const embedding::Embedder& whole = is_late     ? model.multi_vector_encoder->network()
+                                     : is_sparse ? *model.sparse_encoder
+                                     : of_tokens ? *model.token_embedder
+                                                 : *model.embedder;
+  const auto way = whole.way_of(call.role);
+  if (!way.ok()) {
+    return done(
+        Refusal{.kind = RefusalKind::kBadRequest, .message = std::string(way.status().message()), .param = "role"});
+  }
+  const embedding::Embedder& embedder = **way;
   if (count > limits_.texts_max) {
     return done(
         Refusal{.kind = RefusalKind::kTooManyTexts,
@@ -276,7 +316,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   std::size_t prompt_bytes = 0;
   if (texts != nullptr) {
-    const auto chosen = embedder.prompts().choose(prompt);
+    const auto chosen = embedder.prompts().choose(prompt, call.role);
     if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
     prompt_bytes = chosen->size();
   }
@@ -284,10 +324,11 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     return done(*std::move(refusal));
 
   embedding::TaskOptions options;
+  options.texts.role = call.role;
   options.texts.dimensions = call.dimensions;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
-  options.texts.normalize = call.normalize && !is_sparse;
+  options.texts.normalize = call.normalize && !is_sparse && !is_late;
   if (texts != nullptr) options.texts.prompt = prompt;
   options.waiting_tokens_max = limits_.queue_tokens_max;
   if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
@@ -302,7 +343,70 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   });
 }
 
+// The query first, and then, when its vectors are there, the documents.
+void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
+                         std::function<void(Outcome<Vectors>)> done) {
+  const embedding::Embedder& network = model.multi_vector_encoder->network();
+  const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = count;
+    record.characters = characters_of(call.documents);
+    record.model = model.name;
+  });
+  if (count > limits_.texts_max) {
+    return done(
+        Refusal{.kind = RefusalKind::kTooManyTexts,
+                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
+                .param = "documents"});
+  }
+  const std::uint64_t tokens_max = kTokenVectorBytesMax / (network.dimension() * sizeof(float));
+  std::uint64_t tokens = 0;
+  std::uint64_t bytes = 0;
+  for (const std::string& document : call.documents) {
+    tokens += std::min<std::uint64_t>(document.size() + 8, network.max_tokens());
+    bytes += document.size() + kScoreBytes;
+  }
+  bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
+  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
+  embedding::TaskOptions options;
+  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = call.keep_end;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.tokens_max = tokens_max;
+
+  auto rank = [this, exchange, &model, options,
+               documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
+               done = std::move(done)](Outcome<Vectors> asked) mutable {
+    if (std::holds_alternative<Refusal>(asked)) return done(std::move(asked));
+    auto query = std::make_shared<const Vectors>(std::move(std::get<Vectors>(asked)));
+    options.texts.role = embedding::TextRole::kDocument;
+    auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
+      if (auto* vectors = std::get_if<Vectors>(&found)) {
+        *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
+        exchange->note([&](RequestRecord& record) { record.tokens = vectors->tokens; });
+      }
+      done(std::move(found));
+    };
+    compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
+      const std::vector<std::string_view> views(documents->begin(), documents->end());
+      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), views, options, std::move(over));
+    });
+  };
+  embedding::TaskOptions of_query = options;
+  of_query.texts.role = embedding::TextRole::kQuery;
+  compute(exchange, model, std::move(rank), [&](embedding::EmbedTask::Done over) {
+    const std::string_view view = call.query;
+    return embedding::EmbedTask::start(network, {&view, 1}, of_query, std::move(over));
+  });
+}
+
 void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
+  const auto found = find_for(call.model, gives_scores);
+  const auto* const chosen = std::get_if<const ServedModel*>(&found);
+  if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
+    return score_late(exchange, **chosen, std::move(call), std::move(done));
+  }
   std::uint64_t bytes = 0;
   for (const std::string& document : call.documents)
     bytes += document.size() + kScoreBytes;
@@ -483,6 +587,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   vectors.sparse = std::move(outcome.sparse);
   vectors.dimension = outcome.dimension;
   vectors.token_counts = std::move(outcome.token_counts);
+  vectors.vector_counts = std::move(outcome.vector_counts);
   vectors.tokens = outcome.stats.tokens;
   vectors.tokenizing = outcome.tokenizing;
   vectors.waiting = outcome.waiting;

@@ -27,6 +27,7 @@
 #include "embedding/cross_encoder.h"
 #include "embedding/embed_task.h"
 #include "embedding/embedder.h"
+#include "embedding/multi_vector_encoder.h"
 #include "server/exchange.h"
 #include "server/observe/metrics.h"
 #include "server/refusal.h"
@@ -55,16 +56,18 @@ struct ServedModel {
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
   bool began_as_fallback = false;  // as it was loaded
-  // One of the four.
+  // One of the five.
   std::unique_ptr<embedding::Embedder> embedder{};
   std::unique_ptr<embedding::CrossEncoder> cross_encoder{};
   std::unique_ptr<embedding::Embedder> sparse_encoder{};
+  std::unique_ptr<embedding::MultiVectorEncoder> multi_vector_encoder{};
   std::shared_ptr<core::PlacedModel> tensors{};           // any other network: tensors in, tensors out
   std::unique_ptr<embedding::Embedder> token_embedder{};  // beside an embedder, where vectors of tokens are served
 
   // What takes texts: null where nothing does.
   [[nodiscard]] const embedding::Embedder* of_texts() const {
     if (cross_encoder != nullptr) return &cross_encoder->network();
+    if (multi_vector_encoder != nullptr) return &multi_vector_encoder->network();
     return sparse_encoder != nullptr ? sparse_encoder.get() : embedder.get();
   }
 
@@ -94,13 +97,15 @@ struct VectorCall {
   bool keep_end = false;           // a longer text is cut at its beginning
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
   VectorKind kind = VectorKind::kOfTexts;
+  // What the texts are: a model may have a prompt for it, or a way of its own.
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
   // The prompt that is put before every text; "": none, nothing: what the model says.
   std::optional<std::string> prompt_name{};
 };
 
 // A query and the documents whose scores for it are wanted.
 struct ScoreCall {
-  std::string model{};  // empty: the first one that gives scores
+  std::string model{};  // empty: the first one that gives scores, a cross-encoder or a multi-vector encoder
   std::string query{};
   std::vector<std::string> documents{};
   std::size_t too_many = 0;        // as VectorCall's
@@ -124,6 +129,7 @@ struct Vectors {
   std::size_t dimension = 0;
   std::vector<embedding::SparseVector> sparse{};  // instead of rows
   std::vector<std::uint32_t> token_counts{};
+  std::vector<std::uint32_t> vector_counts{};  // of tokens: how many of each text
   std::uint64_t tokens = 0;
   std::chrono::steady_clock::duration tokenizing{};
   std::chrono::steady_clock::duration waiting{};
@@ -252,6 +258,8 @@ class Service {
   };
   using StartScores = std::function<core::Result<embedding::EmbedTask>(
       const embedding::Embedder& network, const embedding::TaskOptions& options, embedding::EmbedTask::Done over)>;
+  void score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
+                  std::function<void(Outcome<Vectors>)> done);
   void compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
                       std::function<void(Outcome<Vectors>)> done, const StartScores& start);
   [[nodiscard]] Outcome<std::vector<NamedTensor>> tensors_of(Exchange& exchange, const ServedModel& model,

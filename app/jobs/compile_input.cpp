@@ -19,6 +19,11 @@ using core::StatusCode;
 
 Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file) {
   LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
+  if (folder.queries != nullptr && folder.queries->term_table == nullptr) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("{} has a network for queries and another for documents; what is compiled has one", folder.name()));
+  }
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
   CompileInput input{.model = graph.model,
                      .added_to = {},

@@ -24,7 +24,6 @@ struct EmbedArguments {
   PromptArguments prompt{};
   TextSource source{};
   VectorFormat format = VectorFormat::kJsonl;
-  embedding::TextRole role = embedding::TextRole::kDocument;
   std::string output;
   bool quiet = false;
 };
@@ -52,9 +51,8 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  embedding::EmbedStreamOptions of_stream = stream_options(progress, options.prompt);
-  of_stream.texts.role = options.role;
-  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, of_stream));
+  LB_ASSIGN_OR_RETURN(const auto stream,
+                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream->stats();
@@ -81,9 +79,6 @@ embedding::EncoderKind kind_for(VectorFormat format) {
 }
 
 Exit embed(const EmbedArguments& options) {
-  if (options.role == embedding::TextRole::kQuery && options.format != VectorFormat::kMultiVector) {
-    return misuse("embed", "--role is for --output-format multi-vector; other models have prompts for queries");
-  }
   const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
@@ -98,7 +93,8 @@ Exit embed(const EmbedArguments& options) {
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
-  const auto embedder = open_network(opening, *runtime, kind_for(options.format));
+  const auto embedder =
+      open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
   if (!writer.ok()) return fail(writer.status());
@@ -123,6 +119,7 @@ void add_embed(CLI::App& program, Action& chosen) {
   CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
   options->embedder.add_to(app);
   options->prompt.add_to(app, "every text");
+  options->prompt.add_role_to(app);
   add_text_source(app, options->source);
   add_word(app, "--output-format", options->format,
            "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
@@ -132,8 +129,6 @@ void add_embed(CLI::App& program, Action& chosen) {
            "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
            "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
            "that has one (default jsonl).");
-  add_word(app, "--role", options->role,
-           "What the texts are to a multi-vector encoder: document or query (default document).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
                         "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
                         "to directly (default: stdout)."),

@@ -22,8 +22,8 @@ using core::Status;
 
 struct SearchArguments {
   EmbedderOptions embedder{};
-  PromptArguments prompt{};
-  PromptArguments query_prompt{};
+  PromptArguments prompt{.role = embedding::TextRole::kDocument};
+  PromptArguments query_prompt{.role = embedding::TextRole::kQuery};
   TextSource source{};
   std::string query;
   std::size_t count = 5;
@@ -31,13 +31,56 @@ struct SearchArguments {
   bool quiet = false;
 };
 
-Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
-  std::vector<float> query(embedder.dimension());
-  const std::string_view texts[] = {options.query};
-  auto query_stats = embedder.embed(texts, query, {.texts = {.prompt = options.query_prompt.choice()}});
-  if (!query_stats.ok()) return query_stats.status().with_context("--query");
+// The lines whose vectors are nearest to the query's.
+class ByVector {
+ public:
+  static Result<ByVector> of(const embedding::Embedder& embedder, std::string_view query, std::size_t count,
+                             const embedding::EmbedOptions& call, embedding::EmbedStats& stats) {
+    std::vector<float> vector(embedder.dimension());
+    LB_ASSIGN_OR_RETURN(stats, embedder.embed({&query, 1}, vector, call));
+    return ByVector(vector, count);
+  }
+  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text) {
+    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text);
+  }
+  [[nodiscard]] std::vector<Match> take() && { return std::move(nearest_).take(); }
 
-  Nearest nearest(query, options.count);
+ private:
+  ByVector(std::span<const float> query, std::size_t count) : dimension_(query.size()), nearest_(query, count) {}
+
+  std::size_t dimension_;
+  Nearest nearest_;
+};
+
+// The lines whose sparse vectors have the largest products with the query's.
+class ByTerms {
+ public:
+  static Result<ByTerms> of(const embedding::Embedder& embedder, std::string_view query, std::size_t count,
+                            const embedding::EmbedOptions& call, embedding::EmbedStats& stats) {
+    ByTerms ranking(count);
+    LB_ASSIGN_OR_RETURN(stats, embedder.embed_sparse({&query, 1}, {&ranking.query_, 1}, call));
+    return ranking;
+  }
+  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text) {
+    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text);
+  }
+  [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
+
+ private:
+  explicit ByTerms(std::size_t count) : best_(count) {}
+
+  embedding::SparseVector query_;
+  BestMatches best_;
+};
+
+template <class Ranking>
+Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
+  const auto& asked = options.query_prompt;
+  embedding::EmbedStats query_stats;
+  auto ranking = Ranking::of(embedder, options.query, options.count,
+                             {.texts = {.role = asked.role, .prompt = asked.choice()}}, query_stats);
+  if (!ranking.ok()) return ranking.status().with_context("--query");
+
   Progress progress(reader.total_bytes(), options.quiet);
   struct Place {
     std::uint64_t line;
@@ -45,7 +88,6 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::string text;
   };
   std::deque<Place> pending;  // of the texts that are in the stream
-  const std::size_t dimension = embedder.dimension();
   LB_ASSIGN_OR_RETURN(const auto stream,
                       embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
   TextRecord record;
@@ -64,7 +106,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     const std::size_t count = window.token_counts.size();
     for (std::size_t i = 0; i < count; ++i) {
       Place& place = pending.front();
-      nearest.offer(window.vectors.subspan(i * dimension, dimension), place.line, place.text);
+      ranking->offer(window, i, place.line, place.text);
       bytes += place.bytes;
       pending.pop_front();
     }
@@ -72,8 +114,8 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     return {};
   };
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
-  MatchReport found{.query = options.query, .matches = std::move(nearest).take(), .stats = stream->stats()};
-  found.stats.fallback_texts += query_stats->fallback_texts;
+  MatchReport found{.query = options.query, .matches = (*std::move(ranking)).take(), .stats = stream->stats()};
+  found.stats.fallback_texts += query_stats.fallback_texts;
   return found;
 }
 
@@ -83,17 +125,19 @@ Exit search(const SearchArguments& options) {
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
   auto reader = TextReader::open(options.source);
   if (!reader.ok()) return fail(reader.status());
-  auto opened = open_network(options.embedder, *runtime, std::nullopt);
+  auto opened = open_network(options.embedder, *runtime, /*kind=*/std::nullopt);
   if (!opened.ok()) return fail(opened.status());
   const auto attested = (*opened)->attestation();
   const auto start = std::chrono::steady_clock::now();
   const MatchTelling telling{.json = options.json, .quiet = options.quiet};
   switch ((*opened)->kind()) {
     case embedding::EncoderKind::kEmbedder:
-      return tell_matches(find(options, *reader, **opened), **opened, *attested, start, telling);
+      return tell_matches(find<ByVector>(options, *reader, **opened), **opened, *attested, start, telling);
+    case embedding::EncoderKind::kSparseEncoder:
+      return tell_matches(find<ByTerms>(options, *reader, **opened), **opened, *attested, start, telling);
     case embedding::EncoderKind::kMultiVectorEncoder:
       break;
-    default:
+    case embedding::EncoderKind::kCrossEncoder:
       return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));
   }
   const auto encoder = embedding::MultiVectorEncoder::of(*std::move(opened));
@@ -119,9 +163,9 @@ void add_search(CLI::App& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
   app.footer(
-      "Prints rank, score (cosine of the two vectors, 1 at best; of a multi-vector encoder the\n"
-      "sum of the query's best products, MaxSim), line number and text. Empty\n"
-      "lines are left out; of a longer text the first 64 KiB are shown.\n\n"
+      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
+      "a multi-vector encoder the sum of the query's best products, MaxSim), line number and text.\n"
+      "Empty lines are left out; of a longer text the first 64 KiB are shown.\n\n"
       "Example:\n"
       "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });

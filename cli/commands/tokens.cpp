@@ -77,11 +77,13 @@ Exit tokens(const TokensArguments& options) {
   if (!place.ok()) return fail(place.status());
   const auto folder = embedding::ModelFolder::open(*place, {.onnx_file = onnx_file});
   if (!folder.ok()) return fail(folder.status());
-  const auto limit = folder->token_limit(options.max_tokens);
+  const auto way = folder->way_of(options.prompt.role);
+  if (!way.ok()) return misuse("tokens", way.status().message());
+  const auto limit = (*way)->token_limit(options.max_tokens);
   if (!limit.ok()) return fail(limit.status());
-  auto prompt = folder->prompts.choose(options.prompt.choice());
+  auto prompt = (*way)->prompts.choose(options.prompt.choice(), options.prompt.role);
   if (!prompt.ok()) return fail(prompt.status());
-  const auto tokenizer = folder->open_tokenizer();
+  const auto tokenizer = (*way)->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
@@ -101,6 +103,7 @@ void add_tokens(CLI::App& program, Action& chosen) {
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
   options->prompt.add_to(app, "every text");
+  options->prompt.add_role_to(app);
   app.add_flag("--offsets", options->offsets,
                "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");

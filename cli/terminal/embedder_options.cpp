@@ -29,13 +29,36 @@ core::Status EmbedderOptions::find_model(const std::string& onnx_file) {
   return {};
 }
 
+namespace {
+
+// Where a model says what is put before texts.
+std::string_view said_by(embedding::TextRole role) {
+  switch (role) {
+    case embedding::TextRole::kQuery:
+      return "its prompt 'query'";
+    case embedding::TextRole::kDocument:
+      return "its prompt 'document', 'passage' or 'corpus'";
+    case embedding::TextRole::kUnsaid:
+      break;
+  }
+  return "default_prompt_name of its config_sentence_transformers.json, or the prompt of --role";
+}
+
+}  // namespace
+
+void PromptArguments::add_role_to(CLI::App& app) {
+  add_word(app, "--role", role,
+           "query or document: what the texts are to a model that has a prompt for each, or a way of its own (a "
+           "router, a multi-vector encoder) "
+           "(default: what the model takes other texts for).");
+}
+
 void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::string& word) {
   const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
   CLI::Option* const by_text =
       app.add_option(flag, text,
-                     fmt::format("What is put before {}; '' for nothing (default: what the model says, "
-                                 "default_prompt_name of its config_sentence_transformers.json).",
-                                 what))
+                     fmt::format("What is put before {}; '' for nothing (default: what the model says: {}).", what,
+                                 said_by(role)))
           ->type_name("TEXT");
   app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts (default: none).")
       ->type_name("NAME")
@@ -56,15 +79,16 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          std::optional<embedding::EncoderKind> kind, Telling telling) {
+                                                          std::optional<embedding::EncoderKind> kind, Telling telling,
+                                                          embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
-  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind));
+  LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));
   if (telling == Telling::kFallback) note_fallback(*network->attestation());
   return network;
 }
 
 embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {
-  embedding::EmbedStreamOptions options{.texts = {.prompt = prompt.choice()}};
+  embedding::EmbedStreamOptions options{.texts = {.role = prompt.role, .prompt = prompt.choice()}};
   if (progress.is_shown()) options.window_texts = 1024;
   return options;
 }

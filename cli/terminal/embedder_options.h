@@ -27,14 +27,17 @@ struct EmbedderOptions {
   [[nodiscard]] core::Status find_model(const std::string& onnx_file);
 };
 
-// What a command puts before texts.
+// What a command puts before texts, and what they are.
 struct PromptArguments {
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
   std::optional<std::string> text{};
   std::optional<std::string> name{};
 
   // --prompt and --prompt-name, or, before another word, --WORD-prompt and --WORD-prompt-name. `what` says what they
   // are put before: "every text".
   void add_to(CLI::App& app, const std::string& what, const std::string& word = {});
+  // --role, for commands that do not know it themselves.
+  void add_role_to(CLI::App& app);
   // Refers to these.
   [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
 };
@@ -50,10 +53,10 @@ enum class Telling { kFallback, kNothing };
                                                                                const app::Runtime& runtime,
                                                                                Telling telling = Telling::kFallback);
 
-// The same for the network of a model of another kind, or of any.
+// The same for the network of a model of another kind, or of any; of a router, with a role, for such texts alone.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
     const EmbedderOptions& options, const app::Runtime& runtime, std::optional<embedding::EncoderKind> kind,
-    Telling telling = Telling::kFallback);
+    Telling telling = Telling::kFallback, embedding::TextRole role = {});
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.

@@ -87,10 +87,11 @@ Result<MatchReport> rank_lines_late(const RankOptions& options, TextReader& read
   embedding::TokenVectors query;
   const std::string_view texts[] = {options.query};
   const auto query_stats =
-      encoder.encode(texts, query, {.texts = {.prompt = query_prompt, .role = embedding::TextRole::kQuery}});
+      encoder.encode(texts, query, {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
   if (!query_stats.ok()) return query_stats.status().with_context("--query");
   auto report = rank_lines(options, reader, [&](std::span<const std::string_view> documents, std::span<float> scores) {
-    return encoder.score(query.numbers, documents, scores, {.texts = {.prompt = prompt}});
+    return encoder.score(query.numbers, documents, scores,
+                         {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
   });
   if (report.ok()) report->stats.fallback_texts += query_stats->fallback_texts;
   return report;

@@ -30,9 +30,8 @@ std::string describe(const core::ActiveConfig& active) {
   if (active.host_nodes > 0) {
     nodes = fmt::format(", {} of {} nodes, the others on the CPU", active.nodes - active.host_nodes, active.nodes);
   }
-  return fmt::format("{}:{}{}{}{}{}, {}{}{}", active.backend, active.device, vendor.empty() ? "" : " (", vendor,
-                     vendor.empty() ? "" : ")", active.emulated ? ", emulated" : "", core::word_of(active.precision),
-                     shapes, nodes);
+  return fmt::format("{}{}{}{}{}, {}{}{}", active.id(), vendor.empty() ? "" : " (", vendor, vendor.empty() ? "" : ")",
+                     active.emulated ? ", emulated" : "", core::word_of(active.precision), shapes, nodes);
 }
 
 void note_fallback(const core::Attestation& attestation) {

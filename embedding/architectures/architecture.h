@@ -62,6 +62,8 @@ struct NetworkEnd {
   // Either instead of what follows.
   std::optional<ClassifierHead> classifier = std::nullopt;
   std::optional<VocabularyHead> vocabulary = std::nullopt;
+  // The latter's numbers of each token, instead of the largest of all of them.
+  bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
@@ -84,9 +86,9 @@ class Network {
 
   // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
   // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
-  // tokens, hidden], `token_vectors` [batch, tokens, dimension] or `term_logits` [batch, vocabulary]: the largest
-  // number that a token has for each entry of the vocabulary. kInvalidModel or kUnsupported, naming the tensor. The
-  // graph keeps `weights.parts()`.
+  // tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch, vocabulary], the largest number
+  // that a token has for each entry of the vocabulary, or `logits` [batch, tokens, vocabulary], all of them.
+  // kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };

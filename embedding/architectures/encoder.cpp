@@ -311,7 +311,7 @@ Result<Value> EncoderBuilder::head_layer(Value x, const HeadLayer& layer, std::s
   return norm_if_named(x, width, {}, layer.norm);
 }
 
-Result<Value> EncoderBuilder::score_terms(Value x, Value mask, const VocabularyHead& head) {
+Result<Value> EncoderBuilder::score_terms(Value x, const VocabularyHead& head) {
   const std::string words = prefix_ + words_;
   const std::size_t width = head.width > 0 ? head.width : sizes_.hidden;
   const std::size_t vocabulary = sizes_.vocabulary;
@@ -325,8 +325,7 @@ Result<Value> EncoderBuilder::score_terms(Value x, Value mask, const VocabularyH
     const bool has_other = !head.other_bias.empty() && !weights_.contains(bias);
     LB_ASSIGN_OR_RETURN(terms.bias, weight(has_other ? head.other_bias : bias, {vocabulary}));
   }
-  // The largest number before log(1 + max(x, 0)) is the largest one behind it.
-  return graph_.add(graph::Pool{.x = graph_.add(std::move(terms)), .mask = mask, .mode = graph::PoolingMode::kMax});
+  return graph_.add(std::move(terms));
 }
 
 Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
@@ -337,7 +336,10 @@ Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
     return std::move(graph_).finish(x, "logits");
   }
   if (end.vocabulary) {
-    LB_ASSIGN_OR_RETURN(x, score_terms(x, mask, *end.vocabulary));
+    LB_ASSIGN_OR_RETURN(x, score_terms(x, *end.vocabulary));
+    if (end.terms_of_tokens) return std::move(graph_).finish(x, "logits");
+    // The largest number before log(1 + max(x, 0)) is the largest one behind it.
+    x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kMax});
     return std::move(graph_).finish(x, std::string(kTermLogits));
   }
   if (!end.token_vectors) x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});

@@ -187,7 +187,7 @@ class EncoderBuilder {
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
   [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
-  [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, graph::Value mask, const VocabularyHead& head);
+  [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, const VocabularyHead& head);
   [[nodiscard]] core::Result<graph::Value> head_layer(graph::Value x, const HeadLayer& layer, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
   [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);

@@ -11,6 +11,7 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
 #include "embedding/onnx_files.h"
+#include "embedding/router.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights_files.h"
 
@@ -27,38 +28,54 @@ using nlohmann::json;
 
 using Names = std::set<std::string, std::less<>>;
 
-constexpr std::size_t kModulesMax = 32;
-
-struct ModuleFolders {
-  std::vector<std::string> folders;  // each empty or with a '/' at its end; the first is the transformer's
-  bool is_static = false;            // the first is StaticEmbedding, which has no config.json
+// One way from a text to its vector: the modules that are gone through, of which the first is the transformer.
+struct Way {
+  std::vector<std::string> folders;  // each empty or with a '/' at its end
+  bool is_table = false;             // of vectors or weights, instead of a network that config.json describes
 };
 
-Result<ModuleFolders> module_folders(const Names& files, const ReadFile& read) {
-  constexpr const char* kFile = "modules.json";
-  if (!files.contains(kFile)) return ModuleFolders{.folders = {""}};
-  LB_ASSIGN_OR_RETURN(const std::string text, read(kFile));
-  LB_ASSIGN_OR_RETURN(const json modules, parse_json(text, kFile));
-  if (!modules.is_array() || modules.empty() || modules.size() > kModulesMax) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: an array of 1 to {} modules was expected", kFile, kModulesMax));
-  }
-  ModuleFolders found;
-  std::vector<std::string>& folders = found.folders;
-  LB_ASSIGN_OR_RETURN(const std::string first, read_text(modules.front(), "type", "", kFile));
-  found.is_static = first.ends_with(".StaticEmbedding");
-  for (const json& module : modules) {
-    LB_ASSIGN_OR_RETURN(const std::string folder, read_text(module, "path", "", kFile));
-    if (folder.empty() || folder == ".") {
-      folders.emplace_back();
-    } else if (is_file_name(folder)) {
-      folders.push_back(folder + "/");
-    } else {
+Result<json> read_whole(const ReadFile& read, const std::string& name) {
+  LB_ASSIGN_OR_RETURN(const std::string text, read(name));
+  return parse_json(text, name);
+}
+
+Result<Way> way_of(const std::vector<ListedModule>& list, const std::string& name) {
+  Way way;
+  const std::string_view first = list.front().kind();
+  way.is_table = first == "StaticEmbedding" || first == "SparseStaticEmbedding";
+  for (const ListedModule& module : list) {
+    if (!module.folder.empty() && !is_file_name(module.folder)) {
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("{}: '{}' is no folder of the model", kFile, printable(folder)));
+                    fmt::format("{}: '{}' is no folder of the model", name, printable(module.folder)));
     }
+    way.folders.push_back(module.folder.empty() ? "" : module.folder + "/");
   }
-  return found;
+  return way;
+}
+
+// One, or the two of a router, and the files that say so.
+Result<std::vector<Way>> read_ways(const Names& files, const ReadFile& read, std::vector<std::string>& lists) {
+  const std::string file = "modules.json";
+  if (!files.contains(file)) return std::vector{Way{.folders = {""}}};
+  lists.push_back(file);
+  LB_ASSIGN_OR_RETURN(const json modules, read_whole(read, file));
+  LB_ASSIGN_OR_RETURN(const auto list, read_module_list(modules, file));
+  std::vector<Way> ways;
+  if (!begins_with_router(list)) {
+    LB_ASSIGN_OR_RETURN(ways.emplace_back(), way_of(list, file));
+    return ways;
+  }
+  const std::string& folder = list.front().folder;
+  const std::string router_file = fmt::format("{}{}{}", folder, folder.empty() ? "" : "/", kRouterFile);
+  lists.push_back(router_file);
+  LB_ASSIGN_OR_RETURN(const json document, read_whole(read, router_file));
+  LB_ASSIGN_OR_RETURN(const Router router, read_router(document, folder, router_file));
+  for (const TextRole role : {TextRole::kDocument, TextRole::kQuery}) {
+    std::vector<ListedModule> whole = router.modules_of(role);
+    whole.insert(whole.end(), list.begin() + 1, list.end());
+    LB_ASSIGN_OR_RETURN(ways.emplace_back(), way_of(whole, router_file));
+  }
+  return ways;
 }
 
 // The first of `candidates` that there is, or an empty text.
@@ -138,6 +155,47 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
   return found;
 }
 
+// What is read of a way besides its weights.
+Result<std::vector<std::string>> small_files_of(const Way& way, const Names& there, const ReadFile& read,
+                                                const std::string& model) {
+  const std::string& transformer = way.folders.front();
+  const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
+  FoundTokenizer made;
+  if (tokenizer.empty() && way.is_table) {
+    made.missing = "tokenizer.json";
+  } else if (tokenizer.empty()) {
+    LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
+  }
+  std::string missing;
+  if (!way.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
+  if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
+  if (!missing.empty()) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("'{}' has no {}: is it a model for sentences, in the present layout?", model, missing));
+  }
+  std::vector<std::string> names;
+  for (const std::string& folder : way.folders)
+    names.push_back(folder + "config.json");
+  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"})
+    names.push_back(transformer + name);
+  names.push_back(tokenizer);
+  for (const std::string& name : made.files)
+    names.push_back(transformer + name);
+  return names;
+}
+
+// Its weights, those of the network last.
+Result<std::vector<std::string>> large_files_of(const Way& way, const Names& there, const ReadFile& read,
+                                                const std::string& model) {
+  std::vector<std::string> names;
+  for (std::size_t i = way.is_table ? 0 : 1; i < way.folders.size(); ++i)
+    names.push_back(way.folders[i] + std::string(kSafetensorsFile));
+  if (way.is_table) return names;
+  LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, way.folders.front(), read, model));
+  names.insert(names.end(), weights.begin(), weights.end());
+  return names;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files, const ReadFile& read,
@@ -152,40 +210,26 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
                               "model.safetensors that they were made from, which its page on the hub names",
                               model));
   }
-  LB_ASSIGN_OR_RETURN(const ModuleFolders modules, module_folders(there, read));
-  const std::vector<std::string>& folders = modules.folders;
-  const std::string& transformer = folders.front();
+  std::vector<std::string> lists;
+  LB_ASSIGN_OR_RETURN(const std::vector<Way> ways, read_ways(there, read, lists));
   std::vector<std::string> plan;
-  const auto add = [&](const std::string& name) {
-    if (there.contains(name) && std::ranges::find(plan, name) == plan.end()) plan.push_back(name);
+  std::vector<std::string> large;
+  const auto add = [&there](std::vector<std::string>& to, const std::string& name) {
+    if (there.contains(name) && std::ranges::find(to, name) == to.end()) to.push_back(name);
   };
-
-  const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
-  FoundTokenizer made;
-  if (tokenizer.empty() && modules.is_static) {
-    made.missing = "tokenizer.json";
-  } else if (tokenizer.empty()) {
-    LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
+  for (const std::string& list : lists)
+    add(plan, list);
+  add(plan, "config_sentence_transformers.json");
+  for (const Way& way : ways) {
+    LB_ASSIGN_OR_RETURN(const auto small, small_files_of(way, there, read, model));
+    for (const std::string& name : small)
+      add(plan, name);
+    // The ONNX file that is asked for stands for the network of the documents, which are first.
+    if (!onnx_file.empty() && &way == &ways.front()) continue;
+    LB_ASSIGN_OR_RETURN(const auto weights, large_files_of(way, there, read, model));
+    for (const std::string& name : weights)
+      add(large, name);
   }
-  std::string missing;
-  if (!modules.is_static && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
-  if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
-  if (!missing.empty()) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("'{}' has no {}: is it a model for sentences, in the present layout?", model, missing));
-  }
-
-  add("modules.json");
-  add("config_sentence_transformers.json");
-  for (const std::string& folder : folders) {
-    add(folder + "config.json");
-  }
-  for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"}) {
-    add(transformer + name);
-  }
-  add(tokenizer);
-  for (const std::string& name : made.files)
-    add(transformer + name);
   if (!onnx_file.empty()) {
     if (!stays_inside(onnx_file) || !there.contains(onnx_file)) {
       return Status(StatusCode::kNotFound,
@@ -193,16 +237,10 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
                                 say_onnx_files(core::quoted(model), files)));
     }
     for (const std::string& name : onnx_with_data(there, onnx_file))
-      add(name);
-    return plan;
+      add(large, name);
   }
-  for (std::size_t i = modules.is_static ? 0 : 1; i < folders.size(); ++i)
-    add(folders[i] + std::string(kSafetensorsFile));
-  if (modules.is_static) return plan;
-  LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, transformer, read, model));
-  for (const std::string& name : weights) {
-    add(name);
-  }
+  for (const std::string& name : large)
+    add(plan, name);
   return plan;
 }
 

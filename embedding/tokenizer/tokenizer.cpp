@@ -166,24 +166,28 @@ Result<Tokenizer> Tokenizer::from_file_of(Read read, std::string_view name, std:
   }
 }
 
+namespace {
+
+Result<TokenizerFile> used(Result<TokenizerFile> file, const TokenizerUse& use) {
+  if (file.ok() && !use.special_tokens) file->parts.post_processor = file->parts.post_processor.without_tokens();
+  return file;
+}
+
+}  // namespace
+
 Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
   if (text.size() > kFileBytesMax) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
                                                         name, text.size(), kFileBytesMax));
   }
-  const auto read = [&]() -> Result<TokenizerFile> {
-    LB_ASSIGN_OR_RETURN(TokenizerFile file, TokenizerFile::read(text));
-    if (!use.special_tokens) file.parts.post_processor = file.parts.post_processor.without_tokens();
-    return file;
-  };
-  return from_file_of(read, name, use.markers);
+  return from_file_of([&] { return used(TokenizerFile::read(text), use); }, name, use.markers);
 }
 
 Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokenizer_class, const VocabularyFiles& files,
                                                    std::string_view name, const TokenizerUse& use) {
   const auto read = [&]() -> Result<TokenizerFile> {
     LB_ASSIGN_OR_RETURN(JsonDocument document, tokenizer_document(tokenizer_class, files));
-    return TokenizerFile::read(std::move(document));
+    return used(TokenizerFile::read(std::move(document)), use);
   };
   return from_file_of(read, name, use.markers);
 }

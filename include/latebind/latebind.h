@@ -343,8 +343,8 @@ LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
 
 typedef struct lb_active {
   size_t struct_size;
-  const char* backend;
-  const char* device; /* without the backend: "CPU" */
+  const char* backend; /* "none" where no device has a part in the answer: `device` is "" then */
+  const char* device;  /* without the backend: "CPU" */
   const char* device_full_name;
   const char* runtime_version;
   const char* library_file;     /* the vendor library that is in use */
@@ -486,6 +486,10 @@ typedef struct lb_token_ids {
   size_t count;
 } lb_token_ids;
 
+/* What texts are to a model that takes queries and documents in different ways, by its prompts or by its parts. Unsaid:
+ * what its files say. */
+enum { LB_ROLE_UNSAID = 0, LB_ROLE_QUERY = 1, LB_ROLE_DOCUMENT = 2 };
+
 /* Per-call deviations from how the embedder was opened. NULL stands for a zeroed one. */
 typedef struct lb_embed_options {
   size_t struct_size;
@@ -498,11 +502,12 @@ typedef struct lb_embed_options {
   int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
                             they may share batches with texts of other calls, which is faster for many calls with few
                             texts */
-  int32_t reserved_;     /* 0, or it is refused with LB_INVALID_ARGUMENT */
+  int32_t role;          /* what the texts are: LB_ROLE_QUERY … */
   uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
   /* What is put before every text: `prompt` ("": nothing), or the model's prompt of that name; NULL and NULL: what the
-   * model says ("default_prompt_name" of config_sentence_transformers.json), mostly nothing. LB_INVALID_ARGUMENT for
-   * both, for a name that the model does not have, and with token ids for anything but "". Nothing is kept. */
+   * model says ("default_prompt_name" of config_sentence_transformers.json; for texts with a role the prompt "query",
+   * or the first of "document", "passage" and "corpus"), mostly nothing. LB_INVALID_ARGUMENT for both, for a name that
+   * the model does not have, and with token ids for anything but "". Nothing is kept. */
   const char* prompt;
   const char* prompt_name;
 } lb_embed_options;
@@ -631,9 +636,6 @@ LB_API lb_code lb_sparse_encoder_attestation(const lb_sparse_encoder* encoder, l
  * document's (MaxSim). */
 typedef struct lb_multi_vector_encoder lb_multi_vector_encoder;
 
-/* What a text is: the two have markers, lengths and masks of their own. */
-enum { LB_TEXT_DOCUMENT = 0, LB_TEXT_QUERY = 1 };
-
 /* As lb_embedder_open, of a folder that sentence-transformers' MultiVectorEncoder loads: its own, PyLate's, or
  * Stanford's ColBERT. LB_INVALID_ARGUMENT for models of other kinds. */
 LB_API lb_code lb_multi_vector_encoder_open(const lb_runtime* runtime, const char* model_folder,
@@ -643,19 +645,20 @@ LB_API void lb_multi_vector_encoder_destroy(lb_multi_vector_encoder* encoder);
 
 /* Floats of each vector. */
 LB_API size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder);
-/* Texts of this kind, LB_TEXT_…, are cut to this many tokens; 0 for any other number. */
-LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t text_kind);
+/* Texts with this role, LB_ROLE_…, are cut to this many tokens; 0 for any other number. */
+LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role);
 LB_API lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer);
 
 /* The vectors of many texts. */
 typedef struct lb_multi_vector_list lb_multi_vector_list;
 
-/* `text_kind`, LB_TEXT_…, is what all of the texts are. Of `options`, which may be NULL, `dimensions` must be 0;
- * `normalize` gives vectors of length 1 even if the model does not; `prompt` and `prompt_name` stand instead of the
- * marker that such texts have ("[Q] "); `token_counts` are those that were computed, of which not all have a vector.
- * `call` and `stats` may be NULL. The errors of lb_embedder_embed. */
-LB_API lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, int32_t text_kind,
-                                              const lb_text* texts, size_t count, const lb_embed_options* options,
+/* Of `options`, which may be NULL, `role` says what all of the texts are, and unsaid that they are documents: the two
+ * have markers, lengths and masks of their own; `dimensions` must be 0; `normalize` gives vectors of length 1 even if
+ * the model does not; `prompt` and `prompt_name` stand instead of the marker that such texts have ("[Q] ");
+ * `token_counts` are those that were computed, of which not all have a vector. `call` and `stats` may be NULL. The
+ * errors of lb_embedder_embed. */
+LB_API lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, const lb_text* texts,
+                                              size_t count, const lb_embed_options* options,
                                               const lb_call_options* call, lb_multi_vector_list** list,
                                               lb_embed_stats* stats);
 LB_API void lb_multi_vector_list_destroy(lb_multi_vector_list* list);
@@ -746,7 +749,8 @@ typedef struct lb_token_list lb_token_list;
  * before every text: the ids are those that lb_embedder_embed computes. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
-/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `prompt` and `prompt_name` count. */
+/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `role`, `prompt` and `prompt_name`
+ * count. */
 LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
                                         const lb_embed_options* options, lb_token_list** list);
 /* The same, with where each token is in its text with the prompt before it: more time and memory. LB_UNSUPPORTED names

@@ -451,6 +451,9 @@ class Model {
   detail::Handle<lb_model, lb_model_destroy> handle_;
 };
 
+// What texts are to a model that takes queries and documents in different ways.
+enum class Role : std::int32_t { kUnsaid = LB_ROLE_UNSAID, kQuery = LB_ROLE_QUERY, kDocument = LB_ROLE_DOCUMENT };
+
 // Per-call deviations from how the embedder was opened (lb_embed_options).
 struct EmbedOptions {
   std::size_t dimensions = 0;
@@ -461,6 +464,7 @@ struct EmbedOptions {
   // What is put before every text: a text ("": nothing), or one of the model's prompts; nothing: what the model says.
   std::optional<std::string> prompt{};
   std::optional<std::string> prompt_name{};
+  Role role = Role::kUnsaid;
 };
 
 // The token ids of many texts.
@@ -508,6 +512,7 @@ inline lb_embed_options c_embed_options(const EmbedOptions& options) {
   c.refuse_longer = options.refuse_longer ? 1 : 0;
   c.normalize = options.normalize ? 1 : 0;
   c.alone = options.alone ? 1 : 0;
+  c.role = static_cast<std::int32_t>(options.role);
   if (options.prompt) c.prompt = options.prompt->c_str();
   if (options.prompt_name) c.prompt_name = options.prompt_name->c_str();
   return c;
@@ -538,7 +543,8 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, prompt and prompt_name count.
+  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, role, prompt and prompt_name
+  // count.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EmbedOptions& options) const {
     const auto views = detail::c_texts(texts);
     const lb_embed_options o = detail::c_embed_options(options);
@@ -794,9 +800,6 @@ class SparseEncoder {
   detail::Handle<lb_sparse_encoder, lb_sparse_encoder_destroy> handle_;
 };
 
-// What a text is to a multi-vector encoder.
-enum class TextKind : std::int32_t { kDocument = LB_TEXT_DOCUMENT, kQuery = LB_TEXT_QUERY };
-
 // The vectors of the tokens of many texts.
 class MultiVectors {
  public:
@@ -822,21 +825,19 @@ class MultiVectors {
 class MultiVectorEncoder {
  public:
   [[nodiscard]] std::size_t dimension() const { return lb_multi_vector_encoder_dimension(handle_.get()); }
-  [[nodiscard]] std::size_t max_tokens(TextKind kind) const {
-    return lb_multi_vector_encoder_max_tokens(handle_.get(), static_cast<std::int32_t>(kind));
+  [[nodiscard]] std::size_t max_tokens(Role role) const {
+    return lb_multi_vector_encoder_max_tokens(handle_.get(), static_cast<std::int32_t>(role));
   }
 
   // In the order of the texts.
-  [[nodiscard]] Result<MultiVectors> encode(TextKind kind, std::span<const std::string_view> texts,
-                                            const EmbedOptions& options = {}, const CallOptions& call = {},
-                                            lb_embed_stats* stats = nullptr) const {
+  [[nodiscard]] Result<MultiVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
+                                            const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
     const auto views = detail::c_texts(texts);
     const lb_embed_options o = detail::c_embed_options(options);
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
     lb_multi_vector_list* raw = nullptr;
-    const lb_code code = lb_multi_vector_encoder_encode(handle_.get(), static_cast<std::int32_t>(kind), views.data(),
-                                                        views.size(), &o, &c, &raw, stats);
+    const lb_code code = lb_multi_vector_encoder_encode(handle_.get(), views.data(), views.size(), &o, &c, &raw, stats);
     if (code != LB_OK) return Status::of(code);
     return MultiVectors(raw);
   }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ._embedder import Embedder
     from ._jobs import Progress
     from ._model import Model, TensorInfo
+    from ._multi_vector_encoder import MultiVectorEncoder
     from ._reports import (
         BackendDiagnosis,
         Cache,
@@ -70,6 +71,7 @@ _MODULES = {
     "_embedder": ("Embedder",),
     "_jobs": ("Progress",),
     "_model": ("Model", "TensorInfo"),
+    "_multi_vector_encoder": ("MultiVectorEncoder",),
     "_reports": (
         "BackendDiagnosis",
         "Cache",
@@ -127,6 +129,7 @@ __all__ = [
     "LibraryError",
     "MachineError",
     "Model",
+    "MultiVectorEncoder",
     "OutputComparison",
     "PlacementStep",
     "Progress",

@@ -75,8 +75,9 @@ LB_FORMAT_OPENVINO_IR = 1
 LB_FORMAT_BUNDLE = 2
 LB_FORMAT_OPENVINO_BLOB = 3
 LB_FORMAT_BY_FIRST_BYTES = 4
-LB_TEXT_DOCUMENT = 0
-LB_TEXT_QUERY = 1
+LB_ROLE_UNSAID = 0
+LB_ROLE_QUERY = 1
+LB_ROLE_DOCUMENT = 2
 
 lb_log_callback = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
@@ -352,7 +353,7 @@ class lb_embed_options(Structure):
     refuse_longer: int
     normalize: int
     alone: int
-    reserved_: int
+    role: int
     token_counts: int | None
     prompt: bytes | None
     prompt_name: bytes | None
@@ -363,7 +364,7 @@ class lb_embed_options(Structure):
         ("refuse_longer", c_int32),
         ("normalize", c_int32),
         ("alone", c_int32),
-        ("reserved_", c_int32),
+        ("role", c_int32),
         ("token_counts", c_void_p),
         ("prompt", c_char_p),
         ("prompt_name", c_char_p),
@@ -645,7 +646,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         c_int32,
         (
             c_void_p,
-            c_int32,
             c_void_p,
             c_size_t,
             POINTER(lb_embed_options),

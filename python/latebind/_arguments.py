@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from . import _abi
 from ._library import c_text
 from .errors import CallerError, CallerTypeError
 
 # Of the smallest type that the library takes counts as.
 _COUNT_MAX = (1 << 31) - 1
+
+_ROLES = {"query": _abi.LB_ROLE_QUERY, "document": _abi.LB_ROLE_DOCUMENT}
 
 
 def positive(value: Any, what: str) -> int:
@@ -41,6 +44,19 @@ def flag(value: Any, what: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise CallerTypeError(f"{what} is {type(value).__name__}; give True or False")
     return bool(value)
+
+
+def role_number(value: Any) -> int:
+    """What texts are, "query" or "document", as the library has it; unsaid where it is left out.
+
+    Raises:
+        CallerError: another one.
+    """
+    if value is None:
+        return int(_abi.LB_ROLE_UNSAID)
+    if not isinstance(value, str) or value not in _ROLES:
+        raise CallerError(f"role is {value!r}; known: {', '.join(_ROLES)}")
+    return _ROLES[value]
 
 
 def optional_text(value: Any, what: str) -> str | None:

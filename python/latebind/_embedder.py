@@ -76,6 +76,7 @@ class Embedder(TextEncoder[Vectors]):
         dimensions: int | None = None,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
         out: Any = None,
         deadline: float | None = None,
         alone: bool = False,
@@ -92,7 +93,9 @@ class Embedder(TextEncoder[Vectors]):
             dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
             prompt_name: the prompt of the model that is put before each text: one of `prompts`.
             prompt: the same for a prompt that is not one of the model's: its text; "" for none. With neither, it is
-                `default_prompt`.
+                `default_prompt`, or that of the role.
+            role: "query" or "document": what the texts are to a model that has a prompt for each, or a way of its own (a
+                router). None: what the model takes other texts for.
             out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
                 or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
                 is unspecified.
@@ -118,6 +121,7 @@ class Embedder(TextEncoder[Vectors]):
             dimensions=dimensions,
             prompt_name=prompt_name,
             prompt=prompt,
+            role=role,
             out=out,
             deadline=deadline,
             alone=alone,
@@ -131,6 +135,7 @@ class Embedder(TextEncoder[Vectors]):
         dimensions: int | None = None,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
         window_texts: int | None = None,
         deadline: float | None = None,
     ) -> Iterator[Vectors]:
@@ -139,7 +144,7 @@ class Embedder(TextEncoder[Vectors]):
         Args:
             texts: an iterator, or anything that encode() takes.
             window_texts: texts of one window; 2048 to 16384 if not given, as suits the batches.
-            normalize, dimensions, prompt_name, prompt, deadline: as for encode().
+            normalize, dimensions, prompt_name, prompt, role, deadline: as for encode().
 
         Yields:
             float32[n, d]: windows of vectors, in the order of the texts. Each array is the caller's.
@@ -147,7 +152,7 @@ class Embedder(TextEncoder[Vectors]):
         Raises:
             as encode(). The first error ends the stream.
         """
-        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt)
+        options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role)
         until = Deadline(deadline)
         size = positive(window_texts, "window_texts")
         source = source_of([texts] if isinstance(texts, str) else texts)
@@ -164,11 +169,12 @@ class Embedder(TextEncoder[Vectors]):
         offsets: bool = False,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
     ) -> Any:
         """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
 
         Args:
-            texts, prompt_name, prompt: as for encode(), whose ids these are.
+            texts, prompt_name, prompt, role: as for encode(), whose ids these are.
             offsets: also where each token begins and ends in its text with the prompt before it, in characters of the
                 str: (prompt + text)[begin:end]; 0 and 0 for the special tokens around it. Takes longer.
 
@@ -181,12 +187,12 @@ class Embedder(TextEncoder[Vectors]):
             UnsupportedError: offsets are asked for, and the tokenizer has a part that gives none.
         """
         found: list[Any] = []
-        for part, index, tokens in self._tokens(texts, max_tokens, prompt_name, prompt, offsets):
+        for part, index, tokens in self._tokens(texts, max_tokens, prompt_name, prompt, role, offsets):
             ids = _ids_of(tokens, index).copy()
             if not offsets:
                 found.append(ids)
             else:
-                before = np.frombuffer(self._prompt_text(prompt_name, prompt).encode(), np.uint8)
+                before = np.frombuffer(self._prompt_text(prompt_name, prompt, role).encode(), np.uint8)
                 text = np.concatenate((before, part.memory(index)))
                 found.append((ids, _offsets_of(tokens, index, len(ids), text)))
         return found[0] if isinstance(texts, str) else found
@@ -198,13 +204,14 @@ class Embedder(TextEncoder[Vectors]):
         max_tokens: int | None = None,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
     ) -> Any:
         """How many tokens texts have, special tokens and the prompt included, after they are cut.
 
         Returns:
             int64[n]; an int for a str.
         """
-        lists = self._tokens(texts, max_tokens, prompt_name, prompt)
+        lists = self._tokens(texts, max_tokens, prompt_name, prompt, role)
         found = np.array([len(_ids_of(list_, index)) for _, index, list_ in lists], np.int64)
         return int(found[0]) if isinstance(texts, str) else found
 
@@ -231,11 +238,13 @@ class Embedder(TextEncoder[Vectors]):
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
         return wanted, flag(normalize, "normalize")
 
-    def _prompt_text(self, name: str | None, text: str | None) -> str:
+    def _prompt_text(self, name: str | None, text: str | None, role: str | None) -> str:
         """What these put before a text."""
         if text is not None:
             return text
-        return self._default_prompt if name is None else self._prompts[name]
+        if name is not None:
+            return self._prompts[name]
+        return {None: self._default_prompt, "query": self.query_prompt}.get(role, self.document_prompt)
 
     def _check_batch_tokens(self, given: Any) -> None:
         # The scheduler forms batches of the texts of all calls: there is one budget for them.
@@ -288,6 +297,7 @@ class Embedder(TextEncoder[Vectors]):
         dimensions: int | None = None,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
         out: Any = None,
         deadline: float | Deadline | None = None,
         alone: bool = False,
@@ -295,7 +305,7 @@ class Embedder(TextEncoder[Vectors]):
         # For all of it: what has begun runs to its end, also when it is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt)
+        options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt, role=role)
         self._check_batch_tokens(batch_tokens)
         shows = flag(show_progress, "show_progress")
         dimension = (options.dimensions if options is not None else 0) or self._dimension
@@ -390,11 +400,17 @@ class Embedder(TextEncoder[Vectors]):
             return found
 
     def _tokens(
-        self, texts: Any, max_tokens: int | None, prompt_name: str | None, prompt: str | None, offsets: bool = False
+        self,
+        texts: Any,
+        max_tokens: int | None,
+        prompt_name: str | None,
+        prompt: str | None,
+        role: str | None,
+        offsets: bool = False,
     ) -> Iterator[tuple[Texts, int, Owner]]:
         """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
         for."""
-        options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt)
+        options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt, role=role)
         source = source_of([texts] if isinstance(texts, str) else texts)
         # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
         parts = source.parts(1024) if isinstance(source, Source) else chunks(source)

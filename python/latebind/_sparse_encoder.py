@@ -49,6 +49,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         show_progress: bool = False,
         prompt_name: str | None = None,
         prompt: str | None = None,
+        role: str | None = None,
         deadline: float | None = None,
         alone: bool = False,
     ) -> SparseVectors:
@@ -60,7 +61,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
                 index.
             max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
             show_progress: shows a bar, if tqdm is installed.
-            prompt_name, prompt: as for Embedder.encode().
+            prompt_name, prompt, role: as for Embedder.encode().
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
             alone: in batches that no text of another call shares, so that the same call on the same device gives the
                 same bits whatever others do.
@@ -82,6 +83,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
             show_progress=show_progress,
             prompt_name=prompt_name,
             prompt=prompt,
+            role=role,
             deadline=deadline,
             alone=alone,
         )
@@ -122,12 +124,13 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         show_progress: Any = False,
         prompt_name: Any = None,
         prompt: Any = None,
+        role: Any = None,
         deadline: float | Deadline | None = None,
         alone: Any = False,
     ) -> SparseVectors:
         opened = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
-        options = self._options(alone=alone, prompt_name=prompt_name, prompt=prompt, max_tokens=max_tokens)
+        options = self._options(alone=alone, prompt_name=prompt_name, prompt=prompt, max_tokens=max_tokens, role=role)
         most = self._checked_most(max_active_dims)
         source = whole_source_of([texts] if isinstance(texts, str) else texts)
         found: list[Rows] = []

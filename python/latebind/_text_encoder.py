@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from . import _abi
-from ._arguments import flag, positive
+from ._arguments import flag, positive, role_number
 from ._call import Cancellation, Deadline, awaited
 from ._library import c_text, sized
 from ._prompts import config_of, default_prompt_of, prompts_of
@@ -14,9 +14,6 @@ from ._text_model import TextModel
 from .errors import CallerError
 
 Encoded = TypeVar("Encoded")
-
-# Arguments that name a prompt.
-_PROMPTS = {"prompt", "prompt_name"}
 
 
 class TextEncoder(TextModel, Generic[Encoded]):
@@ -27,16 +24,12 @@ class TextEncoder(TextModel, Generic[Encoded]):
         raise NotImplementedError
 
     def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
-        """encode() with `query_prompt`, unless another prompt is given."""
-        if all(arguments.get(name) is None for name in _PROMPTS):
-            arguments["prompt"] = self.query_prompt
-        return self.encode(texts, **arguments)
+        """encode() of queries: with `query_prompt`, unless another prompt is given, and in their way of a router."""
+        return self.encode(texts, **{"role": "query", **arguments})
 
     def encode_document(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
-        """encode() with `document_prompt`, unless another prompt is given."""
-        if all(arguments.get(name) is None for name in _PROMPTS):
-            arguments["prompt"] = self.document_prompt
-        return self.encode(texts, **arguments)
+        """encode() of documents: with `document_prompt`, unless another prompt is given, and in their way of a router."""
+        return self.encode(texts, **{"role": "document", **arguments})
 
     async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
         """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
@@ -84,6 +77,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt_name: Any = None,
         prompt: Any = None,
         max_tokens: Any = None,
+        role: Any = None,
     ) -> _abi.lb_embed_options | None:
         """For lb_…(…, options); None where nothing deviates."""
         is_alone = flag(alone, "alone")
@@ -91,9 +85,11 @@ class TextEncoder(TextModel, Generic[Encoded]):
         if prompt is not None and prompt_name is not None:
             raise CallerError(f"prompt_name is {prompt_name!r} and prompt is {prompt!r}; give one of them")
         has_prompt = prompt is not None or prompt_name is not None
-        if not dimensions and not normalizes and not is_alone and not most and not has_prompt:
+        number = role_number(role)
+        if not dimensions and not normalizes and not is_alone and not most and not has_prompt and not number:
             return None
         options = sized(_abi.lb_embed_options)
+        options.role = number
         if prompt is not None:
             options.prompt = c_text(prompt, "prompt")
         if prompt_name is not None:

@@ -94,7 +94,7 @@ class TextModel(Opened):
             self._function("open"), self._function("destroy"), of_process, c_text(self._folder, "model"), of_model
         )
         super().__init__((name, device, precision, strict, settings), Handle(opened, self._what))
-        self._max_tokens = int(self._function("max_tokens")(self._handle.use()))
+        self._read_limits()
         self._read()
 
     @property
@@ -143,6 +143,9 @@ class TextModel(Opened):
     @classmethod
     def _function(cls, name: str) -> Callable[..., Any]:
         return cast(Callable[..., Any], getattr(library(), f"{cls._functions}_{name}"))
+
+    def _read_limits(self) -> None:
+        self._max_tokens = int(self._function("max_tokens")(self._handle.use()))
 
     def _read(self) -> None:
         """Reads what does not change, once it is opened."""

@@ -50,11 +50,13 @@ Refusal bad(std::string message, std::string_view param) {
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
   if (const auto* model = std::get_if<const ServedModel*>(&found);
-      model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder)) {
+      model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder || (*model)->multi_vector_encoder)) {
     return Refusal{.kind = RefusalKind::kUnsupported,
                    .message = fmt::format("{} is a {}", (*model)->name,
-                                          (*model)->cross_encoder ? "cross-encoder: /rerank has its scores"
-                                                                  : "sparse encoder: /embed_sparse has its vectors"),
+                                          (*model)->cross_encoder    ? "cross-encoder: /rerank has its scores"
+                                          : (*model)->sparse_encoder ? "sparse encoder: /embed_sparse has its vectors"
+                                                                     : "multi-vector encoder: /embed_all has its "
+                                                                       "vectors"),
                    .param = "model"};
   }
   if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;
@@ -109,6 +111,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   call.truncate = request.truncate;
   call.normalize = request.normalize;
   call.prompt_name = std::move(request.prompt_name);
+  call.role = request.role;
   request.inputs.clear();
   service.embed(exchange, std::move(call),
                 [exchange, &model, request = std::move(request)](const Outcome<Vectors>& outcome) {

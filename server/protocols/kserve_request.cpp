@@ -14,6 +14,7 @@
 #include "core/text/quote.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_types.h"
+#include "server/protocols/role_member.h"
 
 namespace latebind::server::kserve {
 
@@ -221,6 +222,7 @@ constexpr std::array kParameters{
         [](const JsonValue& value, InferRequest& body) {
           return read_short_text(value, kNameMax, body.prompt_name.emplace());
         }},
+    kRole<InferRequest>,
 };
 
 template <class Item, std::size_t N>

@@ -1,4 +1,4 @@
-// What the protocols for reranking make of a cross-encoder's numbers. Pure functions, for any thread.
+// What the protocols for reranking make of a model's numbers. Pure functions, for any thread.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,10 @@
 
 namespace latebind::server {
 
-// Between 0 and 1, as these protocols have them whatever function the model's files name.
+// A cross-encoder's between 0 and 1, as these protocols have them whatever function the model's files name. A
+// multi-vector encoder's as they are: MaxSim has no such bounds, and a sigmoid would make all of them 1.
 [[nodiscard]] inline std::vector<float> relevance_of(const Vectors& numbers) {
+  if (numbers.model->multi_vector_encoder != nullptr) return numbers.rows;
   std::vector<float> scores;
   scores.reserve(numbers.rows.size());
   for (const float number : numbers.rows)

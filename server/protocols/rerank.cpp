@@ -150,7 +150,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
 Json ranking_schema() {
   Json item = typed_schema("object", "");
   item["properties"]["index"] = typed_schema("integer", "The document's position in the request.");
-  item["properties"]["relevance_score"] = typed_schema("number", "0 to 1.");
+  item["properties"]["relevance_score"] = typed_schema("number", "0 to 1; of a multi-vector encoder MaxSim.");
   item["properties"]["document"] = typed_schema("object", "With its text.");
   item["required"] = Json::array({"index", "relevance_score"});
   Json schema = typed_schema("object", "");

@@ -82,27 +82,44 @@ Json sums_json(const Totals& totals) {
   return sums;
 }
 
+// The way of a router's queries.
+Json queries_json(const embedding::Embedder& queries) {
+  Json json;
+  json["device"] = queries.attestation()->active.id();
+  json["max_tokens"] = queries.max_tokens();
+  return json;
+}
+
 Json model_json(Service& service, const ServedModel& model) {
   const auto attested = model.attestation();
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
-  json["kind"] = model.embedder != nullptr         ? "embedding"
-                 : model.cross_encoder != nullptr  ? "cross-encoder"
-                 : model.sparse_encoder != nullptr ? "sparse-encoder"
-                                                   : "tensors";
+  json["kind"] = model.embedder != nullptr               ? "embedding"
+                 : model.cross_encoder != nullptr        ? "cross-encoder"
+                 : model.sparse_encoder != nullptr       ? "sparse-encoder"
+                 : model.multi_vector_encoder != nullptr ? "multi-vector-encoder"
+                                                         : "tensors";
   if (model.embedder != nullptr) {
     json["dimension"] = model.embedder->dimension();
     json["max_tokens"] = model.embedder->max_tokens();
   } else if (model.cross_encoder != nullptr) {
     json["labels"] = model.cross_encoder->labels();
     json["max_tokens"] = model.cross_encoder->network().max_tokens();
+  } else if (model.multi_vector_encoder != nullptr) {
+    const embedding::Embedder& network = model.multi_vector_encoder->network();
+    json["dimension"] = network.dimension();
+    json["max_tokens"] = network.max_tokens();
+    json["max_query_tokens"] = network.max_tokens(embedding::TextRole::kQuery);
   } else if (model.sparse_encoder != nullptr) {
     json["vocabulary_size"] = model.sparse_encoder->dimension();
     json["max_tokens"] = model.sparse_encoder->max_tokens();
   } else {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
+  }
+  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_ways()) {
+    json["queries"] = queries_json(**texts->way_of(embedding::TextRole::kQuery));
   }
   json["backend"] = active.backend;
   json["device"] = active.id();

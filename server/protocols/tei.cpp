@@ -90,6 +90,10 @@ std::string_view dtype_of(core::Precision precision) {
 
 Json model_type_of(const ServedModel& model) {
   Json type;
+  if (model.multi_vector_encoder != nullptr) {
+    type["embedding"]["pooling"] = "none";
+    return type;
+  }
   if (model.cross_encoder == nullptr) {
     type["embedding"]["pooling"] = model.sparse_encoder != nullptr ? "splade" : word_of(model.embedder->pooling());
     return type;

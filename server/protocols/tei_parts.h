@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "server/protocols/json_body.h"
+#include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server::tei {

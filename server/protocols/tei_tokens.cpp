@@ -17,6 +17,7 @@ struct TokenizeBody {
   TextLimit limit;
   bool add_special_tokens = true;
   std::optional<std::string> prompt_name;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
 struct DecodeBody {
@@ -78,6 +79,7 @@ constexpr std::array kTokenize{
     Member<TokenizeBody>{
         "prompt_name", false, prompt_name_schema,
         [](const JsonValue& value, TokenizeBody& body) { return read_text(value, body.prompt_name.emplace()); }},
+    kRole<TokenizeBody>,
 };
 
 constexpr std::array kDecode{
@@ -168,9 +170,11 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   if (count == 0) return refuse_empty(*exchange, "inputs");
   const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
-  const auto prompt = model->of_texts()->prompts().choose(prompt_choice(body.prompt_name));
+  const auto way = model->of_texts()->way_of(body.role);
+  if (!way.ok()) return refuse(*exchange, tei_protocol(), refusal_of(way.status()));
+  const auto prompt = (*way)->prompts().choose(prompt_choice(body.prompt_name), body.role);
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
-  const auto tokenizer = model->of_texts()->tokenizer();
+  const auto tokenizer = (*way)->tokenizer();
   const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;

@@ -21,6 +21,7 @@ struct EmbedBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
   bool normalize = true;
   std::size_t dimensions = 0;
 };
@@ -79,13 +80,14 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
 
 // Of vectors of tokens and of sparse ones: there is one form of them.
 constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
-                               kDirection<EmbedBody>, kPromptName<EmbedBody>};
+                               kDirection<EmbedBody>, kPromptName<EmbedBody>, kRole<EmbedBody>};
 
 constexpr std::array kEmbed{
     Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs},
     kTruncate<EmbedBody>,
     kDirection<EmbedBody>,
     kPromptName<EmbedBody>,
+    kRole<EmbedBody>,
     Member<EmbedBody>{"normalize", false,
                       [] {
                         Json schema = typed_schema("boolean", "Vectors of length 1.");
@@ -184,7 +186,9 @@ std::string token_vectors_text(const Vectors& vectors) {
   std::size_t row = 0;
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     text += i > 0 ? ",[" : "[[";
-    for (std::uint32_t token = 0; token < vectors.token_counts[i]; ++token) {
+    // Of a multi-vector encoder, not all tokens have one.
+    const auto& counts = vectors.vector_counts.empty() ? vectors.token_counts : vectors.vector_counts;
+    for (std::uint32_t token = 0; token < counts[i]; ++token) {
       if (token > 0) text += ',';
       append_numbers(text, vectors.row(row++));
     }
@@ -242,6 +246,7 @@ VectorCall take_call(EmbedBody& body) {
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
+  call.role = body.role;
   return call;
 }
 

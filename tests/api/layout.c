@@ -218,7 +218,7 @@ FIELD(lb_embed_options, max_tokens, 16);
 FIELD(lb_embed_options, refuse_longer, 24);
 FIELD(lb_embed_options, normalize, 28);
 FIELD(lb_embed_options, alone, 32);
-FIELD(lb_embed_options, reserved_, 36);
+FIELD(lb_embed_options, role, 36);
 FIELD(lb_embed_options, token_counts, 40);
 FIELD(lb_embed_options, prompt, 48);
 FIELD(lb_embed_options, prompt_name, 56);

@@ -20,7 +20,7 @@
 
 namespace {
 
-using latebind::TextKind;
+using latebind::Role;
 using latebind::test::last_message;
 using nlohmann::json;
 using ::testing::HasSubstr;
@@ -72,11 +72,11 @@ TEST_F(MultiVectorEncoderInterfaceTest, GivesTheReferencesVectorsAndScores) {
     encoder = open(name);
     ASSERT_NE(encoder, nullptr);
     auto stats = LB_INIT(lb_embed_stats);
-    const auto queries = encoder->encode(TextKind::kQuery, views, {}, {.timeout = std::chrono::minutes(1)}, &stats);
+    const auto queries = encoder->encode(views, {.role = Role::kQuery}, {.timeout = std::chrono::minutes(1)}, &stats);
     ASSERT_TRUE(queries.ok()) << queries.status().message();
     expect_same(*queries, expected["queries"][name]);
     EXPECT_EQ(stats.texts, views.size());
-    const auto documents = encoder->encode(TextKind::kDocument, views);
+    const auto documents = encoder->encode(views, {.role = Role::kDocument});
     ASSERT_TRUE(documents.ok()) << documents.status().message();
     expect_same(*documents, expected["documents"][name]);
     const auto scores = encoder->compare(queries->rows(), documents->rows());
@@ -91,11 +91,11 @@ TEST_F(MultiVectorEncoderInterfaceTest, GivesTheReferencesVectorsAndScores) {
 
 TEST_F(MultiVectorEncoderInterfaceTest, TellsWhatItIs) {
   EXPECT_EQ(encoder->dimension(), 12U);
-  EXPECT_EQ(encoder->max_tokens(TextKind::kQuery), 11U);
-  EXPECT_EQ(encoder->max_tokens(TextKind::kDocument), 12U);
+  EXPECT_EQ(encoder->max_tokens(Role::kQuery), 11U);
+  EXPECT_EQ(encoder->max_tokens(Role::kDocument), 12U);
   EXPECT_EQ(encoder->attestation()->backend, "native");
   EXPECT_TRUE(encoder->tokenizer().ok());
-  const auto none = encoder->encode(TextKind::kQuery, {});
+  const auto none = encoder->encode({}, {.role = Role::kQuery});
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none->size(), 0U);
   EXPECT_EQ(none->dimension(), 12U);
@@ -103,16 +103,16 @@ TEST_F(MultiVectorEncoderInterfaceTest, TellsWhatItIs) {
 }
 
 TEST_F(MultiVectorEncoderInterfaceTest, ACallMayAskForOtherPromptsAndLengths) {
-  const auto named = encoder->encode(TextKind::kDocument, views, {.prompt_name = "document"});
+  const auto named = encoder->encode(views, {.prompt_name = "document", .role = Role::kDocument});
   ASSERT_TRUE(named.ok()) << named.status().message();
   expect_same(*named, expected["documents"]["bert"]);
-  const auto other = encoder->encode(TextKind::kDocument, views, {.prompt = ""});
+  const auto other = encoder->encode(views, {.prompt = "", .role = Role::kDocument});
   ASSERT_TRUE(other.ok());
   EXPECT_LT((*other)[0].size(), (*named)[0].size());
   // Of a model that leaves vectors as they are.
   const auto plain = open("mpnet");
   ASSERT_NE(plain, nullptr);
-  const auto normal = plain->encode(TextKind::kDocument, views, {.normalize = true});
+  const auto normal = plain->encode(views, {.normalize = true, .role = Role::kDocument});
   ASSERT_TRUE(normal.ok());
   double squares = 0;
   for (const float number : (*normal)[1].first(normal->dimension()))
@@ -121,21 +121,20 @@ TEST_F(MultiVectorEncoderInterfaceTest, ACallMayAskForOtherPromptsAndLengths) {
 }
 
 TEST_F(MultiVectorEncoderInterfaceTest, WrongCallsAreRefusedByWhatIsWrong) {
-  EXPECT_EQ(encoder->encode(TextKind::kQuery, views, {.dimensions = 3}).status().code(), LB_INVALID_ARGUMENT);
+  EXPECT_EQ(encoder->encode(views, {.dimensions = 3, .role = Role::kQuery}).status().code(), LB_INVALID_ARGUMENT);
   const std::string_view bad = "\xff";
-  EXPECT_EQ(encoder->encode(TextKind::kQuery, {&bad, 1}).status().code(), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(encoder->encode(static_cast<TextKind>(2), views).status().message(), HasSubstr("2 is no kind of text"));
-  EXPECT_THAT(encoder->encode(TextKind::kQuery, views, {.max_tokens = 10}).status().message(),
+  EXPECT_EQ(encoder->encode({&bad, 1}, {.role = Role::kQuery}).status().code(), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(encoder->encode(views, {.role = static_cast<Role>(3)}).status().message(), HasSubstr("role is 3"));
+  EXPECT_THAT(encoder->encode(views, {.max_tokens = 10, .role = Role::kQuery}).status().message(),
               HasSubstr("the model fills queries up to 11"));
   lb_multi_vector_list* list = nullptr;
   lb_multi_vector_rows rows{};
-  EXPECT_EQ(lb_multi_vector_encoder_encode(nullptr, 0, nullptr, 0, nullptr, nullptr, &list, nullptr),
-            LB_INVALID_ARGUMENT);
+  EXPECT_EQ(lb_multi_vector_encoder_encode(nullptr, nullptr, 0, nullptr, nullptr, &list, nullptr), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_multi_vector_list_rows(nullptr, &rows), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_multi_vector_encoder_compare(nullptr, &rows, &rows, nullptr, nullptr, 0), LB_INVALID_ARGUMENT);
   EXPECT_EQ(lb_multi_vector_encoder_dimension(nullptr), 0U);
-  EXPECT_EQ(lb_multi_vector_encoder_max_tokens(nullptr, LB_TEXT_QUERY), 0U);
-  EXPECT_EQ(encoder->max_tokens(static_cast<TextKind>(7)), 0U);
+  EXPECT_EQ(lb_multi_vector_encoder_max_tokens(nullptr, LB_ROLE_QUERY), 0U);
+  EXPECT_EQ(encoder->max_tokens(static_cast<Role>(7)), 0U);
   lb_multi_vector_list_destroy(nullptr);
   lb_multi_vector_encoder_destroy(nullptr);
 }

@@ -99,8 +99,9 @@ TEST_F(TextInterfaceTest, LongTextsAreCutOrRefusedAsTheCallWants) {
   EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("1000 tokens of a text were asked for"));
   options = LB_INIT(lb_embed_options);
-  options.reserved_ = 1;
+  options.role = 3;
   EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
+  EXPECT_THAT(last_message(), HasSubstr("lb_embed_options.role is 3"));
 }
 
 TEST_F(TextInterfaceTest, IdsGiveTheVectorOfTheirText) {

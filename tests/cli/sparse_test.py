@@ -73,6 +73,20 @@ def test_a_bundle_and_an_onnx_folder_give_the_same(tmp_path):
     assert "'last_hidden_state' has 32 numbers for a token; the vocabulary has 45 entries" in message
 
 
+def test_a_bundle_and_an_onnx_folder_of_a_sum_give_the_same(tmp_path):
+    bundle = tmp_path / "sum.lbundle"
+    good("compile", FOLDER / "sum", "--target", "cpu", "-o", bundle)
+    model = shutil.copytree(FOLDER / "sum", tmp_path / "model")
+    good("export", "--model", model, "-o", model / "model.onnx")
+    (model / "model.safetensors").unlink()
+    for device in ("openvino:CPU", "onnxruntime:CPU"):
+        for place in (bundle, model):
+            assert_same(embed(place, EXPECTED["texts"], "--device", device), EXPECTED["vectors"]["sum"])
+    good("export", "--model", FOLDER / "bert", "-o", model / "largest.onnx")
+    message = bad(1, "embed", "--model", model, "--output-format", "sparse", "--onnx-file", "largest.onnx", input="a\n")
+    assert "'term_logits' is the largest number of all tokens, of which 'pooling_strategy' sum needs each" in message
+
+
 def test_an_npu_that_is_not_there(tmp_path):
     """Compiled by Qualcomm's compiler for a fixed length, and computed in its emulation, in f16."""
     qnn = {"LATEBIND_ONNXRUNTIME_PROVIDERS": provider("onnxruntime-qnn")}
@@ -117,8 +131,8 @@ def refusal(model):
 
 def test_what_is_not_known_is_refused_by_name(model):
     pooling = model / "1_SpladePooling" / "config.json"
-    change(pooling, pooling_strategy="sum")
-    assert "'pooling_strategy' is 'sum'; only max is supported" in refusal(model)
+    change(pooling, pooling_strategy="mean")
+    assert "'pooling_strategy' is 'mean'; supported are max and sum" in refusal(model)
     change(pooling, pooling_strategy="max", activation_function="softplus")
     assert "'activation_function' is 'softplus'; supported are relu and log1p_relu" in refusal(model)
     change(pooling, activation_function="relu")

@@ -42,8 +42,8 @@ void open(const path& folder, std::string_view what) {
         if (!limits.ok() || of_role == nullptr) continue;
         TokenTable table;
         static_cast<void>(table.add(*tokenizer, *of_role, "the cat sat on the mat."));
-        if (table.size() > 0)
-          EXPECT_LE(table.lengths()[0], opened->network ? opened->network->tokens_max() : kTokensMax) << what;
+        if (table.size() == 0) continue;
+        EXPECT_LE(table.lengths()[0], opened->network ? opened->network->tokens_max() : kTokensMax) << what;
       }
     }
   }

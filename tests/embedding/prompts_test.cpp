@@ -23,6 +23,17 @@ TEST(PromptsTest, ACallTakesTheDefaultOrWhatItNames) {
   EXPECT_EQ(*Prompts().choose({}), "");
 }
 
+TEST(PromptsTest, ARoleMeansThePromptOfItsNameUnlessThereIsAChoice) {
+  EXPECT_EQ(*kPrompts.choose({}, TextRole::kQuery), "a ");
+  // The default is for texts of which nothing is said.
+  EXPECT_EQ(*kPrompts.choose({}, TextRole::kDocument), "");
+  EXPECT_EQ(*kPrompts.choose({.text = "b "}, TextRole::kQuery), "b ");
+  EXPECT_EQ(*kPrompts.choose({.name = "none"}, TextRole::kQuery), "");
+  const Prompts both{.by_name = {{"corpus", "c "}, {"passage", "p "}}};
+  EXPECT_EQ(*both.choose({}, TextRole::kDocument), "p ");
+  EXPECT_EQ(*both.choose({}, TextRole::kQuery), "");
+}
+
 TEST(PromptsTest, WhatCannotBePutBeforeTextsIsRefused) {
   const auto refusal = [](const PromptChoice& choice) {
     const auto chosen = kPrompts.choose(choice);

@@ -44,6 +44,28 @@ TEST(SparseVectorTest, TheLargestStayInTheirOrder) {
   EXPECT_THAT(weights.values, ElementsAre(FloatEq(std::log(6.0F))));
 }
 
+TEST(SparseVectorTest, ASumIsOfTheWeightsOfAllTokens) {
+  const std::vector<float> logits{-1, 2, 0, 3, 1, -2};  // of two tokens
+  std::vector<float> sums(3, 9);
+  SparseVector weights{.indices = {9}, .values = {9}};
+  sum_sparse(logits, {}, sums, weights);
+  EXPECT_THAT(weights.indices, ElementsAre(0, 1));
+  EXPECT_THAT(weights.values, ElementsAre(FloatEq(std::log(4.0F)), FloatEq(std::log(3.0F) + std::log(2.0F))));
+  sum_sparse(logits, {.log_twice = true, .sums = true, .most = 1}, sums, weights);
+  EXPECT_THAT(weights.indices, ElementsAre(1));
+  EXPECT_THAT(weights.values, ElementsAre(FloatEq(std::log(1 + std::log(3.0F)) + std::log(1 + std::log(2.0F)))));
+  sum_sparse(std::vector<float>{1, std::numeric_limits<float>::quiet_NaN(), 1}, {.most = 1}, sums, weights);
+  EXPECT_TRUE(std::isnan(weights.values[1]));
+}
+
+TEST(SparseVectorTest, AProductIsOfWhatBothHave) {
+  const SparseVector query{.indices = {1, 3, 7}, .values = {2, 4, 8}};
+  EXPECT_EQ(dot(query, {.indices = {0, 3, 7, 9}, .values = {5, 0.5F, 2, 1}}), 18);
+  EXPECT_EQ(dot({.indices = {0, 3, 7, 9}, .values = {5, 0.5F, 2, 1}}, query), 18);
+  EXPECT_EQ(dot(query, {.indices = {2}, .values = {1}}), 0);
+  EXPECT_EQ(dot(query, {}), 0);
+}
+
 TEST(SparseVectorTest, WhatIsNoNumberIsNotHidden) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   SparseVector weights;

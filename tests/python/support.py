@@ -62,6 +62,7 @@ def with_models_here(code):
         ("sentence-transformers/all-MiniLM-L6-v2", MODEL),
         ("cross-encoder/ms-marco-MiniLM-L6-v2", CROSS_ENCODERS / "bert"),
         ("naver/splade-cocondenser-ensembledistil", SPARSE_ENCODERS / "bert"),
+        ("lightonai/GTE-ModernColBERT-v1", SOURCE / "tests" / "data" / "multi_vector_encoders" / "modernbert"),
     ):
         code = code.replace(f'"{name}"', repr(str(folder))).replace(name, str(folder))
     return code

@@ -164,15 +164,16 @@ class Encoder(Late[Embedder]):
         if not isinstance(text, str):
             raise CallerTypeError(f"the query is {type(text).__name__}; give a str")
         embedder = self.embedder
-        return embedder, self._arguments(embedder.query_prompt if self.query_prompt is None else self.query_prompt)
+        own = self.query_prompt
+        return embedder, self._arguments(embedder.query_prompt if own is None else own, "query")
 
     def _of_documents(self) -> tuple[Embedder, dict[str, Any]]:
         embedder = self.embedder
         own = self.document_prompt
-        return embedder, self._arguments(embedder.document_prompt if own is None else own)
+        return embedder, self._arguments(embedder.document_prompt if own is None else own, "document")
 
-    def _arguments(self, prompt: str) -> dict[str, Any]:
-        return {"normalize": self.normalize, "dimensions": self.dimensions, "prompt": prompt}
+    def _arguments(self, prompt: str, role: str) -> dict[str, Any]:
+        return {"normalize": self.normalize, "dimensions": self.dimensions, "prompt": prompt, "role": role}
 
     def config(self) -> dict[str, Any]:
         """The same without the prompts."""

@@ -20,18 +20,18 @@ class ShapedEncoder(Shaped):
     def encode_query(
         self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
     ) -> Any:
-        """encode() with the prompt "query", unless another one is given."""
+        """encode() of queries: with the prompt "query", unless another one is given."""
         if prompt_name is None and prompt is None:
             prompt = self._prompt_for("query")
-        return self.encode(inputs, prompt_name, prompt, *rest, **others)
+        return self.encode(inputs, prompt_name, prompt, *rest, **{"task": "query", **others})
 
     def encode_document(
         self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
     ) -> Any:
-        """encode() with the prompt "document", "passage" or "corpus", unless another one is given."""
+        """encode() of documents: with the prompt "document", "passage" or "corpus", unless another one is given."""
         if prompt_name is None and prompt is None:
             prompt = self._prompt_for("document")
-        return self.encode(inputs, prompt_name, prompt, *rest, **others)
+        return self.encode(inputs, prompt_name, prompt, *rest, **{"task": "document", **others})
 
     def encode(self, inputs: Any = None, *rest: Any, **others: Any) -> Any:
         """The vectors of texts."""
@@ -77,6 +77,11 @@ class ShapedEncoder(Shaped):
         self._similarity: str = name
 
     # -- Inside --------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _role_of(task: Any) -> str | None:
+        """What texts are by the argument `task`. Of other tasks only routers of other ways would know."""
+        return task if task in ("query", "document") else None
 
     def _similarity_of(self, embeddings1: Any, embeddings2: Any, is_pairwise: bool) -> Any:
         return similarity_of(self._similarity, embeddings1, embeddings2, is_pairwise)

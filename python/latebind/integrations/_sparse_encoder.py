@@ -97,6 +97,7 @@ class SparseEncoder(ShapedEncoder):
             save_to_cpu: not used: vectors are in the memory of the processor.
             device: None, or the one that the model was opened with. pool, chunk_size: None.
             max_active_dims: only so many weights of a text, and no more than the model keeps.
+            task: "query" or "document", which way a router takes.
 
         Returns:
             a sparse tensor of coordinates [n, d], without n for a str; a csr_matrix or SparseVectors of the shape (n, d),
@@ -108,7 +109,7 @@ class SparseEncoder(ShapedEncoder):
         """
         if (inputs is None) == (sentences is None):
             raise CallerTypeError("give the texts as inputs, or as sentences")
-        others.pop("task", None)
+        role = self._role_of(others.pop("task", None))
         if others:
             raise CallerError(f"encode() has no argument {', '.join(map(repr, others))}")
         self._refuse(batch_size, device, pool, chunk_size)
@@ -121,6 +122,7 @@ class SparseEncoder(ShapedEncoder):
         vectors = self.sparse_encoder.encode(
             texts,
             prompt=self._prompt(prompt_name, prompt),
+            role=role,
             max_active_dims=self.max_active_dims if max_active_dims is None else max_active_dims,
             show_progress=flag(show_progress_bar, "show_progress_bar"),
         )

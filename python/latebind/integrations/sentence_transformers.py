@@ -1,4 +1,5 @@
-"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder.
+"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder,
+MultiVectorEncoder.
 
     from latebind.integrations.sentence_transformers import CrossEncoder, SentenceTransformer
 
@@ -22,12 +23,13 @@ from .._embedder import Embedder
 from ..errors import CallerError, CallerTypeError
 from ._common import Late, Model, not_installed
 from ._cross_encoder import CrossEncoder
+from ._multi_vector_encoder import MultiVectorEncoder
 from ._shaped import at_revision, converted, refuse_settings
 from ._shaped_encoder import ShapedEncoder
 from ._sparse_encoder import SparseEncoder
 from ._vectors import PRECISIONS, normalized, quantized
 
-__all__ = ["CrossEncoder", "SentenceTransformer", "SparseEncoder"]
+__all__ = ["CrossEncoder", "MultiVectorEncoder", "SentenceTransformer", "SparseEncoder"]
 
 
 class SentenceTransformer(ShapedEncoder):
@@ -110,6 +112,7 @@ class SentenceTransformer(ShapedEncoder):
             normalize_embeddings: vectors of length 1.
             truncate_dim: only the first numbers of a vector.
             device: None, or the one that the model was opened with. pool, chunk_size: None.
+            task: "query" or "document", which way a router takes.
             task_metadata, hf_split, hf_subset, prompt_type: how mteb calls; `inputs` then gives its batches.
 
         Returns:
@@ -122,11 +125,12 @@ class SentenceTransformer(ShapedEncoder):
             raise CallerTypeError("give the texts as inputs, or as sentences")
         texts = inputs if sentences is None else sentences
         if "task_metadata" in others:
+            others.setdefault("task", getattr(others.get("prompt_type"), "value", None))
             texts, prompt = self._of_mteb(texts, others, prompt_name, prompt)
             prompt_name = None
             # mteb has torch loaded, and turns what similarity() makes of these into numbers as only tensors can be.
             convert_to_tensor = convert_to_tensor or "torch" in sys.modules
-        others.pop("task", None)  # how encode_query() and encode_document() of sentence-transformers call
+        role = self._role_of(others.pop("task", None))
         if others:
             raise CallerError(f"encode() has no argument {', '.join(map(repr, others))}")
         if output_value != "sentence_embedding":
@@ -139,6 +143,7 @@ class SentenceTransformer(ShapedEncoder):
         vectors = self.embedder.encode(
             texts,
             prompt=self._prompt(prompt_name, prompt),
+            role=role,
             show_progress=flag(show_progress_bar, "show_progress_bar"),
             normalize=normalizes and not dimensions,
         )

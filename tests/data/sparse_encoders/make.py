@@ -37,6 +37,9 @@ NETWORKS = {
     "roberta": (transformers.RobertaForMaskedLM, transformers.RobertaConfig(**COUNTED, type_vocab_size=1), {}),
     # A matrix of its own from a token's vector to the vocabulary.
     "untied": (transformers.BertForMaskedLM, transformers.BertConfig(**SIZES, tie_word_embeddings=False), {}),
+    # The sum of the tokens' weights.
+    "sum": (transformers.BertForMaskedLM, transformers.BertConfig(**SIZES),
+            {"pooling_strategy": "sum", "activation_function": "log1p_relu"}),
 }
 
 

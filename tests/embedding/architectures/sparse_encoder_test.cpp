@@ -44,18 +44,26 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
   }
   const auto graph = make_graph(*folder, {});
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-  EXPECT_EQ(graph->output_name(), "term_logits");
-  const auto logits = testing::vectors_of(*graph, testing::batch_of(ids));
+  const bool sums = folder->sparse.sums;
+  EXPECT_EQ(graph->output_name(), sums ? "logits" : "term_logits");
+  const testing::BatchOfTexts batch = testing::batch_of(ids);
+  const auto logits = testing::vectors_of(*graph, batch);
   const json& expected = recorded_sparse()["vectors"][GetParam()];
   const std::size_t vocabulary = folder->network->vocabulary_size();
-  ASSERT_EQ(logits.values.size(), expected.size() * vocabulary);
+  const std::size_t of_text = vocabulary * (sums ? batch.ids.shape[1] : 1);
+  ASSERT_EQ(logits.values.size(), expected.size() * of_text);
   ASSERT_FALSE(expected.empty());
   for (std::size_t text = 0; text < expected.size(); ++text) {
     std::vector<float> numbers;
-    for (std::size_t i = 0; i < vocabulary; ++i)
-      numbers.push_back(static_cast<float>(logits.values[text * vocabulary + i]));
+    for (std::size_t i = 0; i < (sums ? ids[text].size() : 1) * vocabulary; ++i)
+      numbers.push_back(static_cast<float>(logits.values[text * of_text + i]));
     SparseVector weights;
-    read_sparse(numbers, folder->sparse, weights);
+    if (sums) {
+      std::vector<float> sum(vocabulary);
+      sum_sparse(numbers, folder->sparse, sum, weights);
+    } else {
+      read_sparse(numbers, folder->sparse, weights);
+    }
     EXPECT_EQ(json(weights.indices), expected[text]["indices"]) << text;
     ASSERT_EQ(weights.values.size(), expected[text]["values"].size()) << text;
     for (std::size_t i = 0; i < weights.values.size(); ++i)
@@ -65,11 +73,11 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
 
 INSTANTIATE_TEST_SUITE_P(All, SparseEncoderFolderTest,
                          ::testing::Values("albert", "bert", "distilbert", "electra", "modernbert", "mpnet", "roberta",
-                                           "untied"),
+                                           "sum", "untied"),
                          [](const auto& given) { return given.param; });
 
 TEST(SparseEncoderDataTest, EveryRecordedOneIsTried) {
-  EXPECT_EQ(recorded_sparse()["vectors"].size(), 8U);
+  EXPECT_EQ(recorded_sparse()["vectors"].size(), 9U);
 }
 
 }  // namespace

@@ -142,6 +142,50 @@ TEST(FilePlanTest, TakesWhatStaticEmbeddingsHave) {
               ElementsAre("modules.json", "0_StaticEmbedding/tokenizer.json", "0_StaticEmbedding/model.safetensors"));
 }
 
+constexpr const char* kRouter = R"({
+  "types": {"query_0_SparseStaticEmbedding": "sentence_transformers.x.SparseStaticEmbedding",
+            "": "sentence_transformers.x.MLMTransformer", "document_1_SpladePooling": "sentence_transformers.x.SpladePooling"},
+  "structure": {"query": ["query_0_SparseStaticEmbedding"], "document": ["", "document_1_SpladePooling"]},
+  "parameters": {}})";
+
+TEST(FilePlanTest, TakesBothWaysOfARouter) {
+  Files files{{"config.json", kBert},
+              {"config_sentence_transformers.json", ""},
+              {"document_1_SpladePooling/config.json", ""},
+              {"idf.json", ""},
+              {"model.safetensors", ""},
+              {"modules.json", R"([{"type": "sentence_transformers.models.Router", "path": ""}])"},
+              {"query_0_SparseStaticEmbedding/config.json", ""},
+              {"query_0_SparseStaticEmbedding/model.safetensors", ""},
+              {"query_0_SparseStaticEmbedding/tokenizer.json", ""},
+              {"query_0_SparseStaticEmbedding/tokenizer_config.json", ""},
+              {"query_0_SparseStaticEmbedding/vocab.txt", ""},
+              {"router_config.json", kRouter},
+              {"onnx/model.onnx", ""},
+              {"tokenizer.json", ""}};
+  const auto taken = plan(files);
+  ASSERT_TRUE(taken.ok()) << taken.status().to_string();
+  EXPECT_THAT(
+      *taken,
+      ElementsAre("modules.json", "router_config.json", "config_sentence_transformers.json", "config.json",
+                  "document_1_SpladePooling/config.json", "tokenizer.json", "query_0_SparseStaticEmbedding/config.json",
+                  "query_0_SparseStaticEmbedding/tokenizer_config.json", "query_0_SparseStaticEmbedding/tokenizer.json",
+                  "model.safetensors", "query_0_SparseStaticEmbedding/model.safetensors"));
+  // The table is needed beside the network's ONNX file.
+  const auto onnx = plan(files, "onnx/model.onnx");
+  ASSERT_TRUE(onnx.ok()) << onnx.status().to_string();
+  EXPECT_THAT(*onnx, Contains("query_0_SparseStaticEmbedding/model.safetensors"));
+  EXPECT_THAT(*onnx, Contains("onnx/model.onnx"));
+  EXPECT_THAT(*onnx, Not(Contains("model.safetensors")));
+  files.erase("query_0_SparseStaticEmbedding/tokenizer.json");
+  files.erase("tokenizer.json");
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("tokenizer.json"));
+  files["router_config.json"] = "{}";
+  EXPECT_THAT(plan(files).status().to_string(), HasSubstr("router_config.json: 'types' is missing"));
+  files.erase("router_config.json");
+  EXPECT_EQ(plan(files).status().code(), StatusCode::kNotFound);
+}
+
 TEST(FilePlanTest, TakesOnnxWithItsTensorsWhereThereAreNoWeightsForUs) {
   const auto files = plan({{"config.json", kBert},
                            {"tokenizer.json", ""},

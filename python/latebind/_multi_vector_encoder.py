@@ -1,0 +1,238 @@
+"""Encodes texts as vectors of their tokens, and compares them: MultiVectorEncoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from ctypes import POINTER, byref, c_float, c_size_t, cast
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from . import _abi
+from ._arguments import flag
+from ._call import Cancellation, Deadline, Owner, call_options, interruptible
+from ._library import check, library
+from ._memory import memory_at
+from ._out import Vectors
+from ._text_encoder import TextEncoder
+from ._texts import Texts, whole_source_of
+from .errors import CallerError, CallerTypeError
+
+# Of products of two numbers: a call that takes longer is made interruptible.
+_LONG_PRODUCTS = 1 << 28
+
+
+class MultiVectorEncoder(TextEncoder[Any]):
+    """A multi-vector encoder (late interaction, ColBERT): a model that gives a vector for each token of a text, ready to
+    encode.
+
+    Safe in many threads, whose texts share batches. Pickled, it is its arguments, and opens again where it lands. A
+    process made by fork() cannot use one that its parent has opened: every call raises ForkedError there.
+
+    Args:
+        model: a folder that sentence-transformers' MultiVectorEncoder loads (its own, PyLate's or Stanford's), a bundle, or
+            a name on the hub ("ORG/NAME", "ORG/NAME@REVISION"), which is loaded once and kept in the hub's cache.
+        device, precision, strict, **settings: as for Embedder.
+
+    Raises:
+        CallerError: no model, one of another kind, or an unknown setting. MachineError: no device can run it, or a
+            library is missing.
+    """
+
+    _what = "MultiVectorEncoder"
+    _inputs = "text"
+    _doing = "Encoding"
+    _functions = "lb_multi_vector_encoder"
+
+    def encode(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        role: str | None = None,
+        normalize: bool = False,
+        max_tokens: int | None = None,
+        show_progress: bool = False,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        deadline: float | None = None,
+        alone: bool = False,
+    ) -> Any:
+        """The vectors of texts' tokens.
+
+        Args:
+            texts: as for Embedder.encode(). An iterator is read to its end first.
+            role: "query" or "document": what the texts are; None: documents. The two have markers, lengths and masks of
+                their own.
+            normalize: vectors of length 1, also if the model does not normalise.
+            max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
+            show_progress: shows a bar, if tqdm is installed.
+            prompt_name, prompt: what stands instead of the marker.
+            deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
+            alone: in batches that no text of another call shares, so that the same call on the same device gives the
+                same bits whatever others do.
+
+        Returns:
+            a list of float32[t, d], in the order of the texts, t vectors of a text; float32[t, d] for a str.
+
+        Raises:
+            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
+            CallerError: a lone surrogate, with its index; an unknown prompt or role.
+            TransientError: the deadline has passed, or the device failed and no other could answer.
+            ClosedError, ForkedError: the model cannot be used any more, or here.
+        """
+        return self._encode(
+            None,
+            texts,
+            role=role,
+            normalize=normalize,
+            max_tokens=max_tokens,
+            show_progress=show_progress,
+            prompt_name=prompt_name,
+            prompt=prompt,
+            deadline=deadline,
+            alone=alone,
+        )
+
+    def scores(self, queries: Any, documents: Any, *, deadline: float | None = None) -> Vectors:
+        """How well documents answer queries: MaxSim, the sum over a query's vectors of each one's largest product with one
+        of the document's; or its mean, where the model says so.
+
+        Args:
+            queries, documents: what encode_query() and encode_document() give, or lists of such arrays; one array [t, d]
+                counts as a list of one.
+            deadline: as for encode().
+
+        Returns:
+            float32[n, m]. A document without a vector has -1e9, a query without one 0.
+
+        Raises:
+            CallerTypeError, CallerError: something else is given, or vectors of another length.
+        """
+        first, second = self._rows(queries, "queries"), self._rows(documents, "documents")
+        found = np.empty((first.rows.count, second.rows.count), np.float32)
+        until = Deadline(deadline)
+        encoder = self._handle.use()
+
+        def call(cancellation: Cancellation | None) -> None:
+            limits = call_options(until, cancellation)
+            check(
+                library().lb_multi_vector_encoder_compare(
+                    encoder,
+                    byref(first.rows),
+                    byref(second.rows),
+                    limits and byref(limits),
+                    found.ctypes.data_as(POINTER(c_float)),
+                    found.size,
+                )
+            )
+
+        products = len(first.vectors) * len(second.vectors) * self._dimension
+        interruptible(call, None, products > _LONG_PRODUCTS)
+        return found
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a vector."""
+        return self._dimension
+
+    @property
+    def max_query_tokens(self) -> int:
+        """Queries are cut to this many tokens; documents to `max_tokens`."""
+        return self._max_query_tokens
+
+    # -- Inside --------------------------------------------------------------------------------------------------------
+
+    def _read_limits(self) -> None:
+        opened = self._handle.use()
+        self._max_tokens = int(self._function("max_tokens")(opened, _abi.LB_ROLE_DOCUMENT))
+        self._max_query_tokens = int(self._function("max_tokens")(opened, _abi.LB_ROLE_QUERY))
+
+    def _read(self) -> None:
+        super()._read()
+        self._dimension = int(self._function("dimension")(self._handle.use()))
+
+    def _gives(self) -> str:
+        return f"{self._dimension} dimensions a token"
+
+    def _encode(
+        self,
+        cancellation: Cancellation | None,
+        texts: Any,
+        *,
+        role: Any = None,
+        normalize: Any = False,
+        max_tokens: Any = None,
+        show_progress: Any = False,
+        prompt_name: Any = None,
+        prompt: Any = None,
+        deadline: float | Deadline | None = None,
+        alone: Any = False,
+    ) -> Any:
+        opened = self._handle.use()
+        until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
+        options = self._options(
+            normalizes=flag(normalize, "normalize"),
+            alone=alone,
+            prompt_name=prompt_name,
+            prompt=prompt,
+            max_tokens=max_tokens,
+            role=role,
+        )
+        source = whole_source_of([texts] if isinstance(texts, str) else texts)
+        found: list[Vectors] = []
+
+        def encode(_: int, part: Texts) -> None:
+            made = Owner(library().lb_multi_vector_list_destroy)
+            self._compute(
+                cancellation,
+                part,
+                until,
+                lambda limits, stats: library().lb_multi_vector_encoder_encode(
+                    opened, part.pointer, part.count, options and byref(options), limits, made.out, stats
+                ),
+            )
+            found.extend(_vectors_of(made))
+
+        self._in_parts(source, flag(show_progress, "show_progress"), encode)
+        return found[0] if isinstance(texts, str) else found
+
+    def _rows(self, given: Any, what: str) -> _Rows:
+        arrays = given if isinstance(given, (list, tuple)) else [given]
+        return _Rows(arrays, self._dimension, what)
+
+
+class _Rows:
+    """Vectors of texts, one after the other, as the library takes them."""
+
+    def __init__(self, arrays: Sequence[Any], dimension: int, what: str) -> None:
+        found = []
+        for index, given in enumerate(arrays):
+            try:
+                array = np.asarray(given, np.float32)
+            except (TypeError, ValueError):
+                raise CallerTypeError(f"{what}[{index}] is {type(given).__name__}, not an array of vectors") from None
+            if array.ndim != 2 or array.shape[1] != dimension:
+                raise CallerError(
+                    f"{what}[{index}] has the shape {array.shape}; vectors of this model are (tokens, {dimension})"
+                )
+            found.append(array)
+        self.vectors = np.concatenate(found) if found else np.empty((0, dimension), np.float32)
+        self.vectors = np.ascontiguousarray(self.vectors)
+        self._begins = np.zeros(len(found) + 1, np.uintp)
+        np.cumsum([len(array) for array in found], out=self._begins[1:])
+        self.rows = _abi.lb_multi_vector_rows(
+            len(found),
+            dimension,
+            cast(self._begins.ctypes.data, POINTER(c_size_t)),
+            cast(self.vectors.ctypes.data, POINTER(c_float)),
+        )
+
+
+def _vectors_of(made: Owner) -> list[Vectors]:
+    """Those of a list, copied."""
+    rows = _abi.lb_multi_vector_rows()
+    check(library().lb_multi_vector_list_rows(made, byref(rows)))
+    begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
+    numbers = memory_at(rows.vectors, np.float32, (int(begins[-1]), rows.dimension), made)
+    return [numbers[begin:end].copy() for begin, end in pairwise(begins)]

@@ -1,0 +1,21 @@
+#include "server/protocols/role_member.h"
+
+namespace latebind::server {
+
+app::Json role_schema() {
+  app::Json schema =
+      typed_schema("string", "What the texts are to a model that has a prompt for each, or a way of its own.");
+  schema["enum"] = app::Json::array({"query", "document"});
+  return schema;
+}
+
+Problem read_role(const JsonValue& value, embedding::TextRole& role) {
+  std::string word;
+  static_cast<void>(read_text(value, word));
+  const auto known = core::parse_word<embedding::TextRole>(word);
+  if (!known.ok()) return "must be query or document";
+  role = *known;
+  return std::nullopt;
+}
+
+}  // namespace latebind::server
