@@ -101,7 +101,8 @@ Result<std::vector<double>> read_weights(const Safetensors& weights, std::size_t
 }
 
 // A file with this one tensor.
-Result<Safetensors> one_tensor(std::string type, const TableSize& size, std::string numbers, const std::string& name) {
+Result<Safetensors> one_tensor(const std::string& type, const TableSize& size, const std::string& numbers,
+                               const std::string& name) {
   std::string head = fmt::format(R"({{"{}":{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})", kStaticTable,
                                  type, size.tokens, size.width, numbers.size());
   head.resize((head.size() + 7) / 8 * 8, ' ');
@@ -163,7 +164,7 @@ Result<Safetensors> written_out(const Safetensors& weights) {
     std::string numbers(size.tokens * row_bytes, '\0');
     for (std::size_t token = 0; token < size.tokens; ++token)
       std::memcpy(numbers.data() + token * row_bytes, table.bytes.data() + rows[token] * row_bytes, row_bytes);
-    return one_tensor(weights.stored(kEmbeddings)->type, size, std::move(numbers), weights.name());
+    return one_tensor(weights.stored(kEmbeddings)->type, size, numbers, weights.name());
   }
   LB_ASSIGN_OR_RETURN(const auto factors, read_weights(weights, size.tokens));
   std::string numbers(size.tokens * size.width * sizeof(float), '\0');
@@ -175,7 +176,7 @@ Result<Safetensors> written_out(const Safetensors& weights) {
       std::memcpy(numbers.data() + (token * size.width + i) * sizeof(float), &value, sizeof(value));
     }
   }
-  return one_tensor("F32", size, std::move(numbers), weights.name());
+  return one_tensor("F32", size, numbers, weights.name());
 }
 
 }  // namespace latebind::embedding
