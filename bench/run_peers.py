@@ -22,11 +22,13 @@ Those that are not installed are left out, and said so. Usage:
 
   bench/run_peers.py --build build/release [--rounds 5] [--only NAME,...] [--json FILE]
 
-Needs the model and the runtimes that scripts/setup brings, and a build with LATEBIND_BUILD_BENCH=ON.
+Needs the model and the runtimes that scripts/setup brings, and a build with LATEBIND_BUILD_BENCH=ON. Another model is the
+folder that BENCH_MODEL names: all-mpnet-base-v2, for instance.
 """
 import argparse
 import glob
 import json
+import os
 import pathlib
 import resource
 import shutil
@@ -37,10 +39,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODEL = ROOT / "build/runtime/model/all-MiniLM-L6-v2"
+MODEL = pathlib.Path(os.environ.get("BENCH_MODEL", ROOT / "build/runtime/model/all-MiniLM-L6-v2"))
 THREADS = 2
 BATCH_TOKENS = 2048
-MAX_TOKENS = 256
 
 # Which ratio is of interest: ours, the peer's, and what the ratio is meant to be at least.
 RATIOS = [
@@ -60,6 +61,10 @@ RATIOS = [
 ]
 
 
+def max_tokens():
+    return json.loads((MODEL / "sentence_bert_config.json").read_text())["max_seq_length"]
+
+
 # --- contenders in Python: each runs in a process of its own, `run_peers.py --child NAME …` -------------------------
 
 
@@ -72,7 +77,7 @@ def make_encoder():
 
     tokenizer = Tokenizer.from_file(str(MODEL / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.enable_truncation(max_tokens())
     return lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)]
 
 
@@ -145,7 +150,7 @@ def fastembed(onnx, texts, batch_size):
     folder = pathlib.Path(onnx).parent
     for name in ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json"):
         shutil.copy(MODEL / name, folder)
-    limits = json.loads((folder / "tokenizer_config.json").read_text()) | {"model_max_length": MAX_TOKENS}
+    limits = json.loads((folder / "tokenizer_config.json").read_text()) | {"model_max_length": max_tokens()}
     (folder / "tokenizer_config.json").write_text(json.dumps(limits))
     # The graph pools and normalises by itself. Nothing is loaded from the source, which has to be named.
     name = "latebind/exported"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ using core::StatusCode;
 constexpr const char* kEmbeddings = "embeddings";
 constexpr const char* kMapping = "mapping";
 constexpr const char* kWeights = "weights";
-constexpr std::uint64_t kWrittenBytesMax = std::uint64_t{4} << 30;
+constexpr std::uint64_t kWrittenBytesMax = std::uint64_t{1} << 30;
 
 template <class T>
 T value_at(std::span<const std::byte> bytes, std::size_t i) {
@@ -100,18 +101,30 @@ Result<std::vector<double>> read_weights(const Safetensors& weights, std::size_t
   return numbers;
 }
 
-// A file with this one tensor.
-Result<Safetensors> one_tensor(std::string type, const TableSize& size, std::string numbers, const std::string& name) {
-  std::string head = fmt::format(R"({{"{}":{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})", kStaticTable,
-                                 type, size.tokens, size.width, numbers.size());
-  head.resize((head.size() + 7) / 8 * 8, ' ');
-  const std::uint64_t length = head.size();
-  std::string file(sizeof(length), '\0');
-  std::memcpy(file.data(), &length, sizeof(length));
-  file.reserve(file.size() + head.size() + numbers.size());
-  file.append(head).append(numbers);
-  return Safetensors::from_part({.bytes = core::SharedBytes::from_string(std::move(file))}, name);
-}
+// A file with this one tensor, whose numbers are yet to be written behind its head.
+class WrittenTable {
+ public:
+  WrittenTable(std::string_view type, const TableSize& size, std::size_t number_bytes) {
+    const std::size_t bytes = size.tokens * size.width * number_bytes;
+    std::string head = fmt::format(R"({{"{}":{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})", kStaticTable,
+                                   type, size.tokens, size.width, bytes);
+    head.resize((head.size() + 7) / 8 * 8, ' ');
+    const std::uint64_t length = head.size();
+    begin_ = sizeof(length) + head.size();
+    file_.resize(begin_ + bytes);
+    std::memcpy(file_.data(), &length, sizeof(length));
+    std::memcpy(file_.data() + sizeof(length), head.data(), head.size());
+  }
+
+  [[nodiscard]] char* numbers() { return file_.data() + begin_; }
+  [[nodiscard]] Result<Safetensors> finish(const std::string& name) && {
+    return Safetensors::from_part({.bytes = core::SharedBytes::from_string(std::move(file_))}, name);
+  }
+
+ private:
+  std::string file_;
+  std::size_t begin_ = 0;
+};
 
 }  // namespace
 
@@ -160,22 +173,22 @@ Result<Safetensors> written_out(const Safetensors& weights) {
   LB_ASSIGN_OR_RETURN(const auto rows, read_rows(weights, size.tokens, static_cast<std::size_t>(shape[0])));
   if (!weights.contains(kWeights)) {
     const std::size_t row_bytes = table.bytes.size() / static_cast<std::size_t>(shape[0]);
-    std::string numbers(size.tokens * row_bytes, '\0');
+    WrittenTable written(weights.stored(kEmbeddings)->type, size, row_bytes / size.width);
     for (std::size_t token = 0; token < size.tokens; ++token)
-      std::memcpy(numbers.data() + token * row_bytes, table.bytes.data() + rows[token] * row_bytes, row_bytes);
-    return one_tensor(weights.stored(kEmbeddings)->type, size, std::move(numbers), weights.name());
+      std::memcpy(written.numbers() + token * row_bytes, table.bytes.data() + rows[token] * row_bytes, row_bytes);
+    return std::move(written).finish(weights.name());
   }
   LB_ASSIGN_OR_RETURN(const auto factors, read_weights(weights, size.tokens));
-  std::string numbers(size.tokens * size.width * sizeof(float), '\0');
+  WrittenTable written("F32", size, sizeof(float));
   for (std::size_t token = 0; token < size.tokens; ++token) {
     for (std::size_t i = 0; i < size.width; ++i) {
       const double vector = number_at(table.type, table.bytes, rows[token] * size.width + i);
       // One rounding, of the exact product of two numbers of f32, or of that in f64.
       const auto value = static_cast<float>(vector * factors[token]);
-      std::memcpy(numbers.data() + (token * size.width + i) * sizeof(float), &value, sizeof(value));
+      std::memcpy(written.numbers() + (token * size.width + i) * sizeof(float), &value, sizeof(value));
     }
   }
-  return one_tensor("F32", size, std::move(numbers), weights.name());
+  return std::move(written).finish(weights.name());
 }
 
 }  // namespace latebind::embedding

@@ -26,7 +26,7 @@ struct TableSize {
 
 // The same vectors as a tensor kStaticTable: row `token` is embeddings[mapping[token]] · weights[token], in f32 where
 // there are weights, else as the file has them. kInvalidModel for a mapping to what is no row, kUnsupported for types
-// that are not known and for more than 4 GiB.
+// that are not known and for more than 1 GiB.
 [[nodiscard]] core::Result<Safetensors> written_out(const Safetensors& weights);
 
 }  // namespace latebind::embedding

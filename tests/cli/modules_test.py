@@ -228,6 +228,19 @@ def test_compressed_tables_that_do_not_fit_are_refused(static, table, tensor, ch
     assert said in bad(1, "embed", "--model", static, input="text\n")
 
 
+def test_a_compressed_table_has_a_limit(static):
+    tokens, width = 1 << 22, 96
+    head = {
+        "embeddings": {"dtype": "F32", "shape": [1, width], "data_offsets": [0, 4 * width]},
+        "mapping": {"dtype": "I32", "shape": [tokens], "data_offsets": [4 * width, 4 * width + 4 * tokens]},
+    }
+    text = json.dumps(head).encode()
+    content = struct.pack("<Q", len(text)) + text + bytes(4 * width + 4 * tokens)
+    (static / "model.safetensors").write_bytes(content)
+    said = bad(1, "embed", "--model", static, input="text\n")
+    assert "4194304 vectors of 96 numbers are more than the 1073741824 bytes" in said
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_bundle_of_static_embeddings(static, tmp_path, device):
     bundle = tmp_path / "static.lbundle"
