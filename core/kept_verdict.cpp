@@ -54,12 +54,12 @@ CompileKey make_verdict_key(std::string_view model_digest, std::string_view mode
   CompileKey result = make_compile_key(model_digest, model_name, subject.device, subject.compile);
   const CompileKey reference = make_compile_key(model_digest, model_name, subject.reference, subject.reference_options);
   json key{{"verdict", kVerdictFormat},
-                 {"samples", subject.samples},
-                 {"device", result.text},
-                 {"reference", reference.text},
-                 {"precision", word_of(subject.active.precision)},
-                 {"static_lengths", subject.active.static_lengths},
-                 {"static_rows", subject.active.static_rows}};
+           {"samples", subject.samples},
+           {"device", result.text},
+           {"reference", reference.text},
+           {"precision", word_of(subject.active.precision)},
+           {"static_lengths", subject.active.static_lengths},
+           {"static_rows", subject.active.static_rows}};
   if (!subject.blobs.empty()) key["blobs"] = subject.blobs;
   result.text = key.dump();
   result.digest = platform::sha256_hex(std::as_bytes(std::span(result.text)));

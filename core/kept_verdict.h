@@ -27,17 +27,17 @@ struct VerdictSubject {
   Device reference;
   CompileOptions reference_options;
   std::string samples;  // VerificationOptions::samples_name
-  // BlobSource::digest_for() of the blobs that come with the model, for the device and for the reference; empty: none do.
+  // BlobSource::digest_for() of the blobs that come with the model, for the device and for the reference; empty: none
+  // do.
   std::string blobs{};
 };
 
 [[nodiscard]] CompileKey make_verdict_key(std::string_view model_digest, std::string_view model_name,
                                           const VerdictSubject& subject);
 
-// Nothing where there is none, the cache is off (null), or it cannot be used; nor for a model that brings blobs of which
-// nothing is recorded.
-[[nodiscard]] std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model,
-                                                  VerdictSubject subject);
+// Nothing where there is none, the cache is off (null), or it cannot be used; nor for a model that brings blobs of
+// which nothing is recorded.
+[[nodiscard]] std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, VerdictSubject subject);
 // A little later, once the bytes have been verified against what the model says. Where find_verdict() would not look,
 // nothing.
 void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subject, const Verdict& verdict);

@@ -31,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       latebind::core::apply_vcdiff(bytes_of(source), bytes_of(size > 0 ? input.substr(1) : input), target, "fuzz");
   require(status.ok() || status.to_string().find('\n') == std::string::npos);
 
-  const auto difference = latebind::core::vcdiff_of(bytes_of(source + input), bytes_of(input + source), size * 2 + 4096);
+  const auto difference =
+      latebind::core::vcdiff_of(bytes_of(source + input), bytes_of(input + source), size * 2 + 4096);
   require(difference.has_value());
   std::vector<std::byte> back(input.size() + source.size());
   require(latebind::core::apply_vcdiff(bytes_of(source + input), bytes_of(*difference), back, "fuzz").ok());
