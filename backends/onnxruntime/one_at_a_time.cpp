@@ -22,9 +22,14 @@ bool OneAtATime::wait_until(steady_clock::time_point limit) {
 }
 
 void OneAtATime::give_back() {
-  {
-    const std::lock_guard lock(mutex_);
-    taken_ = false;
+  for (;;) {
+    std::vector<std::shared_ptr<void>> left;
+    {
+      const std::lock_guard lock(mutex_);
+      left.swap(left_);
+      if (left.empty()) taken_ = false;
+    }
+    if (left.empty()) break;
   }
   changed_.notify_one();
 }
@@ -47,19 +52,22 @@ Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough
 }
 
 void OneAtATime::end(std::shared_ptr<void> session) {
-  std::vector<std::shared_ptr<void>> ended;
-  Turn turn;
-  if (wait_until(steady_clock::now() + limits_.end)) turn.reset(this);
+  if (wait_until(steady_clock::now() + limits_.end)) {
+    const Turn turn(this);
+    session.reset();
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
-    if (session) left_.push_back(std::move(session));
-    if (turn) ended.swap(left_);
+    if (taken_) left_.push_back(std::move(session));
   }
-  ended.clear();
-  if (turn) return;
-  core::log(
-      core::LogLevel::kWarning,
-      "a session of a provider that can be in one at a time is not ended: a call for another one has not returned");
+  if (session) {  // the turn was given back just now
+    end(std::move(session));
+    return;
+  }
+  core::log(core::LogLevel::kWarning,
+            "a session of a provider that can be in one at a time is not ended yet: a call for another one has not "
+            "returned");
 }
 
 }  // namespace latebind::onnxruntime

@@ -22,12 +22,12 @@ class OneAtATime {
   };
 
  public:
-  // Given back when it is destroyed; null: none.
+  // Given back when it is destroyed, on any thread; null: none.
   using Turn = std::unique_ptr<OneAtATime, GiveBack>;
 
   // How long to wait for a turn, and how long to end a session, which nobody waits for.
   struct Limits {
-    std::chrono::milliseconds turn{std::chrono::minutes(1)};
+    std::chrono::milliseconds turn{std::chrono::minutes(2)};
     std::chrono::milliseconds end{std::chrono::seconds(2)};
   };
 
@@ -37,8 +37,8 @@ class OneAtATime {
   // kBusy, with what to do, when the limit is over; null as soon as `is_enough` says so.
   [[nodiscard]] core::Result<Turn> take(const std::function<bool()>& is_enough = nullptr);
 
-  // Destroys the session in a turn. When there is none within the limit, the session stays as it is until another one
-  // is ended. Null: only those that were left.
+  // Destroys the session in a turn. When there is none within the limit, whoever has the turn then destroys it, before
+  // giving that back.
   void end(std::shared_ptr<void> session);
 
  private:

@@ -48,7 +48,7 @@ TEST(OneAtATimeTest, WhoeverWaitsTooLongIsToldWhatToDo) {
   EXPECT_TRUE(stopped.ok() && *stopped == nullptr);
 }
 
-TEST(OneAtATimeTest, ASessionEndsWithoutATurnAndIsDestroyedInTheNextOne) {
+TEST(OneAtATimeTest, ASessionThatGetsNoTurnEndsWithTheOneThatWasTaken) {
   OneAtATime turns({.turn = milliseconds(30), .end = milliseconds(10)});
   std::optional held = *turns.take();
   auto session = std::make_shared<int>(1);
@@ -56,11 +56,14 @@ TEST(OneAtATimeTest, ASessionEndsWithoutATurnAndIsDestroyedInTheNextOne) {
   turns.end(std::move(session));
   EXPECT_FALSE(seen.expired()) << "somebody is in the provider";
   held.reset();
-  turns.end(std::make_shared<int>(2));
   EXPECT_TRUE(seen.expired());
+  auto next = std::make_shared<int>(2);
+  const std::weak_ptr<int> seen_next = next;
+  turns.end(std::move(next));
+  EXPECT_TRUE(seen_next.expired());
 }
 
-TEST(OneAtATimeTest, ASessionOfTheProviderIsReleasedByWhoeverHasTheNextTurn) {
+TEST(OneAtATimeTest, ASessionOfTheProviderIsReleasedByWhoeverHasTheTurn) {
   static int released;
   released = 0;
   OneAtATime turns({.turn = milliseconds(30), .end = milliseconds(10)});
@@ -77,6 +80,7 @@ TEST(OneAtATimeTest, ASessionOfTheProviderIsReleasedByWhoeverHasTheNextTurn) {
     EXPECT_EQ(made().turn().status().code(), core::StatusCode::kBusy);
     EXPECT_EQ(released, 0);
     hangs.reset();
+    EXPECT_EQ(released, 2);
   }
   { const Session ended = made(); }
   EXPECT_EQ(released, 3);
@@ -125,7 +129,6 @@ TEST(OneAtATimeTest, ARunThatHangsKeepsNoOtherSessionFromEnding) {
     while (core::given_up_calls() != 0)
       std::this_thread::yield();
   }
-  turns.end(nullptr);
   EXPECT_EQ(library.state().alive, 0) << "what was left was not released";
 }
 
