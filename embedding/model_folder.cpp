@@ -385,7 +385,7 @@ Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
   LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
   LB_ASSIGN_OR_RETURN(const auto first, read_object(files, files.place() / "config.json"));
   read_extras(own, first, model);
-  LB_RETURN_IF_ERROR(read_defaults(modules, own, model));
+  LB_RETURN_IF_ERROR(read_defaults(modules, own, /*takes_weights=*/true, model));
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
 
   model.term_table_file = folder / kSafetensorsFile;
