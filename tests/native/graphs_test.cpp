@@ -247,7 +247,7 @@ TEST_P(GraphsTest, UnattendedTokensAttendAndAreNotAttendedTo) {
     const auto executable = load(testing::encoder(shape), has_window ? 1 : 2);
     for (const std::int64_t count : {0, 1, 3, 17, 40, 99}) {
       SCOPED_TRACE(fmt::format("{} unattended{}", count, has_window ? ", a window" : ""));
-      Inputs inputs = testing::draw_batch(chance, {1, 47, 16, 62, 2}, shape.vocabulary, 3);
+      Inputs inputs = testing::draw_batch(chance, {1, 47, 16, 60, 2}, shape.vocabulary, 3);
       graph::testing::leave_unattended(inputs, count);
       testing::Arithmetic in = GetParam();
       if (in.precision != core::Precision::kF32) in.distance *= 2;

@@ -230,9 +230,9 @@ TEST(GraphBuilderTest, RefusesWeightsThatAreNotThere) {
 
 TEST(GraphBuilderTest, SaysTheFirstMistake) {
   Started started;
-  const Value wrong = started.graph.add(Normalize{started.states});
+  const Value wrong = started.graph.add(Normalize{started.ids});
   const Value right = started.graph.add(Pool{wrong, started.mask});
-  EXPECT_THAT(std::move(started.graph).finish(right, "y").status().to_string(), HasSubstr("normalising"));
+  EXPECT_THAT(std::move(started.graph).finish(right, "y").status().to_string(), HasSubstr("normalisation"));
   EXPECT_EQ(GraphBuilder(core::FilePart()).add(Input{}).node, 0U);
   EXPECT_EQ(GraphBuilder(core::FilePart()).finish(Value{0}, "y").status().code(), StatusCode::kInvalidModel);
 }

@@ -198,7 +198,7 @@ core::Result<graph::Graph> encoder(const EncoderShape& shape, Weights weights = 
     x = norm(graph.add(graph::Add{apply(active, layer.narrow), middle}), layer.last_norm);
   }
   if (!shape.pooled) {
-    if (dense) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});
+    if (dense && shape.may_be_unattended) x = graph.add(graph::Activation{apply(x, *dense), ActivationFunction::kTanh});
     if (shape.normalize && shape.may_be_unattended) x = graph.add(graph::Normalize{x});
     return std::move(graph).finish(x, "tokens");
   }
