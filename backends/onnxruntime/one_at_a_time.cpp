@@ -52,18 +52,15 @@ Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough
 }
 
 void OneAtATime::end(std::shared_ptr<void> session) {
-  if (wait_until(steady_clock::now() + limits_.end)) {
-    const Turn turn(this);
-    session.reset();
-    return;
-  }
-  {
+  for (bool is_left = false; !is_left;) {
+    if (wait_until(steady_clock::now() + limits_.end)) {
+      const Turn turn(this);
+      session.reset();
+      return;
+    }
     const std::lock_guard lock(mutex_);
-    if (taken_) left_.push_back(std::move(session));
-  }
-  if (session) {  // the turn was given back just now
-    end(std::move(session));
-    return;
+    is_left = taken_;  // else it was given back just now
+    if (is_left) left_.push_back(std::move(session));
   }
   core::log(core::LogLevel::kWarning,
             "a session of a provider that can be in one at a time is not ended yet: a call for another one has not "
