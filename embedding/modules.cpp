@@ -36,6 +36,10 @@ constexpr std::size_t kModulesMax = 32;
 
 // A module's folder. The list comes from outside: it must not lead out of the model's folder.
 Result<path> module_folder(const path& folder, const path& file, const std::string& relative) {
+  // No system takes a longer one.
+  constexpr std::size_t kPathBytesMax = 4096;
+  if (relative.size() > kPathBytesMax)
+    return invalid_file(file, fmt::format("a module's path has more than {} bytes", kPathBytesMax));
   if (!stays_inside(relative))
     return invalid_file(file, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
   return relative.empty() || relative == "." ? folder : folder / platform::path_from_utf8(relative);
