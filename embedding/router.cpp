@@ -41,6 +41,10 @@ Status check_count(std::size_t count, std::string_view name) {
 
 // Below the model's folder. It comes from outside: it must not lead out of there.
 Result<std::string> folder_of(const std::string& relative, std::string_view name) {
+  // No system takes a longer one.
+  constexpr std::size_t kPathBytesMax = 4096;
+  if (relative.size() > kPathBytesMax)
+    return invalid(name, fmt::format("a module's path has more than {} bytes", kPathBytesMax));
   if (!stays_inside(relative))
     return invalid(name, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
   return relative == "." ? std::string() : relative;

@@ -109,7 +109,9 @@ Status Tokenizer::Parts::mark(std::span<const std::string> markers, std::vector<
       if (!id) continue;
       std::vector<std::int32_t> ids;
       encode(content, ids.max_size(), ids);
-      if (ids == std::vector{*id}) break;
+      // One that is looked for in the normalized text has another text, and does not count as itself.
+      const auto has_other_text = [&](const auto& text) { return text.first == *id && text.second != content; };
+      if (ids == std::vector{*id} && std::ranges::none_of(added_texts, has_other_text)) break;
       std::erase_if(tokens, [&](const AddedToken& token) { return token.content == content; });
       tokens.push_back({.content = content, .id = *id, .special = true});
       is_new = true;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "embedding/build_model.h"
@@ -129,6 +130,20 @@ TEST_P(MultiVectorFolderTest, GivesTheReferencesVectorsAndScores) {
 INSTANTIATE_TEST_SUITE_P(All, MultiVectorFolderTest,
                          ::testing::Values("bert", "distilbert", "modernbert", "mpnet", "roberta", "stanford"),
                          [](const auto& given) { return given.param; });
+
+// PyLate's marker is looked for in lower case until it is special.
+TEST(MultiVectorDataTest, AMarkerInLowerCaseIsNone) {
+  constexpr std::int32_t kMarker = 45;
+  const auto folder = ModelFolder::open(multi_vector_folder() / "modernbert");
+  ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+  const auto tokenizer = folder->open_tokenizer();
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  for (const auto& [text, count] : {std::pair{"[Q] a", 1}, {"[q] a", 0}, {"a [q] [Q] a", 1}}) {
+    std::vector<std::int32_t> ids;
+    ASSERT_TRUE(tokenizer->encode(text, 20, ids).ok());
+    EXPECT_EQ(std::ranges::count(ids, kMarker), count) << text;
+  }
+}
 
 TEST(MultiVectorDataTest, EveryRecordedOneIsTried) {
   EXPECT_EQ(recorded_multi_vectors()["queries"].size(), 6U);
