@@ -1,0 +1,113 @@
+#include "embedding/take_prompts.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/model_folder.h"
+#include "embedding/refusals.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_text;
+using core::Result;
+using core::Status;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kPromptsMax = 256;
+constexpr std::size_t kMatryoshkaMax = 64;
+
+// Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
+// left out: nothing here depends on them.
+std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
+  std::map<std::string, std::string, std::less<>> prompts;
+  const auto found = config.find("prompts");
+  if (found == config.end() || !found->is_object()) return prompts;
+  for (const auto& [name, prompt] : found->items()) {
+    if (prompts.size() == kPromptsMax) break;
+    if (!prompt.is_string()) continue;
+    if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
+  }
+  return prompts;
+}
+
+// "matryoshka_dimensions", as several models have it in one of their configurations.
+std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
+  std::vector<std::size_t> dimensions;
+  const auto found = config.find("matryoshka_dimensions");
+  if (found == config.end() || !found->is_array()) return dimensions;
+  for (const auto& each : *found) {
+    if (dimensions.size() == kMatryoshkaMax) break;
+    if (each.is_number_unsigned() && each.get<std::uint64_t>() > 0) dimensions.push_back(each.get<std::size_t>());
+  }
+  return dimensions;
+}
+
+// What is put before every text: the prompt of "default_prompt_name"; "" without one.
+Result<std::string> read_default_prompt(const json& config, const path& file) {
+  const auto named = config.find("default_prompt_name");
+  if (named == config.end() || named->is_null()) return std::string();
+  LB_ASSIGN_OR_RETURN(const std::string name,
+                      read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
+  const auto prompts = config.find("prompts");
+  if (prompts != config.end() && prompts->is_object()) {
+    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+      if (prompt->is_null()) return std::string();
+      if (prompt->is_string() && prompt->get_ref<const std::string&>().size() <= kPromptBytesMax) {
+        return prompt->get<std::string>();
+      }
+      return invalid_file(file, fmt::format("'default_prompt_name' is '{}', and that prompt is no text of at most {} "
+                                            "bytes",
+                                            printable(name), kPromptBytesMax));
+    }
+  }
+  // sentence-transformers knows these two of every model, as nothing.
+  if (name == "query" || name == "document") return std::string();
+  std::string known;
+  for (const auto& [other, text] : prompts_of(config))
+    known += (known.empty() ? "" : ", ") + printable(other);
+  return invalid_file(file, fmt::format("'default_prompt_name' is '{}', which is not among 'prompts': {}",
+                                        printable(name), known.empty() ? "there are none" : known));
+}
+
+}  // namespace
+
+void read_extras(const ConfigFile& own, const std::optional<json>& first, ModelFolder& model) {
+  for (const auto* config : {&first, &own.read}) {
+    if (!*config) continue;
+    if (auto prompts = prompts_of(**config); !prompts.empty()) model.prompts.by_name = std::move(prompts);
+    if (auto dimensions = matryoshka_of(**config); !dimensions.empty()) {
+      model.matryoshka_dimensions = std::move(dimensions);
+    }
+  }
+}
+
+Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_weights, ModelFolder& model) {
+  const auto& [file, config] = own;
+  model.prompts.left_out = !modules.include_prompt;
+  // Tokens are pooled here then, and what follows pooling is computed by the network.
+  const bool pools_here = takes_weights && modules.behind.empty();
+  if (!modules.include_prompt && !pools_here) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
+  if (!config) return {};
+  LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
+  if (const auto usable = model.prompts.choose({}); !usable.ok()) {
+    return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
+  }
+  const auto cut = config->find("truncate_dim");
+  if (cut != config->end() && !cut->is_null()) {
+    return unsupported_file(file, "'truncate_dim': shortened vectors are not supported");
+  }
+  return {};
+}
+
+}  // namespace latebind::embedding
