@@ -30,9 +30,17 @@ side_by_side() {
   local at_once=$1 command ended failed=0
   local -A running=()
   shift
-  # Other children of the shell are not waited for.
+  # Other children of the shell are not waited for. Of those that ended before they are asked for, "wait -n" knows nothing
+  # (bash 5.2), but each one's status is kept.
   end_of_one() {
-    wait -n -p ended "${!running[@]}" || failed=1
+    local status=0 all=("${!running[@]}")
+    wait -n -p ended "${all[@]}" || status=$?
+    if [ -z "${ended:-}" ]; then
+      ended=${all[0]}
+      status=0
+      wait "$ended" || status=$?
+    fi
+    [ "$status" -eq 0 ] || failed=1
     unset "running[$ended]"
   }
   for command in "$@"; do

@@ -119,8 +119,7 @@ def test_each_kind_names_the_command_for_it():
     for kind, words in (("sparse_encoders", "is a sparse encoder"), ("cross_encoders", "is a cross-encoder")):
         other = SOURCE / "tests" / "data" / kind / "bert"
         assert words in bad(1, "embed", "--model", other, "--output-format", "multi-vector", input="a\n")
-        assert words in bad(1, "search", "--model", other, "--query", "q", "-", input="a\n") or kind == "sparse_encoders"
-    assert "--role is for --output-format multi-vector" in bad(2, "embed", "--model", TINY, "--role", "query", input="a\n")
+    assert words in bad(1, "search", "--model", other, "--query", "q", "-", input="a\n")
     message = bad(2, "rerank", "--model", FOLDER / "bert", "--raw-scores", "--query", "q", "-", input="a\n")
     assert "--raw-scores is for cross-encoders" in message
 

@@ -554,7 +554,7 @@ def test_names_in_answers_do_not_lead_out(hub, place):
     hub.models[NAME] = Model(tiny_files() | {
         "modules.json": b'[{"type": "sentence_transformers.models.Transformer", "path": "../../out"}]',
         "../../out/config.json": b"{}"})
-    assert "is no folder of the model" in place.bad("pull", NAME)
+    assert "leads out of the model's folder" in place.bad("pull", NAME)
     assert not list(place.cache.parent.parent.rglob("out"))
 
 
