@@ -61,13 +61,13 @@ def on_a_terminal(arguments, env=None):
 
 
 def test_progress_is_drawn_on_a_terminal_with_rate_and_remaining_time(tmp_path):
-    file = write(tmp_path, "texts", 20_000)
+    file = write(tmp_path, "texts", 150_000)
     seen = on_a_terminal(["embed", "--model", TINY, file])
     draws = re.findall(r"\r(\[[= ]{24}\] +\d+ %  \d+ texts[^\x1b]*)\x1b\[K", seen)
     assert len(draws) >= 3, seen
     assert any(re.search(r"\d+ texts/s  \d:\d\d:\d\d left", line) for line in draws), draws
     # Wiped before the summary.
-    assert re.search(r"\r\x1b\[Klatebind: 20000 texts in ", seen), seen
+    assert re.search(r"\r\x1b\[Klatebind: 150000 texts in ", seen), seen
     # At most ten a second, and one at the start.
     seconds = float(re.search(r"texts in ([\d.]+) s", seen).group(1))
     assert len(draws) <= 10 * seconds + 3
