@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ctypes import POINTER, byref, c_float, c_size_t, cast
+from ctypes import POINTER, byref, c_float
 from itertools import pairwise
 from typing import Any
 
@@ -224,8 +224,8 @@ class _Rows:
         self.rows = _abi.lb_multi_vector_rows(
             len(found),
             dimension,
-            cast(self._begins.ctypes.data, POINTER(c_size_t)),
-            cast(self.vectors.ctypes.data, POINTER(c_float)),
+            self._begins.ctypes.data,
+            self.vectors.ctypes.data,
         )
 
 
