@@ -137,14 +137,14 @@ TEST(StatusTest, ALackOfMemoryIsReportedAsOftenAsThereIsOne) {
 }
 
 // Counts how many there are.
-class Counted {
+class CountedValue {
  public:
-  explicit Counted(int& alive) : alive_(&alive) { ++*alive_; }
-  Counted(const Counted& other) : alive_(other.alive_) { ++*alive_; }
-  Counted(Counted&& other) noexcept : alive_(other.alive_) { ++*alive_; }
-  Counted& operator=(const Counted&) = delete;
-  Counted& operator=(Counted&&) = delete;
-  ~Counted() { --*alive_; }
+  explicit CountedValue(int& alive) : alive_(&alive) { ++*alive_; }
+  CountedValue(const CountedValue& other) : alive_(other.alive_) { ++*alive_; }
+  CountedValue(CountedValue&& other) noexcept : alive_(other.alive_) { ++*alive_; }
+  CountedValue& operator=(const CountedValue&) = delete;
+  CountedValue& operator=(CountedValue&&) = delete;
+  ~CountedValue() { --*alive_; }
 
  private:
   int* alive_;
@@ -153,8 +153,8 @@ class Counted {
 TEST(ResultTest, AssignedAValueOrAnErrorItHasThatAndNothingElse) {
   int alive = 0;
   const Status error(StatusCode::kNotFound, "nothing there");
-  Result<Counted> result = error;
-  Result<Counted> other = Counted(alive);
+  Result<CountedValue> result = error;
+  Result<CountedValue> other = CountedValue(alive);
   EXPECT_EQ(alive, 1);
   result = other;
   EXPECT_TRUE(result.ok() && result.status().ok());
@@ -165,11 +165,11 @@ TEST(ResultTest, AssignedAValueOrAnErrorItHasThatAndNothingElse) {
   other = std::move(result);
   EXPECT_EQ(other.status().code(), StatusCode::kNotFound);
   EXPECT_EQ(alive, 0);
-  other = Counted(alive);
-  other = Counted(alive);
+  other = CountedValue(alive);
+  other = CountedValue(alive);
   EXPECT_EQ(alive, 1);
   {
-    const Result<Counted> copy = other;
+    const Result<CountedValue> copy = other;
     EXPECT_EQ(alive, 2);
   }
   EXPECT_EQ(alive, 1);
