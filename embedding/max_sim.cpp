@@ -40,12 +40,15 @@ template <std::size_t kCount>
 float sum_of_largest(const float* queries, std::span<const float> document, std::size_t dimension) {
   std::array<float, kCount> largest;
   largest.fill(-std::numeric_limits<float>::infinity());
+  float nothing = 0;  // NaN where a product is not finite: a maximum would hide it
   for (std::size_t at = 0; at < document.size(); at += dimension) {
     const auto found = products<kCount>(queries, document.data() + at, dimension);
     for (std::size_t q = 0; q < kCount; ++q)
       largest[q] = std::max(largest[q], found[q]);
+    for (const float product : found)
+      nothing += product * 0.0F;
   }
-  float sum = 0;
+  float sum = nothing;
   for (const float one : largest)
     sum += one;
   return sum;

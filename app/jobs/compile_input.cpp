@@ -22,7 +22,7 @@ Result<CompileInput> read_folder(const std::filesystem::path& place, const std::
   if (folder.queries != nullptr && folder.queries->term_table == nullptr) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} has a network for queries and another for documents; what is compiled has one", folder.name()));
+        fmt::format("{} has a way for queries and another for documents; what is compiled has one", folder.name()));
   }
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
   CompileInput input{.model = graph.model,

@@ -185,6 +185,9 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
     if (std::ranges::find(info.files, info.difference->file, &RecordedFile::path) == info.files.end()) {
       return invalid_bundle(where, "the file of 'difference' is not one of 'files'");
     }
+    if (std::ranges::find(info.files, info.model, &RecordedFile::path) != info.files.end()) {
+      return invalid_bundle(where, "the model is one of 'files', and is to be made of a 'difference', too");
+    }
   }
   if (const json* refused = find(slot, "refused")) {
     LB_ASSIGN_OR_RETURN(info.refused, parse_refused_targets(*refused, where));

@@ -57,5 +57,19 @@ TEST(MaxSimTest, EveryNumberOfVectorsAndNumbersIsRight) {
   }
 }
 
+TEST(MaxSimTest, AProductThatIsNotFiniteShowsWhereverItIs) {
+  constexpr std::size_t kNumbers = 20;
+  constexpr std::size_t kVectors = 5;
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    for (std::size_t at = 0; at < kVectors * kNumbers; at += 7) {
+      std::vector<float> query(kVectors * kNumbers, 1.0F);
+      const std::vector<float> document(3 * kNumbers, 0.5F);
+      query[at] = odd;
+      EXPECT_TRUE(std::isnan(max_sim(query, document, kNumbers))) << at;
+      EXPECT_TRUE(std::isnan(max_sim(document, query, kNumbers))) << at;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace latebind::embedding
