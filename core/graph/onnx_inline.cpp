@@ -39,19 +39,12 @@ struct ExternalPlace {
 
   // False for what is no number.
   bool take(std::span<const std::byte> entry) {
-    std::string_view key;
-    std::string_view value;
-    ProtobufFields fields(entry);
-    while (const auto field = fields.next()) {
-      if (field->kind != ProtobufKind::kBytes) continue;
-      if (field->number == 1) key = field->text();
-      if (field->number == 2) value = field->text();
-    }
+    const auto [key, value, damaged] = text_entry_of(entry);
     if (key == "location") location = value;
-    if (key != "offset" && key != "length") return !fields.damaged();
+    if (key != "offset" && key != "length") return !damaged;
     std::uint64_t& number = key == "offset" ? offset : length;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    return error == std::errc() && end == value.data() + value.size() && !fields.damaged();
+    return error == std::errc() && end == value.data() + value.size() && !damaged;
   }
 };
 

@@ -55,20 +55,13 @@ constexpr unsigned kDepthMax = 100;  // as protobuf's readers
 
 // Takes the value of a StringStringEntryProto whose key is "location". False when the entry is damaged.
 bool take_location(std::span<const std::byte> entry, ExternalLocations& found) {
-  std::string_view key;
-  std::string_view value;
-  ProtobufFields fields(entry);
-  while (const auto field = fields.next()) {
-    if (field->kind != ProtobufKind::kBytes) continue;
-    if (field->number == 1) key = field->text();
-    if (field->number == 2) value = field->text();
-  }
+  const auto [key, value, damaged] = text_entry_of(entry);
   if (key == "location" && found.names.size() < kExternalLocationsMax) {
     found.names.emplace(value);
   } else if (key == "location" && !found.names.contains(std::string(value))) {
     found.complete = false;
   }
-  return !fields.damaged();
+  return !damaged;
 }
 
 // False when not all of it can be read. NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax

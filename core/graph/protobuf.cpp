@@ -83,4 +83,16 @@ std::string_view text_in(std::span<const std::byte> message, std::uint32_t numbe
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+ProtobufTextEntry text_entry_of(std::span<const std::byte> message) {
+  ProtobufTextEntry entry;
+  ProtobufFields fields(message);
+  while (const auto field = fields.next()) {
+    if (field->kind != ProtobufKind::kBytes) continue;
+    if (field->number == 1) entry.key = field->text();
+    if (field->number == 2) entry.value = field->text();
+  }
+  entry.damaged = fields.damaged();
+  return entry;
+}
+
 }  // namespace latebind::graph

@@ -52,6 +52,15 @@ class ProtobufFields {
 [[nodiscard]] std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number);
 [[nodiscard]] std::string_view text_in(std::span<const std::byte> message, std::uint32_t number);
 
+// A message of two texts, as ONNX's StringStringEntryProto: `key` is field 1, `value` field 2. Of a damaged one what
+// came before the damage.
+struct ProtobufTextEntry {
+  std::string_view key;
+  std::string_view value;
+  bool damaged = false;
+};
+[[nodiscard]] ProtobufTextEntry text_entry_of(std::span<const std::byte> message);
+
 // A message that is being written: a sequence of fields.
 class ProtobufMessage {
  public:

@@ -17,6 +17,9 @@ namespace latebind::platform {
 
 [[nodiscard]] unsigned process_generation() noexcept;
 
+// The system's number of this process.
+[[nodiscard]] std::uint64_t process_id() noexcept;
+
 // Remembers the process that it was created in.
 class MadeIn {
  public:

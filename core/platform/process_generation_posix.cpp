@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -17,6 +18,10 @@ std::atomic<unsigned> g_generation{0};
 
 unsigned process_generation() noexcept {
   return g_generation.load(std::memory_order_relaxed);
+}
+
+std::uint64_t process_id() noexcept {
+  return static_cast<std::uint64_t>(::getpid());
 }
 
 }  // namespace latebind::platform

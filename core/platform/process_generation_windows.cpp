@@ -1,3 +1,5 @@
+#include <windows.h>
+
 #include "core/platform/process_generation.h"
 
 namespace latebind::platform {
@@ -5,6 +7,10 @@ namespace latebind::platform {
 // No process is a copy of another here.
 unsigned process_generation() noexcept {
   return 0;
+}
+
+std::uint64_t process_id() noexcept {
+  return ::GetCurrentProcessId();
 }
 
 }  // namespace latebind::platform

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -15,8 +14,8 @@
 #include "core/platform/files/folder_trust.h"
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/output_file_os.h"
+#include "core/platform/files/temporary_name.h"
 #include "core/platform/os_error.h"
-#include "core/platform/random.h"
 
 namespace latebind::platform {
 namespace {
@@ -62,14 +61,6 @@ Result<Target> follow_links(const path& file) {
   return status_of_errno("write", file, ELOOP);
 }
 
-// Unique among all processes and threads on this machine, and told apart from the rest by its name, should a crash
-// leave it behind. It is not made from the target's name, which may already have the greatest length.
-path temporary_name(const path& folder) {
-  static std::atomic<unsigned> count{0};
-  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::getpid(), count.fetch_add(1),
-                              static_cast<std::uint32_t>(random_number()));
-}
-
 Status folder_refusal(const path& target, const path& folder, int error) {
   switch (error) {
     case ENOENT:
@@ -93,7 +84,7 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
   constexpr mode_t kOwner = 0600;
   const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    const path name = temporary_name(folder);
+    const path name = folder / new_temporary_name();
     const int handle = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                               present != nullptr ? kOwner : kEverybody);
     if (handle >= 0) {

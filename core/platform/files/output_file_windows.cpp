@@ -3,7 +3,6 @@
 #include <io.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -11,9 +10,9 @@
 
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/output_file_os.h"
+#include "core/platform/files/temporary_name.h"
 #include "core/platform/files/windows_path.h"
 #include "core/platform/os_error.h"
-#include "core/platform/random.h"
 #include "core/platform/windows_error.h"
 
 namespace latebind::platform {
@@ -26,13 +25,6 @@ using std::filesystem::path;
 
 constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 constexpr std::size_t kLargestWrite = std::size_t{64} * 1024 * 1024;
-
-// See the Linux version.
-path temporary_name(const path& folder) {
-  static std::atomic<unsigned> count{0};
-  return folder / fmt::format(".latebind-{}-{}-{:08x}.tmp", ::GetCurrentProcessId(), count.fetch_add(1),
-                              static_cast<std::uint32_t>(random_number()));
-}
 
 HANDLE handle_of(int descriptor) {
   return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
@@ -50,7 +42,7 @@ Result<OpenedOutput> open_temporary(const path& target) {
   constexpr int kMostNames = 16;
   const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    const path name = temporary_name(folder);
+    const path name = folder / new_temporary_name();
     WindowsHandle handle(::CreateFileW(long_path(name).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
                                        nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
     if (!handle.is_open()) {

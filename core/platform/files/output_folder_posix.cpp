@@ -5,14 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <optional>
 
 #include "core/platform/files/output_file_os.h"
 #include "core/platform/files/output_folder_os.h"
+#include "core/platform/files/temporary_name.h"
 #include "core/platform/os_error.h"
-#include "core/platform/random.h"
 
 namespace latebind::platform {
 namespace {
@@ -24,13 +23,6 @@ using std::filesystem::path;
 
 // RENAME_EXCHANGE of linux/fs.h, which not every C library repeats.
 constexpr unsigned kExchange = 2;
-
-// See temporary_name.h; or one that ends in .old.
-path name_in(const path& parent, std::string_view suffix) {
-  static std::atomic<unsigned> count{0};
-  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::getpid(), count.fetch_add(1),
-                              static_cast<std::uint32_t>(random_number()), suffix);
-}
 
 // So that the new name survives a power cut, too.
 void sync_folder(const path& folder) {
@@ -54,7 +46,7 @@ void keep_rights(const path& folder, std::optional<mode_t> rights) {
 }
 
 Status exchange_in_steps(const path& temporary, const path& target) {
-  const path aside = name_in(target.parent_path(), ".old");
+  const path aside = target.parent_path() / new_temporary_name(".old");
   if (::rename(target.c_str(), aside.c_str()) != 0) return status_of_errno("replace", target, errno);
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
     const int error = errno;
@@ -77,7 +69,7 @@ Result<OpenedFolder> make_temporary_folder(const path& parent, const path& targe
   constexpr mode_t kOwner = 0700;
   const mode_t rights = rights_of(target) ? kOwner : kEverybody;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    const path name = name_in(parent, ".tmp");
+    const path name = parent / new_temporary_name();
     if (::mkdir(name.c_str(), rights) != 0) {
       if (errno == EEXIST) continue;
       if (errno == ENOENT) {

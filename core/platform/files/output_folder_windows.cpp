@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <atomic>
-
 #include "core/platform/files/output_folder_os.h"
+#include "core/platform/files/temporary_name.h"
 #include "core/platform/files/windows_path.h"
 #include "core/platform/os_error.h"
-#include "core/platform/random.h"
 #include "core/platform/windows_error.h"
 
 namespace latebind::platform {
@@ -18,13 +16,6 @@ using std::filesystem::path;
 
 constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
 
-// See the Linux version.
-path name_in(const path& parent, std::string_view suffix) {
-  static std::atomic<unsigned> count{0};
-  return parent / fmt::format(".latebind-{}-{}-{:08x}{}", ::GetCurrentProcessId(), count.fetch_add(1),
-                              static_cast<std::uint32_t>(random_number()), suffix);
-}
-
 bool move(const path& from, const path& to) {
   return ::MoveFileExW(long_path(from).c_str(), long_path(to).c_str(), MOVEFILE_WRITE_THROUGH) != 0;
 }
@@ -34,7 +25,7 @@ bool move(const path& from, const path& to) {
 Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
   constexpr int kMostNames = 16;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
-    const path name = name_in(parent, ".tmp");
+    const path name = parent / new_temporary_name();
     if (::CreateDirectoryW(long_path(name).c_str(), nullptr) == 0) {
       const DWORD error = ::GetLastError();
       if (error == ERROR_ALREADY_EXISTS) continue;
@@ -68,7 +59,7 @@ Result<bool> place_folder(const path& temporary, const path& target) {
 }
 
 Status exchange_folders(const path& temporary, const path& target) {
-  const path aside = name_in(target.parent_path(), ".old");
+  const path aside = target.parent_path() / new_temporary_name(".old");
   if (!move(target, aside)) return status_of_windows_error("replace", target, ::GetLastError());
   if (!move(temporary, target)) {
     const DWORD error = ::GetLastError();

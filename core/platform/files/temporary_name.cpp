@@ -1,7 +1,14 @@
 #include "core/platform/files/temporary_name.h"
 
+#include <fmt/format.h>
+
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <system_error>
+
+#include "core/platform/process_generation.h"
+#include "core/platform/random.h"
 
 namespace latebind::platform {
 namespace {
@@ -23,6 +30,12 @@ bool take_word(std::string_view& text, std::string_view word) {
 }
 
 }  // namespace
+
+std::string new_temporary_name(std::string_view ending) {
+  static std::atomic<unsigned> count{0};
+  return fmt::format(".latebind-{}-{}-{:08x}{}", process_id(), count.fetch_add(1),
+                     static_cast<std::uint32_t>(random_number()), ending);
+}
 
 bool is_temporary_name(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789";

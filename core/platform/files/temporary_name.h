@@ -3,9 +3,15 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace latebind::platform {
+
+// A new one, unlike that of any other process or thread on this machine. It is not made from the target's name, which
+// may already have the greatest length. `ending` is ".tmp", or what a name gets that is_temporary_name() is not to
+// find.
+[[nodiscard]] std::string new_temporary_name(std::string_view ending = ".tmp");
 
 [[nodiscard]] bool is_temporary_name(std::string_view name);
 
