@@ -41,7 +41,7 @@ struct Settings {
   std::optional<core::PerformanceHint> hint{};  // nothing: what the job wants
   std::vector<core::Shape> input_shapes{};      // by input position; empty: as the model declares them
   core::BackendSettingTexts of_backends{};      // by their full keys
-  std::size_t batch_tokens = 2048;
+  std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;  // 0: the model's limit
   std::string onnx_file{};     // empty: the weights, or the usual one
   core::ShapeMode shapes = core::ShapeMode::kAutoShapes;

@@ -90,6 +90,11 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
   return made;
 }
 
+DeviceKind PlacedModel::State::device_kind() {
+  const Pick picked = pick({}, For::kQuestion);
+  return picked.slot == nullptr ? DeviceKind::kOther : picked.slot->device->kind;
+}
+
 std::size_t PlacedModel::State::hung_runs() const {
   std::vector<std::shared_ptr<Executable>> executables;
   {
@@ -249,6 +254,10 @@ std::span<const TensorInfo> PlacedModel::outputs() const {
 
 std::shared_ptr<const Attestation> PlacedModel::attestation() const {
   return state_->attestation();
+}
+
+DeviceKind PlacedModel::device_kind() const {
+  return state_->device_kind();
 }
 
 std::size_t PlacedModel::hung_runs() const {

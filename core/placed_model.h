@@ -70,6 +70,7 @@ class PlacedModel {
 
   // Which device would answer now.
   [[nodiscard]] std::shared_ptr<const Attestation> attestation() const;
+  [[nodiscard]] DeviceKind device_kind() const;
 
   // Abandoned runs on any device of the placement that have not returned from the vendor.
   [[nodiscard]] std::size_t hung_runs() const;

@@ -48,6 +48,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, const RunOptions& options,
                  std::shared_ptr<const Attestation>* answered_by);
   std::shared_ptr<const Attestation> attestation();
+  [[nodiscard]] DeviceKind device_kind();
   [[nodiscard]] std::size_t hung_runs() const;
   Status prepare();
   void start_standby();

@@ -30,6 +30,11 @@ constexpr std::size_t kWindowTexts = 16384;
 // The same where each token has a vector.
 constexpr std::size_t kTokenWindowTexts = 256;
 
+// Tokens of a batch, where nobody says how many. More make a CPU no faster and take more memory, and whoever comes next
+// waits for them; what has more arithmetic units needs more to keep them busy.
+constexpr std::size_t kBatchTokensOfCpu = 1024;
+constexpr std::size_t kBatchTokensOfOthers = 2048;
+
 // Every token of a sparse encoder's batch has a number for each entry of the vocabulary, of which the device keeps one
 // for each text in the end: so many of them take 64 MiB, and more make it no faster.
 constexpr std::size_t kTermLogitsMost = std::size_t{1} << 24;
@@ -39,10 +44,14 @@ void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<c
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
-// What computes texts: the network on a device, or the table. Cuts batches to what there is room for.
+// What computes texts: the network on a device, or the table. Decides on the tokens of a batch where they are 0, and cuts
+// batches to what there is room for.
 core::Result<Forward> place(const core::Engine& engine, const ModelFolder& folder, const core::Placement& placement,
                             const EmbedderOptions& options, std::size_t max_tokens, std::size_t& batch_tokens) {
-  if (folder.term_table != nullptr) return Forward::of_table(folder.term_table, folder.sparse);
+  if (folder.term_table != nullptr) {
+    if (batch_tokens == 0) batch_tokens = kBatchTokensOfCpu;
+    return Forward::of_table(folder.term_table, folder.sparse);
+  }
   const bool is_multi_vector = folder.kind == EncoderKind::kMultiVectorEncoder;
   OutputRule rule{.keep_tokens = options.token_vectors || is_multi_vector,
                   .normalize_tokens = folder.normalize && is_multi_vector && !options.token_vectors,
@@ -51,6 +60,9 @@ core::Result<Forward> place(const core::Engine& engine, const ModelFolder& folde
   const bool token_states = options.token_vectors || folder.pools_here();
   LB_ASSIGN_OR_RETURN(PlacedNetwork placed,
                       place_network(engine, folder, placement, options.load, max_tokens, token_states));
+  if (batch_tokens == 0) {
+    batch_tokens = placed.model->device_kind() == core::DeviceKind::kCpu ? kBatchTokensOfCpu : kBatchTokensOfOthers;
+  }
   rule.may_be_unattended = placed.may_be_unattended;
   rule.pooled = placed.pooled;
   rule.dimension = placed.dimension;
@@ -73,9 +85,6 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open(const core::Engine& engin
                                                        const std::filesystem::path& model_folder,
                                                        const core::Placement& placement,
                                                        const EmbedderOptions& options) {
-  if (options.batch_tokens == 0) {
-    return Status(StatusCode::kInvalidArgument, "a batch must have at least 1 token; 0 were asked for");
-  }
   if (!options.load.compile.input_shapes.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "input_shapes are for models that are loaded as they are; texts are computed in shapes of the "

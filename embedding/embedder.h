@@ -36,8 +36,8 @@ struct TextPair;
 struct EmbedderOptions {
   // Its static lengths are cut at the model's limit, which is added; without any they are 32, 64, 128, 256 and 512.
   core::LoadOptions load{};
-  // Tokens of a batch, padding included. One text longer than that is a batch by itself.
-  std::size_t batch_tokens = 2048;
+  // Tokens of a batch, padding included; 0: what suits the device. One text longer than that is a batch by itself.
+  std::size_t batch_tokens = 0;
   // Tokens of one text, special tokens included; 0: what the model folder says.
   std::size_t max_tokens = 0;
   // The ONNX file of the model's folder that is used instead of its weights: FolderOptions.

@@ -34,8 +34,8 @@ const fs::path kTiny = fs::path(LATEBIND_SOURCE_DIR) / "tests/data/tiny-bert/f32
 // Loads a toy encoder whatever the model is, and remembers how it was asked to.
 class ToyBackend final : public test::ScriptedBackend {
  public:
-  explicit ToyBackend(test::ToyScript script) : ScriptedBackend("toy"), script_(std::move(script)) {
-    with("CPU", core::DeviceKind::kCpu);
+  ToyBackend(test::ToyScript script, core::DeviceKind kind) : ScriptedBackend("toy"), script_(std::move(script)) {
+    with("DEVICE", kind);
   }
   using ScriptedBackend::load;
   core::Result<std::unique_ptr<core::Executable>> load(const core::Model& model, std::string_view,
@@ -60,7 +60,7 @@ class EmbedderTest : public ::testing::Test {
                                                unsigned requests = 2) {
     test::ToyScript script{.pooled = true, .requests = requests, .dimension = kTinyDimension};
     script.on_run = on_run;
-    backend = std::make_shared<ToyBackend>(std::move(script));
+    backend = std::make_shared<ToyBackend>(std::move(script), kind);
     registry = {};
     EXPECT_TRUE(registry.add(backend).ok());
     return Embedder::open(core::Engine(registry), folder, *core::Placement::parse("auto", registry), options);
@@ -89,6 +89,7 @@ class EmbedderTest : public ::testing::Test {
 
   std::function<core::Status(const core::TensorView& ids)> on_run;  // of what open() opens
   std::shared_ptr<ToyBackend> backend;
+  core::DeviceKind kind = core::DeviceKind::kCpu;  // likewise
   core::Registry registry;
 };
 
@@ -176,10 +177,13 @@ TEST_F(EmbedderTest, TheTokenLimitMayBeLoweredAndRaisedWithinThePositions) {
   EXPECT_THAT(refused.status().to_string(), HasSubstr("at most 24 tokens a text; 25 were asked for"));
 }
 
-TEST_F(EmbedderTest, BatchesOfNoTokensAreRefused) {
+TEST_F(EmbedderTest, BatchesSuitTheDeviceUnlessTheirTokensAreGiven) {
+  EXPECT_EQ((*open())->batch_tokens(), 1024U);
+  kind = core::DeviceKind::kGpu;
+  EXPECT_EQ((*open())->batch_tokens(), 2048U);
   EmbedderOptions options;
-  options.batch_tokens = 0;
-  EXPECT_EQ(open(kTiny, options).status().code(), StatusCode::kInvalidArgument);
+  options.batch_tokens = 300;
+  EXPECT_EQ((*open(kTiny, options))->batch_tokens(), 300U);
 }
 
 TEST_F(EmbedderTest, AFolderThatIsNotThereIsNamed) {
@@ -315,7 +319,7 @@ TEST_F(EmbedderTest, ACallReturnsInTimeThoughTheVendorHoldsTheRun) {
   canceller.join();
   embedder->reset();  // though the vendor is still at it
   let_go->count_down();
-  while (core::given_up_calls("toy:CPU") > 0)
+  while (core::given_up_calls("toy:DEVICE") > 0)
     std::this_thread::yield();
 }
 

@@ -374,7 +374,7 @@ TEST_F(TeiTest, InfoHasTheFactsOfTheModel) {
   EXPECT_EQ(info["model_type"], json({{"embedding", {{"pooling", "mean"}}}}));
   EXPECT_EQ(info["max_input_length"], 20);
   EXPECT_EQ(info["max_client_batch_size"], 7);
-  EXPECT_EQ(info["max_batch_tokens"], 2048);
+  EXPECT_EQ(info["max_batch_tokens"], 1024);
   EXPECT_EQ(info["auto_truncate"], true);
   EXPECT_EQ(info["version"], LATEBIND_VERSION);
 }
