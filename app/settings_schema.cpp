@@ -400,10 +400,11 @@ constexpr SettingSpec kFirst[] = {
 };
 
 constexpr SettingSpec kAfterBackends[] = {
-    SettingSpec{"embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
-                "Tokens of a batch, padding included; 0: 1024 on a CPU, else 2048. More need more memory; fewer leave less to "
-                "compute at once.",
-                false, assign_number<&Settings::batch_tokens, 0, kTokensMax>, number_text<&Settings::batch_tokens>},
+    SettingSpec{
+        "embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
+        "Tokens of a batch, padding included; 0: 1024 on a CPU, else 2048. More need more memory; fewer leave less to "
+        "compute at once.",
+        false, assign_number<&Settings::batch_tokens, 0, kTokensMax>, number_text<&Settings::batch_tokens>},
     SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
                 "Cuts each text to this many tokens, special tokens included; 0: what the model says.", false,
                 assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},

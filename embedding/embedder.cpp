@@ -44,8 +44,8 @@ void take_answer(std::shared_ptr<const core::Attestation> one, std::shared_ptr<c
   if (one != nullptr && (one->fallback || !all->fallback)) all = std::move(one);
 }
 
-// What computes texts: the network on a device, or the table. Decides on the tokens of a batch where they are 0, and cuts
-// batches to what there is room for.
+// What computes texts: the network on a device, or the table. Decides on the tokens of a batch where they are 0, and
+// cuts batches to what there is room for.
 core::Result<Forward> place(const core::Engine& engine, const ModelFolder& folder, const core::Placement& placement,
                             const EmbedderOptions& options, std::size_t max_tokens, std::size_t& batch_tokens) {
   if (folder.term_table != nullptr) {
