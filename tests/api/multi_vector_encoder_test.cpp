@@ -102,8 +102,9 @@ TEST_F(MultiVectorEncoderInterfaceTest, ItsTokenizerGivesTheIdsThatItComputes) {
         tokens += list->ids(i).size();
         ASSERT_EQ(list->offsets(i).size(), list->ids(i).size());
         // A query is filled up with what is nowhere in it.
-        const auto& last = list->offsets(i).back();
-        if (role == Role::kQuery) EXPECT_TRUE(list->ids(i).size() == 11 && last.begin == 0 && last.end == 0);
+        if (role == Role::kDocument) continue;
+        EXPECT_EQ(list->ids(i).size(), 11U);
+        EXPECT_EQ(list->offsets(i).back().end, 0U);
       }
       EXPECT_EQ(tokens, stats.tokens);
     }
