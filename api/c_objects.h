@@ -20,6 +20,7 @@
 #include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
 #include "embedding/multi_vector_encoder.h"
+#include "embedding/text_limits.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders may outlive the handle.
@@ -92,7 +93,7 @@ struct lb_multi_vector_encoder {
 // Neither this nor the next waits for a thread: what was made before fork() is valid after it.
 struct lb_tokenizer {
   std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
-  std::size_t max_tokens = 0;  // that the model takes
+  latebind::embedding::TextLimits limits{};
   latebind::embedding::Prompts prompts{};
   // Of a router: the above is of its documents; ModelFolder has the same.
   std::string name{};

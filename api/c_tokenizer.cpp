@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
 
+// Of the list's last text.
 core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding::TokenLimits& limits,
                          std::string_view text, lb_token_list& list) {
   std::vector<std::int32_t> ids;
@@ -36,6 +37,7 @@ core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding:
       tokenizer.encode_with_offsets(whole, limits.max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
   for (const auto& [begin, end] : offsets)
     list.offsets.push_back({begin, end});
+  list.offsets.resize(list.tokens.token_count());  // what fills a query up is in no text
   return {};
 }
 
@@ -57,9 +59,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
         fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
   }
   LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
-  embedding::TokenLimits limits{.max_tokens = options.max_tokens > 0 ? options.max_tokens : tokenizer->max_tokens,
-                                .refuse_longer = options.refuse_longer};
-  LB_ASSIGN_OR_RETURN(limits.prompt, tokenizer->prompts.choose(options.prompt, options.role));
+  LB_ASSIGN_OR_RETURN(const embedding::TokenLimits limits, tokenizer->limits.of_call(options, tokenizer->prompts));
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
   auto made = std::make_unique<lb_token_list>();
   made->has_offsets = with_offsets;
@@ -74,8 +74,8 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
 
 core::Result<std::unique_ptr<lb_tokenizer>> open(const embedding::ModelFolder& folder) {
   auto made = std::make_unique<lb_tokenizer>();
-  LB_ASSIGN_OR_RETURN(made->max_tokens, folder.token_limit(0));
   LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
+  LB_ASSIGN_OR_RETURN(made->limits, embedding::text_limits(folder, opened));
   made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
   made->prompts = folder.prompts;
   return made;
@@ -87,7 +87,7 @@ std::unique_ptr<lb_tokenizer> api::tokenizer_of(const embedding::Embedder& netwo
   const auto of_one = [](const embedding::Embedder& way) {
     auto made = std::make_unique<lb_tokenizer>();
     made->tokenizer = way.tokenizer();
-    made->max_tokens = way.max_tokens();
+    made->limits = way.limits();
     made->prompts = way.prompts();
     return made;
   };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
@@ -43,7 +44,7 @@ double pass(const Session& session, std::vector<openvino::InferRequestHandle>& r
       for (std::size_t i = next++; i < plan.batches.size(); i = next++) {
         const auto& batch = plan.batches[i];
         pad(tokens, std::span(plan.order).subspan(batch.first, batch.count), batch.width, ids, mask);
-        session.run(requests[t], batch.count, batch.width, ids.data(), mask.data(), out, /*async=*/true);
+        session.run(requests[t], batch.count, batch.width, std::array{ids.data(), mask.data()}, out, /*async=*/true);
         sums[t] = std::accumulate(out.begin(), out.end(), sums[t]);
       }
     });

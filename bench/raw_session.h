@@ -60,14 +60,15 @@ class Session {
     return {api_, made};
   }
 
-  // Runs `rows` texts of `width` tokens and copies the vectors out. `async`: as those do who run several at once.
-  void run(const openvino::InferRequestHandle& request, std::size_t rows, std::size_t width, std::int64_t* ids,
-           std::int64_t* mask, std::vector<float>& out, bool async) const {
+  // Runs `rows` texts of `width` tokens, whose inputs are in the model's order, and copies the output. `async`: as
+  // those do who run several at once.
+  void run(const openvino::InferRequestHandle& request, std::size_t rows, std::size_t width,
+           std::span<std::int64_t* const> inputs, std::vector<float>& out, bool async) const {
     std::int64_t dims[2] = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)};
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
       openvino::abi::Tensor* tensor = nullptr;
       check_(api_.ov_tensor_create_from_host_ptr(library_.element_types.code_of(core::ElementType::kI64), {2, dims},
-                                                 i == 0 ? ids : mask, &tensor),
+                                                 inputs[i], &tensor),
              "ov_tensor_create_from_host_ptr");
       check_(api_.ov_infer_request_set_input_tensor_by_index(request.get(), i, tensor), "set_input_tensor");
       api_.ov_tensor_free(tensor);

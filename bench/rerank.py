@@ -12,19 +12,24 @@ Contenders:
                          tokens, with which it is fastest: of 2,048, as in run_peers.py, 100 pairs are three
   sentence-transformers  CrossEncoder.rank, in the interpreter that --sentence-transformers names
 
+With --raw it is OpenVINO's C interface that is beside Latebind, in one process, with the very batches that Latebind forms,
+and with others: bench/rerank_beside_raw.cpp says which. 10 queries then.
+
 Usage:
 
-  bench/rerank.py --build build/release [--rounds 5] [--sentence-transformers PYTHON] [--json]
+  bench/rerank.py --build build/release [--rounds 5] [--sentence-transformers PYTHON | --raw] [--json]
 
-Needs the model and the runtimes that scripts/setup brings, and a release build.
+Needs the model and the runtimes that scripts/setup brings, and a release build; for --raw with LATEBIND_BUILD_BENCH=ON.
 """
 
 import argparse
+import glob
 import json
 import os
 import shutil
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -170,11 +175,35 @@ def measure(options, folder):
     return found
 
 
+def beside_raw(options, folder):
+    """Pairs a second of each contender in each round, by the device that is ours."""
+    make_model(folder / "model")
+    onnx = folder / "model.onnx"
+    run_peers.export(options.build, onnx, folder / "model")
+    corpus = run_peers.write_corpus(folder)
+    (library, *_) = glob.glob(str(ROOT / "build/runtime/venv/lib/python3*/site-packages/openvino/libs/libopenvino_c.so*"))
+    command = [options.build / "bin/rerank_beside_raw", library, onnx, folder / "model", corpus, "f32", str(options.rounds)]
+    return {
+        device: json.loads(subprocess.run([*command, device], check=True, capture_output=True, text=True).stdout)
+        for device in ("openvino:CPU", "native:CPU")
+    }
+
+
+def print_beside_raw(found):
+    for device, contenders in found.items():
+        print(f"{device + ', ratio to raw with batches':46} {'least':>8} {'median':>8} {'most':>8}   pairs/s of raw")
+        for name, rates in contenders.items():
+            if name != "ours":
+                ratios = [a / b for a, b in zip(contenders["ours"], rates)]
+                print(f"  {name:44} {run_peers.spread(ratios)}   {statistics.median(rates):8.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--python", default=ROOT / "build/runtime/oracle/bin/python", help="with NumPy, OpenVINO, tokenizers")
     parser.add_argument("--sentence-transformers", metavar="PYTHON", help="an interpreter that has it")
+    parser.add_argument("--raw", action="store_true", help="beside OpenVINO's C interface, in one process")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=2, help="passes in one process; the best counts")
     parser.add_argument("--json", action="store_true", help="prints the figures of every round")
@@ -186,10 +215,12 @@ def main():
     if min(options.rounds, options.repeat) < 1:
         parser.error("--rounds and --repeat are 1 or more")
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(options, Path(folder))
+        found = (beside_raw if options.raw else measure)(options, Path(folder))
     if options.json:
         print(json.dumps(found, indent=1))
         return None
+    if options.raw:
+        return print_beside_raw(found)
     for name, runs in found.items():
         print(f"{name:24} {statistics.median(run['texts_per_s'] for run in runs):8.1f} pairs/s")
     print(f"\n{'ratio, round by round':46} {'least':>8} {'median':>8} {'most':>8}")

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
     const auto run_raw = [&] {
       const auto start = Clock::now();
       pad(tokens, {&row, 1}, tokens.lengths[row], ids, mask);
-      session.run(request, 1, tokens.lengths[row], ids.data(), mask.data(), out, /*async=*/false);
+      session.run(request, 1, tokens.lengths[row], std::array{ids.data(), mask.data()}, out, /*async=*/false);
       raw.push_back(seconds_since(start) * 1000);
     };
     run_ours();

@@ -199,6 +199,10 @@ const Prompts& Embedder::prompts() const {
   return parts_->pipeline.prompts();
 }
 
+const TextLimits& Embedder::limits() const {
+  return parts_->pipeline.text_limits();
+}
+
 std::span<const std::size_t> Embedder::matryoshka_dimensions() const {
   return parts_->matryoshka_dimensions;
 }

@@ -31,6 +31,7 @@ struct BatchRecord;
 struct ModelFolder;
 struct SparseVector;
 struct QueueState;
+struct TextLimits;
 struct TextPair;
 
 struct EmbedderOptions {
@@ -132,6 +133,8 @@ class Embedder {
 
   // What the model's files offer besides: see ModelFolder.
   [[nodiscard]] const Prompts& prompts() const;
+  // How its texts become ids.
+  [[nodiscard]] const TextLimits& limits() const;
   [[nodiscard]] std::span<const std::size_t> matryoshka_dimensions() const;
 
   // What waits and what runs, of all callers.

@@ -76,28 +76,37 @@ Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const 
 }
 
 Status wrong_kind(std::string_view model, EncoderKind kind) {
-  std::string_view what;
+  struct Found {
+    std::string_view what;
+    std::string_view programs;
+  };
+  Found found;
   switch (kind) {
     case EncoderKind::kCrossEncoder:
-      what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them";
+      found = {"is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
+               "CrossEncoder, in C lb_cross_encoder_open()"};
       break;
     case EncoderKind::kSparseEncoder:
-      what =
+      found = {
           "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
-          "sparse` has them";
+          "sparse` has them",
+          "SparseEncoder, in C lb_sparse_encoder_open()"};
       break;
     case EncoderKind::kMultiVectorEncoder:
-      what =
+      found = {
           "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
-          "multi-vector` has them, and `latebind search` and `latebind rerank` compare them";
+          "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
+          "MultiVectorEncoder, in C lb_multi_vector_encoder_open()"};
       break;
     case EncoderKind::kEmbedder:
-      what =
+      found = {
           "gives vectors for texts, one for each, which are neither scores for two together nor sparse: `latebind "
-          "embed` has them, and `latebind search` compares them";
+          "embed` has them, and `latebind search` compares them",
+          "Embedder, in C lb_embedder_open()"};
       break;
   }
-  return {StatusCode::kInvalidArgument, fmt::format("{} {}", model, what)};
+  return {StatusCode::kInvalidArgument,
+          fmt::format("{} {}; a program opens it as {}", model, found.what, found.programs)};
 }
 
 Status role_is_missing(std::string_view model) {

@@ -40,7 +40,8 @@ struct ConfigFile {
 // The file in which Stanford's ColBERT has what is not in config.json.
 inline constexpr std::string_view kColbertFile = "artifact.metadata";
 
-// The refusal of a model of another kind than what is wanted, with the command for it.
+// The refusal of a model of another kind than what is wanted, with the command for it, and what a program opens it as:
+// the classes have the same names in C++ and Python.
 [[nodiscard]] core::Status wrong_kind(std::string_view model, EncoderKind kind);
 
 // The refusal of texts of which nothing is said, by a model that has to know whether they are queries or documents.

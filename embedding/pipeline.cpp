@@ -48,24 +48,13 @@ Pipeline::Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std:
       team_(requests_) {}
 
 core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const {
-  TokenLimits limits = this->limits(options.role);
-  if (options.max_tokens > limits.max_tokens) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} tokens of a text were asked for; the embedder was opened for {}", options.max_tokens,
-                              limits.max_tokens));
+  const std::size_t most = limits_.of(options.role).max_tokens;
+  if (options.max_tokens > most) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{} tokens of a text were asked for; the embedder was opened for {}", options.max_tokens, most));
   }
-  if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
-  if (limits.filling && limits.max_tokens < limits.filling->length) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} tokens of a query were asked for; the model fills queries up to {}",
-                              limits.max_tokens, limits.filling->length));
-  }
-  limits.refuse_longer = options.refuse_longer;
-  limits.keep_end = options.keep_end;
-  // Without a choice a multi-vector encoder's texts have their marker, and others the prompt of their role.
-  if (!limits_.query || options.prompt.is_made()) {
-    LB_ASSIGN_OR_RETURN(limits.prompt, prompts_.choose(options.prompt, options.role));
-  }
+  LB_ASSIGN_OR_RETURN(TokenLimits limits, limits_.of_call(options, prompts_));
   if (prompts_.left_out && !limits.prompt.empty()) {
     LB_ASSIGN_OR_RETURN(limits.prompt_tokens, count_prompt_tokens(limits.prompt, *tokenizer_, limits.max_tokens));
   }

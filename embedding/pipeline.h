@@ -27,9 +27,8 @@ class Pipeline {
            Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
   [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
-  [[nodiscard]] const TokenLimits& limits(TextRole role = TextRole::kDocument) const {
-    return role == TextRole::kQuery && limits_.query ? *limits_.query : limits_.document;
-  }
+  [[nodiscard]] const TokenLimits& limits(TextRole role = TextRole::kDocument) const { return limits_.of(role); }
+  [[nodiscard]] const TextLimits& text_limits() const { return limits_; }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
   [[nodiscard]] const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
   [[nodiscard]] const Forward& forward() const { return forward_; }

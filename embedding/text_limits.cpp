@@ -6,13 +6,32 @@
 #include <string>
 
 #include "core/text/quote.h"
+#include "embedding/embedder.h"
 #include "embedding/model_folder.h"
+#include "embedding/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {
 
 using core::Status;
 using core::StatusCode;
+
+core::Result<TokenLimits> TextLimits::of_call(const TextOptions& options, const Prompts& prompts) const {
+  TokenLimits limits = of(options.role);
+  if (options.max_tokens > 0) limits.max_tokens = options.max_tokens;
+  if (limits.filling && limits.max_tokens < limits.filling->length) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} tokens of a query were asked for; the model fills queries up to {}",
+                              limits.max_tokens, limits.filling->length));
+  }
+  limits.refuse_longer = options.refuse_longer;
+  limits.keep_end = options.keep_end;
+  // Without a choice a multi-vector encoder's texts have their marker, and others the prompt of their role.
+  if (!query || options.prompt.is_made()) {
+    LB_ASSIGN_OR_RETURN(limits.prompt, prompts.choose(options.prompt, options.role));
+  }
+  return limits;
+}
 
 core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t wanted) {
   TextLimits limits(TokenLimits{.token_types = folder.token_types});
@@ -24,6 +43,12 @@ core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t want
   limits.query->max_tokens = *config.query.length;
   // The length of queries that are filled up is the model's own.
   if (wanted != 0 && !config.query.expansion) limits.query->max_tokens = wanted;
+  return limits;
+}
+
+core::Result<TextLimits> text_limits(const ModelFolder& folder, const Tokenizer& tokenizer, std::size_t wanted) {
+  LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, wanted));
+  if (folder.kind == EncoderKind::kMultiVectorEncoder) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
   return limits;
 }
 

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "core/result.h"
+#include "embedding/text_role.h"
 #include "embedding/token_table.h"
 
 namespace latebind::embedding {
 
 struct ModelFolder;
+struct Prompts;
+struct TextOptions;
 
 struct TextLimits {
   TokenLimits document{};
@@ -26,10 +29,20 @@ struct TextLimits {
   [[nodiscard]] std::size_t longest() const {
     return query ? std::max(document.max_tokens, query->max_tokens) : document.max_tokens;
   }
+  [[nodiscard]] const TokenLimits& of(TextRole role) const {
+    return role == TextRole::kQuery && query ? *query : document;
+  }
+  // Of a call with these options, whose max_tokens may be any number: kInvalidArgument for fewer than queries are
+  // filled up to, and the errors of Prompts::choose().
+  [[nodiscard]] core::Result<TokenLimits> of_call(const TextOptions& options, const Prompts& prompts) const;
 };
 
 // How many tokens texts may have: `wanted`, or with 0 what the folder says. The errors of ModelFolder::token_limit().
 [[nodiscard]] core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t wanted);
+
+// The same for the tokenizer alone, of the folder: with set_roles() where the model has roles.
+[[nodiscard]] core::Result<TextLimits> text_limits(const ModelFolder& folder, const Tokenizer& tokenizer,
+                                                   std::size_t wanted = 0);
 
 // Of a multi-vector encoder: what is done with texts of each role, by the ids of the tokens that it is about.
 // kInvalidModel where its tokenizer lacks one.

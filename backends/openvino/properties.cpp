@@ -88,11 +88,10 @@ Result<std::string> checked_device(std::string_view device) {
   return std::string(name);
 }
 
-// What a stream keeps of the shapes that it ran, some 4 entries a shape and a quarter of a megabyte each. The vendor's
-// default of 5,000 makes memory grow for hours where lengths are mixed. With the four shapes run last batches are not
-// slower, because what is expensive to make stays in a second cache of the vendor's; single runs may be, and have more.
-// With none, memory is not shared at all.
-constexpr const char* kCapacityForThroughput = "16";
+// What a stream keeps of the shapes that it ran, some 4 entries a shape. The vendor's default of 5,000 makes memory
+// grow for hours where lengths are mixed. 100 documents for a query are a dozen shapes, which the next query has again:
+// with room for four of them it takes 5 % longer. With none, memory is not shared at all.
+constexpr const char* kCapacityForThroughput = "128";
 constexpr const char* kCapacityForLatency = "512";
 
 unsigned default_streams(unsigned threads) {

@@ -14,7 +14,9 @@
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "core/text/format_to.h"
+#include "embedding/embedder.h"
 #include "embedding/model_folder.h"
+#include "embedding/text_limits.h"
 #include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 
@@ -54,11 +56,11 @@ Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limit
     if (with_offsets) {
       LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(limits.prompt + record.text, limits.max_tokens,
                                                        Tokenizer::Cut::kEnd, ids, offsets));
-    } else {
-      LB_RETURN_IF_ERROR(table.add(tokenizer, limits, record.text));
-      const auto made = table.ids(0);
-      ids.assign(made.begin(), made.end());
     }
+    LB_RETURN_IF_ERROR(table.add(tokenizer, limits, record.text));
+    const auto made = table.ids(0);
+    ids.assign(made.begin(), made.end());
+    offsets.resize(ids.size());  // what fills a query up is in no text
     for (std::size_t i = 0; i < ids.size(); ++i) {
       fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", ids[i]);
       if (with_offsets) fmt::format_to(std::back_inserter(line), ":{}:{}", offsets[i].begin, offsets[i].end);
@@ -79,16 +81,16 @@ Exit tokens(const TokensArguments& options) {
   if (!folder.ok()) return fail(folder.status());
   const auto way = folder->way_of(options.prompt.role);
   if (!way.ok()) return misuse("tokens", way.status().message());
-  const auto limit = (*way)->token_limit(options.max_tokens);
-  if (!limit.ok()) return fail(limit.status());
-  auto prompt = (*way)->prompts.choose(options.prompt.choice(), options.prompt.role);
-  if (!prompt.ok()) return fail(prompt.status());
   const auto tokenizer = (*way)->open_tokenizer();
   if (!tokenizer.ok()) return fail(tokenizer.status());
+  const auto of_texts = embedding::text_limits(**way, *tokenizer, options.max_tokens);
+  if (!of_texts.ok()) return fail(of_texts.status());
+  const auto limits =
+      of_texts->of_call({.role = options.prompt.role, .prompt = options.prompt.choice()}, (*way)->prompts);
+  if (!limits.ok()) return fail(limits.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());
-  const auto printed =
-      print_all(*tokenizer, {.max_tokens = *limit, .prompt = *std::move(prompt)}, options.offsets, *reader, **sink);
+  const auto printed = print_all(*tokenizer, *limits, options.offsets, *reader, **sink);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

@@ -197,6 +197,12 @@ class MultiVectorEncoder(TextEncoder[Any]):
         self._in_parts(source, flag(show_progress, "show_progress"), encode)
         return found[0] if isinstance(texts, str) else found
 
+    def _prompt_text(self, name: str | None, text: str | None, role: str | None) -> str:
+        raise CallerError(
+            "offsets are places in a text with its prompt, and a multi-vector encoder has markers there, which the "
+            "tokenizer may know as one token; tokenize without offsets"
+        )
+
     def _rows(self, given: Any, what: str) -> _Rows:
         arrays = given if isinstance(given, (list, tuple)) else [given]
         return _Rows(arrays, self._dimension, what)

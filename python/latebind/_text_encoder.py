@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from ctypes import byref, c_void_p
 from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _abi
 from ._arguments import flag, positive, role_number
-from ._call import Cancellation, Deadline, awaited
-from ._library import c_text, sized
+from ._call import Cancellation, Deadline, Owner, awaited
+from ._library import c_text, check, library, sized
+from ._memory import memory_at
 from ._prompts import config_of, default_prompt_of, prompts_of
 from ._text_model import TextModel
+from ._texts import Source, Texts, chunks, source_of
 from .errors import CallerError
 
 Encoded = TypeVar("Encoded")
+Ids = npt.NDArray[np.int32]
 
 
 class TextEncoder(TextModel, Generic[Encoded]):
@@ -35,6 +42,59 @@ class TextEncoder(TextModel, Generic[Encoded]):
         """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
         arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
         return await awaited(lambda cancellation: self._encode(cancellation, texts, **arguments))
+
+    def tokenize(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        offsets: bool = False,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        role: str | None = None,
+    ) -> Any:
+        """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
+
+        Args:
+            texts, prompt_name, prompt, role: as for encode(), whose ids these are.
+            offsets: also where each token begins and ends in its text with the prompt before it, in characters of the
+                str: (prompt + text)[begin:end]; 0 and 0 for the special tokens around it. Takes longer.
+
+        Returns:
+            a list of int32[t], one array a text; for a str int32[t]. With offsets, (int32[t], int64[t, 2]) instead of
+            each array.
+
+        Raises:
+            CallerError, CallerTypeError: as encode(); or offsets are asked for, and the tokenizer has a part that gives none.
+        """
+        found: list[Any] = []
+        for part, index, tokens in self._tokens(texts, max_tokens, prompt_name, prompt, role, offsets):
+            ids = _ids_of(tokens, index).copy()
+            if not offsets:
+                found.append(ids)
+            else:
+                before = np.frombuffer(self._prompt_text(prompt_name, prompt, role).encode(), np.uint8)
+                text = np.concatenate((before, part.memory(index)))
+                found.append((ids, _offsets_of(tokens, index, len(ids), text)))
+        return found[0] if isinstance(texts, str) else found
+
+    def count_tokens(
+        self,
+        texts: str | Iterable[str] | Any,
+        *,
+        max_tokens: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        role: str | None = None,
+    ) -> Any:
+        """How many tokens texts have, special tokens and the prompt included, after they are cut.
+
+        Returns:
+            int64[n]; an int for a str.
+        """
+        lists = self._tokens(texts, max_tokens, prompt_name, prompt, role)
+        found = np.array([len(_ids_of(list_, index)) for _, index, list_ in lists], np.int64)
+        return int(found[0]) if isinstance(texts, str) else found
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -102,3 +162,59 @@ class TextEncoder(TextModel, Generic[Encoded]):
         options.normalize = int(normalizes)
         options.alone = int(is_alone)
         return options
+
+    def _prompt_text(self, name: str | None, text: str | None, role: str | None) -> str:
+        """What these put before a text."""
+        if text is not None:
+            return text
+        if name is not None:
+            return self._prompts[name]
+        return {None: self._default_prompt, "query": self.query_prompt}.get(role, self.document_prompt)
+
+    def _tokens(
+        self,
+        texts: Any,
+        max_tokens: int | None,
+        prompt_name: str | None,
+        prompt: str | None,
+        role: str | None,
+        offsets: bool = False,
+    ) -> Iterator[tuple[Texts, int, Owner]]:
+        """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
+        for."""
+        options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt, role=role)
+        source = source_of([texts] if isinstance(texts, str) else texts)
+        # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
+        parts = source.parts(1024) if isinstance(source, Source) else chunks(source)
+        functions = library()
+        tokenizer = Owner(functions.lb_tokenizer_destroy)
+        encode = functions.lb_tokenizer_encode_with_offsets if offsets else functions.lb_tokenizer_encode_with
+        try:
+            check(self._function("tokenizer")(self._handle.use(), tokenizer.out))
+            for _, part in parts:
+                tokens = Owner(functions.lb_token_list_destroy)
+                try:
+                    check(encode(tokenizer, part.pointer, part.count, options and byref(options), tokens.out))
+                    for index in range(part.count):
+                        yield part, index, tokens
+                finally:
+                    tokens.close()
+        finally:
+            tokenizer.close()
+
+
+def _ids_of(tokens: Owner, index: int) -> Ids:
+    """Those of one text of a list, in its memory."""
+    ids = _abi.lb_token_ids()
+    check(library().lb_token_list_get(tokens, index, byref(ids), None))
+    return memory_at(ids.ids, np.int32, ids.count)
+
+
+def _offsets_of(tokens: Owner, index: int, count: int, text: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """The offsets of one text, whose bytes are given, in characters."""
+    first = c_void_p()
+    check(library().lb_token_list_offsets(tokens, index, byref(first)))
+    characters = np.zeros(len(text) + 1, np.int64)  # before each byte, where one begins, and before the end
+    np.cumsum((text & 0xC0) != 0x80, out=characters[1:])
+    found: npt.NDArray[np.int64] = characters[memory_at(first.value, np.uintp, (count, 2))]
+    return found

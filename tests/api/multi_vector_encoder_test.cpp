@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,34 +15,24 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
-#include "tests/api/last_error.h"
+#include "tests/api/recorded_encoder.h"
 
 namespace {
 
 using latebind::Role;
-using latebind::test::last_message;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string kLateFolder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/multi_vector_encoders/";
-
-class MultiVectorEncoderInterfaceTest : public ::testing::Test {
+class MultiVectorEncoderInterfaceTest : public latebind::test::RecordedEncoderTest {
  protected:
+  MultiVectorEncoderInterfaceTest() : RecordedEncoderTest("multi_vector_encoders") {}
   void SetUp() override {
-    std::ifstream file(kLateFolder + "expected.json");
-    expected = json::parse(file);
-    for (const json& text : expected["texts"])
-      texts.push_back(text.get<std::string>());
-    for (const std::string& text : texts)
-      views.emplace_back(text);
-    auto made = latebind::Runtime::create({{"device", "native"}, {"precision", "f32"}});
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    runtime = std::make_unique<latebind::Runtime>(*std::move(made));
+    RecordedEncoderTest::SetUp();
     encoder = open("bert");
   }
 
   std::unique_ptr<latebind::MultiVectorEncoder> open(const std::string& name) {
-    auto opened = runtime->open_multi_vector_encoder(kLateFolder + name);
+    auto opened = runtime->open_multi_vector_encoder(models + name);
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     return opened.ok() ? std::make_unique<latebind::MultiVectorEncoder>(*std::move(opened)) : nullptr;
   }
@@ -59,10 +48,6 @@ class MultiVectorEncoderInterfaceTest : public ::testing::Test {
     }
   }
 
-  json expected;
-  std::vector<std::string> texts;
-  std::vector<std::string_view> views;
-  std::unique_ptr<latebind::Runtime> runtime;
   std::unique_ptr<latebind::MultiVectorEncoder> encoder;
 };
 
@@ -100,6 +85,32 @@ TEST_F(MultiVectorEncoderInterfaceTest, TellsWhatItIs) {
   EXPECT_EQ(none->size(), 0U);
   EXPECT_EQ(none->dimension(), 12U);
   EXPECT_EQ(encoder->compare(none->rows(), none->rows())->size(), 0U);
+}
+
+TEST_F(MultiVectorEncoderInterfaceTest, ItsTokenizerGivesTheIdsThatItComputes) {
+  const auto tokenizer = encoder->tokenizer();
+  const auto of_folder = latebind::Tokenizer::open(models + "bert");
+  ASSERT_TRUE(tokenizer.ok() && of_folder.ok());
+  for (const Role role : {Role::kQuery, Role::kDocument}) {
+    auto stats = LB_INIT(lb_embed_stats);
+    ASSERT_TRUE(encoder->encode(views, {.role = role}, {}, &stats).ok());
+    for (const latebind::Tokenizer* each : {&*tokenizer, &*of_folder}) {
+      const auto list = each->encode_with_offsets(views, {.role = role});
+      ASSERT_TRUE(list.ok()) << list.status().message();
+      std::size_t tokens = 0;
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        tokens += list->ids(i).size();
+        ASSERT_EQ(list->offsets(i).size(), list->ids(i).size());
+        // A query is filled up with what is nowhere in it.
+        if (role == Role::kDocument) continue;
+        EXPECT_EQ(list->ids(i).size(), 11U);
+        EXPECT_EQ(list->offsets(i).back().end, 0U);
+      }
+      EXPECT_EQ(tokens, stats.tokens);
+    }
+  }
+  const auto short_ones = tokenizer->encode(views, {.max_tokens = 10, .role = Role::kQuery});
+  EXPECT_THAT(short_ones.status().message(), HasSubstr("the model fills queries up to 11"));
 }
 
 TEST_F(MultiVectorEncoderInterfaceTest, ACallMayAskForOtherPromptsAndLengths) {
@@ -168,9 +179,11 @@ TEST_F(MultiVectorEncoderInterfaceTest, RowsThatAreNoneAreRefusedByWhatIsWrong) 
 }
 
 TEST_F(MultiVectorEncoderInterfaceTest, ModelsOfOtherKindsAreRefused) {
-  const auto embedder = runtime->open_embedder(kLateFolder + "bert");
+  const auto embedder = runtime->open_embedder(models + "bert");
   EXPECT_EQ(embedder.status().code(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(embedder.status().message(), HasSubstr("is a multi-vector encoder"));
+  EXPECT_THAT(embedder.status().message(),
+              HasSubstr("opens it as MultiVectorEncoder, in C lb_multi_vector_encoder_open()"));
   const auto late = runtime->open_multi_vector_encoder(std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32");
   EXPECT_THAT(late.status().message(), HasSubstr("gives vectors for texts"));
 }

@@ -2,62 +2,35 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
 #include "tests/api/last_error.h"
+#include "tests/api/recorded_encoder.h"
 
 namespace {
 
 using latebind::Role;
 using latebind::test::last_message;
-using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string kRouters = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/routers/";
-
-class RouterInterfaceTest : public ::testing::Test {
+class RouterInterfaceTest : public latebind::test::RecordedEncoderTest {
  protected:
-  void SetUp() override {
-    std::ifstream file(kRouters + "expected.json");
-    expected = json::parse(file);
-    for (const json& text : expected["texts"])
-      texts.push_back(text.get<std::string>());
-    for (const std::string& text : texts)
-      views.emplace_back(text);
-    auto made = latebind::Runtime::create({{"device", "native"}, {"precision", "f32"}});
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    runtime = std::make_unique<latebind::Runtime>(*std::move(made));
-  }
-
-  json expected;
-  std::vector<std::string> texts;
-  std::vector<std::string_view> views;
-  std::unique_ptr<latebind::Runtime> runtime;
+  RouterInterfaceTest() : RecordedEncoderTest("routers") {}
 };
 
 TEST_F(RouterInterfaceTest, AQueryIsWeighedByTheTableAndNoDevice) {
-  const auto encoder = runtime->open_sparse_encoder(kRouters + "sparse");
+  const auto encoder = runtime->open_sparse_encoder(models + "sparse");
   ASSERT_TRUE(encoder.ok()) << encoder.status().message();
   EXPECT_EQ(encoder->attestation()->backend, "native");
   for (const auto& [role, name] : {std::pair{Role::kQuery, "query"}, std::pair{Role::kDocument, "document"}}) {
     const auto vectors = encoder->encode(views, {.role = role});
     ASSERT_TRUE(vectors.ok()) << vectors.status().message();
-    const json& wanted = expected["vectors"]["sparse"][name];
-    ASSERT_EQ(vectors->size(), wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const latebind::SparseVector vector = (*vectors)[i];
-      EXPECT_EQ(json(std::vector<std::uint32_t>(vector.indices.begin(), vector.indices.end())), wanted[i]["indices"]);
-      for (std::size_t at = 0; at < vector.values.size(); ++at)
-        EXPECT_NEAR(vector.values[at], wanted[i]["values"][at].get<float>(), 1e-5F);
-    }
+    expect_same(*vectors, expected["vectors"]["sparse"][name]);
   }
 }
 
@@ -66,7 +39,7 @@ TEST_F(RouterInterfaceTest, AnAnswerSaysWhoMadeIt) {
   lb_runtime* raw = nullptr;
   ASSERT_EQ(lb_runtime_create(nullptr, &raw), LB_OK) << last_message();
   lb_sparse_encoder* encoder = nullptr;
-  ASSERT_EQ(lb_sparse_encoder_open(raw, (kRouters + "sparse").c_str(), nullptr, nullptr, &encoder), LB_OK)
+  ASSERT_EQ(lb_sparse_encoder_open(raw, (models + "sparse").c_str(), nullptr, nullptr, &encoder), LB_OK)
       << last_message();
   const lb_text text{"a dog", 5};
   for (const auto& [role, backend] : {std::pair{LB_ROLE_QUERY, "none"}, std::pair{LB_ROLE_DOCUMENT, ""}}) {
@@ -94,7 +67,7 @@ TEST_F(RouterInterfaceTest, AnAnswerSaysWhoMadeIt) {
 }
 
 TEST_F(RouterInterfaceTest, WhoDoesNotSayTheRoleIsAsked) {
-  const auto embedder = runtime->open_embedder(kRouters + "networks");
+  const auto embedder = runtime->open_embedder(models + "networks");
   ASSERT_TRUE(embedder.ok()) << embedder.status().message();
   EXPECT_THAT(embedder->embed(views).status().message(), HasSubstr("give the role of the texts"));
   const auto vectors = embedder->embed(views, {.role = Role::kQuery});
@@ -106,7 +79,7 @@ TEST_F(RouterInterfaceTest, WhoDoesNotSayTheRoleIsAsked) {
 }
 
 TEST_F(RouterInterfaceTest, TokensAreThoseOfTheRole) {
-  const auto tokenizer = latebind::Tokenizer::open(kRouters + "sparse");
+  const auto tokenizer = latebind::Tokenizer::open(models + "sparse");
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
   const std::string_view text = "a dog";
   const auto query = tokenizer->encode({&text, 1}, {.prompt = "", .role = Role::kQuery});

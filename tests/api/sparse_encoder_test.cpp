@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,48 +11,22 @@
 
 #include "latebind/latebind.h"
 #include "latebind/latebind.hpp"
-#include "tests/api/last_error.h"
+#include "tests/api/recorded_encoder.h"
 
 namespace {
 
-using latebind::test::last_message;
-using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string kSparseFolder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/sparse_encoders/";
-
-class SparseEncoderInterfaceTest : public ::testing::Test {
+class SparseEncoderInterfaceTest : public latebind::test::RecordedEncoderTest {
  protected:
+  SparseEncoderInterfaceTest() : RecordedEncoderTest("sparse_encoders") {}
   void SetUp() override {
-    std::ifstream file(kSparseFolder + "expected.json");
-    expected = json::parse(file);
-    for (const json& text : expected["texts"])
-      texts.push_back(text.get<std::string>());
-    for (const std::string& text : texts)
-      views.emplace_back(text);
-    auto made = latebind::Runtime::create({{"device", "native"}, {"precision", "f32"}});
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    runtime = std::make_unique<latebind::Runtime>(*std::move(made));
-    auto opened = runtime->open_sparse_encoder(kSparseFolder + "bert");
+    RecordedEncoderTest::SetUp();
+    auto opened = runtime->open_sparse_encoder(models + "bert");
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     encoder = std::make_unique<latebind::SparseEncoder>(*std::move(opened));
   }
 
-  void expect_same(const latebind::SparseVectors& vectors, const json& wanted) const {
-    ASSERT_EQ(vectors.size(), wanted.size());
-    for (std::size_t i = 0; i < vectors.size(); ++i) {
-      const latebind::SparseVector vector = vectors[i];
-      EXPECT_EQ(json(std::vector<std::uint32_t>(vector.indices.begin(), vector.indices.end())), wanted[i]["indices"]);
-      ASSERT_EQ(vector.values.size(), wanted[i]["values"].size());
-      for (std::size_t at = 0; at < vector.values.size(); ++at)
-        EXPECT_NEAR(vector.values[at], wanted[i]["values"][at].get<float>(), 1e-5F) << i << " " << at;
-    }
-  }
-
-  json expected;
-  std::vector<std::string> texts;
-  std::vector<std::string_view> views;
-  std::unique_ptr<latebind::Runtime> runtime;
   std::unique_ptr<latebind::SparseEncoder> encoder;
 };
 
@@ -93,11 +65,13 @@ TEST_F(SparseEncoderInterfaceTest, WrongCallsAreRefusedByWhatIsWrong) {
 }
 
 TEST_F(SparseEncoderInterfaceTest, ModelsOfOtherKindsAreRefused) {
-  const auto embedder = runtime->open_embedder(kSparseFolder + "bert");
+  const auto embedder = runtime->open_embedder(models + "bert");
   EXPECT_EQ(embedder.status().code(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(embedder.status().message(), HasSubstr("is a sparse encoder"));
+  EXPECT_THAT(embedder.status().message(), HasSubstr("opens it as SparseEncoder, in C lb_sparse_encoder_open()"));
   const auto sparse = runtime->open_sparse_encoder(std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32");
   EXPECT_THAT(sparse.status().message(), HasSubstr("gives vectors for texts"));
+  EXPECT_THAT(sparse.status().message(), HasSubstr("opens it as Embedder, in C lb_embedder_open()"));
 }
 
 }  // namespace

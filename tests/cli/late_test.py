@@ -111,6 +111,15 @@ def test_the_jobs_know_it():
     good("verify", FOLDER / "modernbert", "--device", "native:CPU", "--against", "openvino:CPU")
 
 
+def test_tokens_are_those_of_the_role():
+    lengths = {}
+    for role in ("query", "document"):
+        lines = good("tokens", "--model", FOLDER / "bert", "--role", role, input="a\na b\n").stdout.splitlines()
+        lengths[role] = [len(line.split()) for line in lines]
+    assert lengths["query"] == [11, 11] and lengths["document"][0] < lengths["document"][1] < 11
+    assert good("tokens", "--model", FOLDER / "bert", "--role", "query", "--offsets", input="a\n").stdout.endswith(":0:0\n")
+
+
 def test_each_kind_names_the_command_for_it():
     message = bad(1, "embed", "--model", FOLDER / "bert", input="a\n")
     assert "is a multi-vector encoder" in message and "latebind embed --output-format multi-vector" in message

@@ -51,6 +51,20 @@ def test_every_form_of_texts(model):
     assert model.max_tokens >= 1 and model.max_query_tokens >= 1
 
 
+def test_tokens_are_those_that_it_computes(model):
+    for role in ("query", "document"):
+        before = model.stats.tokens
+        model.encode(TEXTS, role=role)
+        counts = model.count_tokens(TEXTS, role=role)
+        assert counts.sum() == model.stats.tokens - before
+        assert [len(ids) for ids in model.tokenize(TEXTS, role=role)] == counts.tolist()
+    query, document = model.tokenize("hello", role="query"), model.tokenize("hello")
+    assert len(query) == model.max_query_tokens and query[1] != document[1]  # markers
+    assert model.count_tokens("hello", prompt="") < len(document)
+    with pytest.raises(latebind.CallerError, match="tokenize without offsets"):
+        model.tokenize("hello", offsets=True)
+
+
 def test_scores_take_one_array_for_a_text(model):
     query, document = model.encode_query(TEXTS[1]), model.encode_document(TEXTS[2])
     found = model.scores(query, document)
@@ -69,7 +83,7 @@ def test_what_is_wrong_is_named(model):
         model.encode("a", role="both")
     with pytest.raises(latebind.CallerError, match="gives vectors"):
         latebind.MultiVectorEncoder(TINY, device="native")
-    with pytest.raises(latebind.CallerError, match="multi-vector encoder"):
+    with pytest.raises(latebind.CallerError, match="opens it as MultiVectorEncoder"):
         latebind.Embedder(FOLDER / "bert", device="native")
     with pytest.raises(latebind.CallerTypeError):
         model.encode(["a", None])

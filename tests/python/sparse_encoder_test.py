@@ -282,13 +282,21 @@ def test_wrong_options_are_named(model, arguments, text):
         model.encode(TEXTS, **arguments)
 
 
+def test_tokens_are_those_that_it_computes(model):
+    before = model.stats.tokens
+    model.encode(TEXTS)
+    assert model.count_tokens(TEXTS).sum() == model.stats.tokens - before
+    ids, places = model.tokenize(TEXTS[1], offsets=True)
+    assert ids.tolist() == model.tokenize(TEXTS)[1].tolist() and places.shape == (len(ids), 2)
+
+
 def test_models_of_other_kinds_are_refused():
     with pytest.raises(latebind.CallerError, match="gives vectors for texts"):
         latebind.SparseEncoder(TINY)
     with pytest.raises(latebind.CallerError, match="cross-encoder"):
         latebind.SparseEncoder(CROSS_ENCODERS / "bert")
     for other in (latebind.Embedder, latebind.CrossEncoder):
-        with pytest.raises(latebind.CallerError, match="sparse encoder"):
+        with pytest.raises(latebind.CallerError, match="opens it as SparseEncoder"):
             other(SPARSE_ENCODERS / "bert")
     with pytest.raises(latebind.CallerError, match="/nonexistent/model"):
         latebind.SparseEncoder("/nonexistent/model")

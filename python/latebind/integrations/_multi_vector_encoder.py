@@ -13,13 +13,14 @@ from .._multi_vector_encoder import MultiVectorEncoder as Encoder
 from .._prompts import config_of
 from ..errors import CallerError, CallerTypeError
 from ._common import Late, not_installed
+from ._named_similarity import NamedSimilarity
 from ._shaped import Shaped, at_revision, refuse_settings
 
 _SIMILARITIES = ("maxsim", "meanmaxsim")
 _ROLES = ("query", "document")
 
 
-class MultiVectorEncoder(Shaped):
+class MultiVectorEncoder(NamedSimilarity, Shaped):
     """A MultiVectorEncoder whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
 
     Args:
@@ -37,6 +38,7 @@ class MultiVectorEncoder(Shaped):
     """
 
     _engine = "multi_vector_encoder"
+    _similarities = _SIMILARITIES
     _absent: ClassVar[dict[str, str]] = {"tokenizer": "Latebind's own tokenizer answers"}
 
     def __init__(
@@ -171,18 +173,6 @@ class MultiVectorEncoder(Shaped):
     def get_embedding_dimension(self) -> int:
         """Numbers of a vector."""
         return self.multi_vector_encoder.dimension
-
-    @property
-    def similarity_fn_name(self) -> str:
-        """What similarity() computes: "maxsim" or "meanmaxsim"."""
-        return self._similarity
-
-    @similarity_fn_name.setter
-    def similarity_fn_name(self, value: Any) -> None:
-        name: str = getattr(value, "value", value)  # an enum of sentence-transformers
-        if name not in _SIMILARITIES:
-            raise CallerError(f"similarity_fn_name is {name!r}; known: {', '.join(_SIMILARITIES)}")
-        self._similarity: str = name
 
 
 def _is_tensor(given: Any) -> bool:

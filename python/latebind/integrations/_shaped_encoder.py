@@ -7,15 +7,16 @@ from typing import Any, ClassVar, cast
 
 from .._prompts import config_of
 from .._text_encoder import TextEncoder
-from ..errors import CallerError
+from ._named_similarity import NamedSimilarity
 from ._shaped import Shaped
 from ._vectors import SIMILARITIES, similarity_of
 
 
-class ShapedEncoder(Shaped):
+class ShapedEncoder(NamedSimilarity, Shaped):
     """Derived classes have an encode(inputs, prompt_name, prompt, …)."""
 
     _usual_similarity: ClassVar[str]
+    _similarities = SIMILARITIES
 
     def encode_query(
         self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None, *rest: Any, **others: Any
@@ -63,18 +64,6 @@ class ShapedEncoder(Shaped):
     def get_max_seq_length(self) -> int:
         """Texts are cut to this many tokens."""
         return self.max_seq_length
-
-    @property
-    def similarity_fn_name(self) -> str:
-        """What similarity() computes: "cosine", "dot", "euclidean" or "manhattan"."""
-        return self._similarity
-
-    @similarity_fn_name.setter
-    def similarity_fn_name(self, value: Any) -> None:
-        name: str = getattr(value, "value", value)  # an enum of sentence-transformers
-        if name not in SIMILARITIES:
-            raise CallerError(f"similarity_fn_name is {name!r}; known: {', '.join(SIMILARITIES)}")
-        self._similarity: str = name
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,27 @@
+"""What of the classes in the shape of sentence-transformers' names the similarity that they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from ..errors import CallerError
+
+
+class NamedSimilarity:
+    """Derived classes compute the similarities of these names."""
+
+    _similarities: ClassVar[Iterable[str]]
+    _similarity: str
+
+    @property
+    def similarity_fn_name(self) -> str:
+        """What similarity() computes: one of those that the class lists."""
+        return self._similarity
+
+    @similarity_fn_name.setter
+    def similarity_fn_name(self, value: Any) -> None:
+        name: str = getattr(value, "value", value)  # an enum of sentence-transformers
+        if name not in self._similarities:
+            raise CallerError(f"similarity_fn_name is {name!r}; known: {', '.join(self._similarities)}")
+        self._similarity = name
