@@ -142,12 +142,13 @@ class Handler : public nlohmann::json_sax<json> {
     if (is_half != (merges_form_ == MergesForm::kPairs)) return not_a_merge();
     Status status;
     if (!is_half) {
-      status = merges.add_line(text);
+      status = merges.add_line(merges.keep(text));
       if (status.ok()) return take_plain_merges();
     } else if (++halves_ == 1) {
       left_.assign(text);
     } else if (halves_ == 2) {
-      status = merges.add(left_, text);
+      const std::string_view both = merges.keep(left_, text);
+      status = merges.add(both.substr(0, left_.size()), both.substr(left_.size()));
     } else {
       return not_a_merge();
     }
