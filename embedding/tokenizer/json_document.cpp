@@ -152,7 +152,12 @@ class Handler : public nlohmann::json_sax<json> {
     } else {
       return not_a_merge();
     }
-    return status.ok() || keep(std::move(status).with_context("model.merges"));
+    return keep_merge(std::move(status));
+  }
+
+  // Nearly all are good, and have no use for a text.
+  bool keep_merge(Status status) {
+    return status.ok() ? status_.ok() : keep(std::move(status).with_context("model.merges"));
   }
 
   bool not_an_entry() {
@@ -226,13 +231,13 @@ class Handler : public nlohmann::json_sax<json> {
       MergeList& merges = *document_.lists.merges;
       if (merges_form_ == MergesForm::kLines) {
         const auto line = text.take_string();
-        return line && keep(merges.add_line(*line).with_context("model.merges"));
+        return line && keep_merge(merges.add_line(*line));
       }
       if (!text.take('[')) return false;
       const auto left = text.take_string();
       if (!left || !text.take(',')) return false;
       const auto right = text.take_string();
-      return right && text.take(']') && keep(merges.add(*left, *right).with_context("model.merges"));
+      return right && text.take(']') && keep_merge(merges.add(*left, *right));
     });
   }
 
