@@ -406,8 +406,9 @@ constexpr SettingSpec kAfterBackends[] = {
         "compute at once.",
         false, assign_number<&Settings::batch_tokens, 0, kTokensMax>, number_text<&Settings::batch_tokens>},
     SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
-                "Cuts each text to this many tokens, special tokens included; 0: what the model says.", false,
-                assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
+                "Cuts each text to this many tokens, special tokens included; 0: what the model says. A text of which "
+                "nothing would be left is refused.",
+                false, assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
     SettingSpec{"embedding.onnx_file", "LATEBIND_ONNX_FILE", "--onnx-file", "FILE",
                 "The ONNX file of the model's folder that is used instead of its weights, such as "
                 "onnx/model_quantized.onnx; of a model on the hub it is downloaded instead of them. Empty: "

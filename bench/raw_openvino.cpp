@@ -1,6 +1,6 @@
 // The yardstick: the same work with nothing but OpenVINO's C interface, as a careful user of it would write it.
 //
-//   raw_openvino LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [REPEAT=2]
+//   raw_openvino LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [REPEAT=2 [MAX_TOKENS=256]]
 //
 // Texts are tokenised (by Latebind's tokenizer: OpenVINO's C interface has none), sorted by length, batched by 2,048
 // tokens and run on one request a thread, two threads, from text to vector. MODEL.onnx is what `latebind export`
@@ -29,9 +29,10 @@ constexpr std::size_t kBatchTokens = 2048;
 
 // One pass over all texts; seconds, and the vectors' sum so that nothing is left out.
 double pass(const Session& session, std::vector<openvino::InferRequestHandle>& requests,
-            const embedding::Tokenizer& tokenizer, const std::vector<std::string>& texts, double& sum) {
+            const embedding::Tokenizer& tokenizer, const std::vector<std::string>& texts, std::size_t max_tokens,
+            double& sum) {
   const auto start = Clock::now();
-  const Tokens tokens = tokenize(tokenizer, texts);
+  const Tokens tokens = tokenize(tokenizer, texts, max_tokens);
   const auto plan = embedding::plan_batches(tokens.lengths, {.tokens = kBatchTokens});
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> threads;
@@ -58,13 +59,14 @@ double pass(const Session& session, std::vector<openvino::InferRequestHandle>& r
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 6) die("usage: raw_openvino LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [REPEAT=2]");
+  if (argc < 6) die("usage: raw_openvino LIBRARY MODEL.onnx MODEL_DIR CORPUS PRECISION [REPEAT=2 [MAX_TOKENS=256]]");
   const auto library = openvino::open_library(argv[1]);
   if (!library.ok()) die(library.status().to_string());
   const auto tokenizer = embedding::Tokenizer::from_file(std::string(argv[3]) + "/tokenizer.json");
   if (!tokenizer.ok()) die(tokenizer.status().to_string());
   const auto texts = read_lines(argv[4]);
   const int repeat = argc > 6 ? std::max(1, std::atoi(argv[6])) : 2;
+  const std::size_t max_tokens = argc > 7 ? std::strtoul(argv[7], nullptr, 10) : kMaxTokens;
 
   const Session session(**library, argv[2], argv[5], /*latency=*/false);
   std::vector<openvino::InferRequestHandle> requests;
@@ -73,11 +75,11 @@ int main(int argc, char** argv) {
   double best = 0;
   double sum = 0;
   for (int i = 0; i < repeat; ++i) {
-    const double seconds = pass(session, requests, *tokenizer, texts, sum);
+    const double seconds = pass(session, requests, *tokenizer, texts, max_tokens, sum);
     if (i == 0 || seconds < best) best = seconds;
   }
   const double rss_mb = static_cast<double>(platform::peak_resident_bytes()) / (1 << 20);
-  const Tokens tokens = tokenize(*tokenizer, texts);
+  const Tokens tokens = tokenize(*tokenizer, texts, max_tokens);
   const auto total = std::accumulate(tokens.lengths.begin(), tokens.lengths.end(), std::uint64_t{0});
   fmt::print(
       "{{\"texts_per_s\": {:.1f}, \"tokens_per_s\": {:.0f}, \"rss_mb\": {:.1f}, \"compile_ms\": {:.1f}, "

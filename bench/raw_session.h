@@ -116,11 +116,12 @@ struct Tokens {
   std::vector<std::uint32_t> lengths;
 };
 
-inline Tokens tokenize(const embedding::Tokenizer& tokenizer, const std::vector<std::string>& texts) {
+inline Tokens tokenize(const embedding::Tokenizer& tokenizer, const std::vector<std::string>& texts,
+                       std::size_t max_tokens = kMaxTokens) {
   Tokens tokens;
   tokens.ids.resize(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto status = tokenizer.encode(texts[i], kMaxTokens, tokens.ids[i]);
+    const auto status = tokenizer.encode(texts[i], max_tokens, tokens.ids[i]);
     if (!status.ok()) die(status.to_string());
     tokens.lengths.push_back(static_cast<std::uint32_t>(tokens.ids[i].size()));
   }

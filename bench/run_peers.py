@@ -206,12 +206,12 @@ def commands(options, onnx, corpus):
     single = [str(options.build / "bin/single_text"), library, onnx, str(MODEL), corpus]
     found = {
         "latebind-f32": [*latebind, "--device", "openvino:CPU", "--precision", "f32", corpus],
-        "raw-f32": [*raw, "f32", str(options.repeat)],
+        "raw-f32": [*raw, "f32", str(options.repeat), str(max_tokens())],
         "latebind-bf16": [*latebind, "--device", "openvino:CPU", "--precision", "bf16", corpus],
-        "raw-bf16": [*raw, "bf16", str(options.repeat)],
+        "raw-bf16": [*raw, "bf16", str(options.repeat), str(max_tokens())],
         "single-f32": [*single, "f32"],
         "single-bf16": [*single, "bf16"],
-        "raw-int8": [*raw_with(options.int8_model or "none"), "f32", str(options.repeat)],
+        "raw-int8": [*raw_with(options.int8_model or "none"), "f32", str(options.repeat), str(max_tokens())],
         "single-native-f32": [*single, "f32", "200", "4", "native:CPU", "f32"],
         "single-native-int8": [*single, "f32", "200", "4", "native:CPU", "int8"],
         "latebind-ort-f32": [*latebind, "--device", "onnxruntime:CPU", "--precision", "f32", corpus],

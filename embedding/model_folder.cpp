@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,15 +13,18 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/folder_tokenizer.h"
 #include "embedding/gguf.h"
 #include "embedding/modules.h"
 #include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 #include "embedding/safetensors.h"
 #include "embedding/take_kind.h"
+#include "embedding/take_lengths.h"
 #include "embedding/take_multi_vectors.h"
 #include "embedding/take_network.h"
 #include "embedding/take_prompts.h"
+#include "embedding/take_term_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
@@ -32,7 +34,6 @@ namespace latebind::embedding {
 namespace {
 
 using core::printable;
-using core::read_bool;
 using core::read_size;
 using core::read_text;
 using core::Result;
@@ -40,55 +41,6 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 using std::filesystem::path;
-
-// Only [CLS] and [SEP].
-constexpr std::size_t kTokensMin = 2;
-
-// How many tokens a text may have: what modules.json's companion says, else what the tokenizer's does.
-Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path& transformer,
-                                    const std::optional<json>& tokenizer_config, std::size_t position_count) {
-  constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
-  const auto& [file, config] = of_transformer;
-  if (config) {
-    const std::string name = platform::path_to_utf8(file);
-    LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
-    if (lower) {
-      return unsupported_file(file, "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
-    }
-    LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
-    if (limit) return std::min(*limit, position_count);
-  }
-  if (!tokenizer_config) return position_count;
-  const auto limit = tokenizer_config->find("model_max_length");
-  if (limit == tokenizer_config->end() || !limit->is_number()) return position_count;
-  // Tokenizers without a limit have 1e30 here.
-  const double value = limit->get<double>();
-  if (value >= static_cast<double>(position_count)) return position_count;
-  if (!(value >= static_cast<double>(kTokensMin))) {
-    return invalid_file(transformer / kTokenizerConfigFile,
-                        fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
-  }
-  return static_cast<std::size_t>(value);
-}
-
-// The same of static embeddings, which take any number of tokens: what tokenizer.json cuts a text to.
-Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, std::size_t most) {
-  LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
-  if (!tokenizer) return most;
-  const auto truncation = tokenizer->find("truncation");
-  if (truncation == tokenizer->end() || truncation->is_null()) return most;
-  const std::string name = platform::path_to_utf8(file);
-  if (!truncation->is_object()) return invalid_file(file, "'truncation' is no object");
-  LB_ASSIGN_OR_RETURN(const std::string direction, read_text(*truncation, "direction", "Right", name));
-  if (direction != "Right") {
-    return unsupported_file(
-        file, fmt::format("'truncation' is to the '{}': only texts that are cut at their end are supported",
-                          printable(direction)));
-  }
-  constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
-  LB_ASSIGN_OR_RETURN(const auto length, read_size(*truncation, "max_length", 1, kUnlimited, name));
-  return std::min(length.value_or(most), most);
-}
 
 // The refusal of a folder whose weights are in GGUF alone; no error where there is no such file.
 Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
@@ -103,70 +55,6 @@ Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
   const auto stored = files.open_file(*first);
   const auto origin = stored.ok() ? read_gguf_origin(stored->bytes()) : std::nullopt;
   return origin ? refuse_gguf(*first, *origin) : Status();
-}
-
-// What makes the tokenizer of a folder without a tokenizer.json, which this network and its files are in.
-Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& transformer, const json& config,
-                                      const std::optional<json>& tokenizer_config) {
-  auto found = find_vocabulary_files([&](std::string_view name) { return files.has(transformer / name); }, config,
-                                     tokenizer_config, tokenizer_of_network(config));
-  if (!found.ok()) return found.status().with_context(platform::path_to_utf8(transformer));
-  return found;
-}
-
-// A sparse encoder without a network.
-Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
-  ModelFolder model;
-  model.files = std::move(given);
-  const ModelFiles& files = model.files;
-  const path& folder = modules.transformer;
-  const path config_file = folder / "config.json";
-  const path tokenizer_config_file = folder / kTokenizerConfigFile;
-  LB_ASSIGN_OR_RETURN(const auto config, read_object(files, config_file));
-  const json described = config.value_or(json::object());
-  const std::string config_name = platform::path_to_utf8(config_file);
-  LB_ASSIGN_OR_RETURN(const std::string weights_path, read_text(described, "path", "", config_name));
-  if (!weights_path.empty()) {
-    return unsupported_file(config_file, fmt::format("'path' is '{}': weights are read from {} alone",
-                                                     printable(weights_path), kSafetensorsFile));
-  }
-  LB_ASSIGN_OR_RETURN(const auto tokenizer_config, read_object(files, tokenizer_config_file, kTokenizerConfigLimits));
-  FoundTokenizer tokenizer;
-  model.tokenizer_file = folder / "tokenizer.json";
-  if (!files.has(model.tokenizer_file)) {
-    LB_ASSIGN_OR_RETURN(tokenizer, find_tokenizer(files, folder, described, tokenizer_config));
-    model.tokenizer_class = tokenizer.made_by;
-    if (model.tokenizer_class == nullptr) {
-      return Status(StatusCode::kNotFound, fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
-                                                       platform::quoted(folder), tokenizer.missing));
-    }
-    model.tokenizer_file = folder / model.tokenizer_class->vocabulary_file;
-  }
-  if (tokenizer_config) {
-    const Status status = refuse_tokenizer_options(*tokenizer_config);
-    if (!status.ok()) return status.with_context(platform::path_to_utf8(folder));
-  }
-  ConfigFile own{.file = files.place() / "config_sentence_transformers.json"};
-  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
-  LB_ASSIGN_OR_RETURN(const auto first, read_object(files, files.place() / "config.json"));
-  read_extras(own, first, model);
-  LB_RETURN_IF_ERROR(read_defaults(modules, own, /*takes_weights=*/true, model));
-  LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
-
-  model.term_table_file = folder / kSafetensorsFile;
-  LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(*model.term_table_file));
-  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
-  LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
-  model.is_static = true;
-  model.term_table = std::make_shared<const TermTable>(std::move(table));
-  model.small_files = {model.tokenizer_file, config_file, files.place() / "modules.json", own.file,
-                       tokenizer_config_file};
-  for (const std::string& name : tokenizer.files)
-    model.small_files.push_back(folder / name);
-  std::ranges::copy(modules.files, std::back_inserter(model.small_files));
-  std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
-  LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens({}, folder, tokenizer_config, kTokensMax));
-  return model;
 }
 
 Result<Modules> modules_of(const ModelFiles& files, TextRole role) {
@@ -397,32 +285,6 @@ Result<std::size_t> ModelFolder::token_limit(std::size_t wanted) const {
                   fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));
   }
   return wanted;
-}
-
-Result<Tokenizer> ModelFolder::open_tokenizer() const {
-  const auto text_of = [](const StoredFile& stored) {
-    const auto bytes = stored.bytes();
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
-  LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  if (tokenizer_class == nullptr)
-    return Tokenizer::from_json(text_of(stored), stored.name,
-                                {.special_tokens = !is_static, .markers = multi_vector.markers});
-
-  const path folder = tokenizer_file.parent_path();
-  const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
-  VocabularyFiles given;
-  LB_ASSIGN_OR_RETURN(given.tokenizer_config, read(kTokenizerConfigFile));
-  LB_ASSIGN_OR_RETURN(given.special_tokens_map, read(kSpecialTokensFile));
-  LB_ASSIGN_OR_RETURN(given.added_tokens, read(kAddedTokensFile));
-  given.vocabulary = text_of(stored);
-  StoredFile merges;
-  if (!tokenizer_class->merges_file.empty()) {
-    LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
-    given.merges = text_of(merges);
-  }
-  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
-                                          {.special_tokens = !is_static, .markers = multi_vector.markers});
 }
 
 }  // namespace latebind::embedding

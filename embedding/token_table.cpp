@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "core/text/utf8.h"
 
 namespace latebind::embedding {
@@ -25,6 +27,22 @@ namespace {
 core::Status too_long(std::size_t max_tokens) {
   return core::Status(core::StatusCode::kTextTooLong,
                       fmt::format("the text has more than the {} tokens that are taken", max_tokens));
+}
+
+// Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at its front.
+core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::size_t length) {
+  const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_behind();
+  bool is_gone = length <= special;
+  if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
+    std::vector<std::int32_t> ids;
+    LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
+    is_gone = ids.size() >= limits.max_tokens;
+  }
+  if (!is_gone) return {};
+  return core::Status(
+      core::StatusCode::kInvalidArgument,
+      fmt::format("at most {} tokens leave none of the text: {} are special ones{}; take more", limits.max_tokens,
+                  special, limits.prompt.empty() ? "" : ", the others the prompt's"));
 }
 
 // The first unknown one; null when the model knows all.
@@ -69,6 +87,7 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     ids_.resize(begin + length);
   }
   core::Status status = check(begin, is_cut, limits);
+  if (status.ok() && is_cut) status = check_rest(tokenizer, limits, length);
   if (status.ok() && prompt_tokens > 0 && prompt_tokens >= length) {
     status = core::Status(core::StatusCode::kInvalidArgument,
                           fmt::format("nothing but the prompt is left of the text's {} tokens, of at most {}, and the "
@@ -98,6 +117,11 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   core::Status status = check(begin, encoded.is_cut, limits);
   if (status.ok() && ids_.size() == begin) {
     status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
+  }
+  if (status.ok() && encoded.lacks_a_text) {
+    status =
+        core::Status(core::StatusCode::kInvalidArgument,
+                     fmt::format("at most {} tokens leave none of one of the two texts; take more", limits.max_tokens));
   }
   if (!status.ok()) {
     ids_.resize(begin);

@@ -104,7 +104,8 @@ class TokenTable {
   [[nodiscard]] std::uint64_t truncated() const { return truncated_.size(); }
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
-  // Appends one text, with the prompt before it. On error the table is as it was.
+  // Appends one text, with the prompt before it. kInvalidArgument where so few tokens are taken that none of them is
+  // the text's. On error the table is as it was.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Appends a pair, which counts as one text: a table has either kind.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,14 +19,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array kFiles{"config.json",           "modules.json",
+                            "1_Pooling/config.json", "sentence_bert_config.json",
+                            "tokenizer_config.json", "config_sentence_transformers.json",
+                            "router_config.json"};
+
 void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// A folder of this process, with what every model needs beside the fuzzed files.
+// A folder of this process, in memory where there is such a place, with what every model needs beside the fuzzed files.
 const fs::path& folder() {
   static const fs::path made = [] {
-    std::string name = (fs::temp_directory_path() / "latebind-fuzz-XXXXXX").string();
+    std::error_code ignored;
+    const fs::path shared_memory = "/dev/shm";
+    const fs::path place = fs::is_directory(shared_memory, ignored) ? shared_memory : fs::temp_directory_path();
+    std::string name = (place / "latebind-fuzz-XXXXXX").string();
     require(::mkdtemp(name.data()) != nullptr);
     const fs::path path = name;
     fs::create_directory(path / "1_Pooling");
@@ -40,21 +49,27 @@ const fs::path& folder() {
   return made;
 }
 
+// Those that are there already stay: most runs change one of them.
+void put(std::size_t which, std::string_view content) {
+  static std::array<std::optional<std::string>, kFiles.size()> there;
+  std::optional<std::string>& before = there[which];
+  if (content.empty()) {
+    if (before) require(fs::remove(folder() / kFiles[which]));
+    before.reset();
+    return;
+  }
+  if (before == content) return;
+  std::ofstream(folder() / kFiles[which], std::ios::binary) << content;
+  before = content;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static constexpr std::array kFiles{"config.json",           "modules.json",
-                                     "1_Pooling/config.json", "sentence_bert_config.json",
-                                     "tokenizer_config.json", "config_sentence_transformers.json",
-                                     "router_config.json"};
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  for (const char* name : kFiles) {
+  for (std::size_t i = 0; i < kFiles.size(); ++i) {
     const std::size_t end = std::min(rest.find('\0'), rest.size());
-    if (end == 0) {
-      fs::remove(folder() / name);
-    } else {
-      std::ofstream(folder() / name, std::ios::binary) << rest.substr(0, end);
-    }
+    put(i, rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 

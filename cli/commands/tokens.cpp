@@ -43,23 +43,22 @@ Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limit
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer.gives_offsets());
   TextRecord record;
   embedding::TokenTable table;
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> of_offsets;
   std::vector<embedding::TokenOffsets> offsets;
   std::string line;
   while (true) {
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) return sink.finish();
-    ids.clear();
     offsets.clear();
     table.clear();
     line.clear();
-    if (with_offsets) {
-      LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(limits.prompt + record.text, limits.max_tokens,
-                                                       Tokenizer::Cut::kEnd, ids, offsets));
-    }
     LB_RETURN_IF_ERROR(table.add(tokenizer, limits, record.text));
-    const auto made = table.ids(0);
-    ids.assign(made.begin(), made.end());
+    const auto ids = table.ids(0);
+    if (with_offsets) {
+      of_offsets.clear();
+      LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(limits.prompt + record.text, limits.max_tokens,
+                                                       Tokenizer::Cut::kEnd, of_offsets, offsets));
+    }
     offsets.resize(ids.size());  // what fills a query up is in no text
     for (std::size_t i = 0; i < ids.size(); ++i) {
       fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", ids[i]);

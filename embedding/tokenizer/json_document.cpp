@@ -142,16 +142,22 @@ class Handler : public nlohmann::json_sax<json> {
     if (is_half != (merges_form_ == MergesForm::kPairs)) return not_a_merge();
     Status status;
     if (!is_half) {
-      status = merges.add_line(text);
+      status = merges.add_line(merges.keep(text));
       if (status.ok()) return take_plain_merges();
     } else if (++halves_ == 1) {
       left_.assign(text);
     } else if (halves_ == 2) {
-      status = merges.add(left_, text);
+      const std::string_view both = merges.keep(left_, text);
+      status = merges.add(both.substr(0, left_.size()), both.substr(left_.size()));
     } else {
       return not_a_merge();
     }
-    return status.ok() || keep(std::move(status).with_context("model.merges"));
+    return keep_merge(std::move(status));
+  }
+
+  // Nearly all are good, and have no use for a text.
+  bool keep_merge(Status status) {
+    return status.ok() ? status_.ok() : keep(std::move(status).with_context("model.merges"));
   }
 
   bool not_an_entry() {
@@ -225,13 +231,13 @@ class Handler : public nlohmann::json_sax<json> {
       MergeList& merges = *document_.lists.merges;
       if (merges_form_ == MergesForm::kLines) {
         const auto line = text.take_string();
-        return line && keep(merges.add_line(*line).with_context("model.merges"));
+        return line && keep_merge(merges.add_line(*line));
       }
       if (!text.take('[')) return false;
       const auto left = text.take_string();
       if (!left || !text.take(',')) return false;
       const auto right = text.take_string();
-      return right && text.take(']') && keep(merges.add(*left, *right).with_context("model.merges"));
+      return right && text.take(']') && keep_merge(merges.add(*left, *right));
     });
   }
 

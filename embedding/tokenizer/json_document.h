@@ -21,7 +21,7 @@ struct JsonDocument {
 };
 
 // kInvalidModel with the byte where it stops being JSON, or kUnsupported where a limit is exceeded. Messages do not
-// name the file.
+// name the file. The merges are views into the text.
 [[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json);
 
 }  // namespace latebind::embedding

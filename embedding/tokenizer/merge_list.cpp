@@ -13,7 +13,6 @@ using core::StatusCode;
 
 void MergeList::reserve(std::size_t json_bytes) {
   entries_.reserve(std::min(json_bytes / 14, kMergesMax));
-  bytes_.reserve(json_bytes / 2);
 }
 
 Status MergeList::add(std::string_view left, std::string_view right) {
@@ -22,10 +21,21 @@ Status MergeList::add(std::string_view left, std::string_view right) {
             fmt::format("merge {} has a token of more than {} bytes", size(), Vocabulary::kTokenBytesMax)};
   }
   if (size() >= kMergesMax) return {StatusCode::kUnsupported, fmt::format("more than {} merges", kMergesMax)};
-  entries_.push_back({static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint16_t>(left.size()),
-                      static_cast<std::uint16_t>(right.size())});
-  bytes_.append(left).append(right);
+  entries_.push_back({left.data(), static_cast<std::uint32_t>(right.data() - left.data()),
+                      static_cast<std::uint16_t>(left.size()), static_cast<std::uint16_t>(right.size())});
   return {};
+}
+
+std::string_view MergeList::keep(std::string_view left, std::string_view right) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+  const std::size_t size = left.size() + right.size();
+  if (kept_.empty() || kept_.back().capacity() - kept_.back().size() < size) {
+    kept_.emplace_back().reserve(std::max(size, kAtOnce));
+  }
+  std::string& texts = kept_.back();
+  const std::size_t begin = texts.size();
+  texts.append(left).append(right);
+  return std::string_view(texts).substr(begin);
 }
 
 Status MergeList::add_line(std::string_view line) {

@@ -1,10 +1,12 @@
 // MergeList: the pairs of tokens that byte-pair encoding merges, in the order of their rank, as the file has them.
 //
-// Filled once by add(), read by the model, which turns the texts into ids. One thread.
+// Filled once by add(), read by the model, which turns the texts into ids. Views into the file's text, which must
+// outlive it. One thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,27 +27,29 @@ class MergeList {
 
   // Room for what a JSON text of this many bytes usually holds.
   void reserve(std::size_t json_bytes);
-  // Rejects what exceeds the limits, here and of a token.
+  // Rejects what exceeds the limits, here and of a token. `right` stands behind `left` in the same text.
   [[nodiscard]] core::Status add(std::string_view left, std::string_view right);
   // The form "left right"; a line that begins with #version is none, and left out.
   [[nodiscard]] core::Status add_line(std::string_view line);
 
+  // Both one behind the other, as long as the list is there: for what is not in the file as it is.
+  [[nodiscard]] std::string_view keep(std::string_view left, std::string_view right = {});
+
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  // A view into the list.
   [[nodiscard]] MergePair operator[](std::size_t rank) const {
     const Entry& entry = entries_[rank];
-    const std::string_view both = std::string_view(bytes_).substr(entry.offset);
-    return {both.substr(0, entry.left_size), both.substr(entry.left_size, entry.right_size)};
+    return {{entry.left, entry.left_size}, {entry.left + entry.right_place, entry.right_size}};
   }
 
  private:
   struct Entry {
-    std::uint32_t offset;
+    const char* left;
+    std::uint32_t right_place;  // behind the beginning of the left one
     std::uint16_t left_size;
     std::uint16_t right_size;
   };
 
-  std::string bytes_;
+  std::deque<std::string> kept_;  // none of which moves
   std::vector<Entry> entries_;
 };
 

@@ -30,6 +30,7 @@ using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size
 using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
 
 ReadNormalizer read_bert_normalizer;
+ReadNormalizer read_byte_level_normalizer;
 ReadNormalizer read_lowercase;
 ReadNormalizer read_nfc;
 ReadNormalizer read_nfd;
@@ -86,6 +87,7 @@ inline constexpr NamedPart<ReadNormalizer> kNormalizers[] = {
     {"NFKD", read_nfkd},
     {"StripAccents", read_strip_accents},
     {"Nmt", read_nmt},
+    {"ByteLevel", read_byte_level_normalizer},
     {"Precompiled", read_precompiled},
     {"Prepend", read_prepend},
     {"Replace", read_replace},

@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <map>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
-#include "core/text/quote.h"
 #include "core/text/utf8.h"
-#include "embedding/tokenizer/added_tokens.h"
-#include "embedding/tokenizer/aligned_encoder.h"
-#include "embedding/tokenizer/fused_bert_encoder.h"
-#include "embedding/tokenizer/patterns/pattern.h"
-#include "embedding/tokenizer/staged_encoder.h"
-#include "embedding/tokenizer/text_encoder.h"
-#include "embedding/tokenizer/tokenizer_file.h"
-#include "embedding/tokenizer/tokenizer_parts.h"
+#include "embedding/tokenizer/tokenizer_inside.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 
 namespace latebind::embedding {
@@ -29,113 +19,6 @@ namespace latebind::embedding {
 using core::Result;
 using core::Status;
 using core::StatusCode;
-
-struct Tokenizer::Parts {
-  explicit Parts(TokenizerFile& file)
-      : parts(std::move(file.parts)), id_end(file.id_end), decoder(std::move(file.decoder)) {}
-
-  TokenizerParts parts;
-  std::size_t id_end;
-  core::Result<DecoderPtr> decoder;
-  // Texts of added tokens that the vocabulary lacks, or has in another form; by id.
-  std::vector<std::pair<std::int32_t, std::string>> added_texts;
-  // Contents of special tokens as the file has them, sorted: what the reference takes a token's text for special by.
-  std::vector<std::string> special_texts;
-  // Ids of added tokens by their texts as the file has them.
-  std::map<std::string, std::int32_t, std::less<>> added_ids;
-  // Those that are looked for in the text as it is; the others are the encoder's.
-  AddedTokenMatcher added_tokens;
-  std::unique_ptr<const FusedBertEncoder> fused;  // null: for any other parts
-  std::unique_ptr<const StagedEncoder> staged;
-  std::unique_ptr<const AlignedEncoder> aligned;
-  const TextEncoder* encoder = nullptr;  // the quicker one of the first two
-
-  Status add_tokens(std::vector<AddedToken> tokens);
-  // See TokenizerUse; `tokens` are those that were added.
-  Status mark(std::span<const std::string> markers, std::vector<AddedToken> tokens);
-  [[nodiscard]] std::optional<std::int32_t> id_of(std::string_view token) const;
-  void encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const;
-};
-
-Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
-  std::vector<AddedToken> raw;
-  std::vector<AddedToken> normalized;
-  added_texts.clear();
-  special_texts.clear();
-  added_ids.clear();
-  for (AddedToken& token : tokens) {
-    added_ids.emplace(token.content, token.id);
-    if (token.special) special_texts.push_back(token.content);
-    if (token.normalized && parts.normalizer != nullptr) {
-      std::string content = parts.normalizer->normalize(token.content);
-      if (content.empty()) {
-        return {StatusCode::kUnsupported, fmt::format("nothing is left of the added token {} when it is normalized",
-                                                      core::quoted(token.content))};
-      }
-      token.content = std::move(content);
-    }
-    if (parts.model->vocabulary().token(token.id) != token.content) added_texts.emplace_back(token.id, token.content);
-    (token.normalized ? normalized : raw).push_back(std::move(token));
-  }
-  std::sort(added_texts.begin(), added_texts.end());
-  std::sort(special_texts.begin(), special_texts.end());
-  LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
-  // These are looked for in a text that the fused encoder never has.
-  fused = normalized.empty() ? FusedBertEncoder::create(parts) : nullptr;
-  LB_ASSIGN_OR_RETURN(AddedTokenMatcher matcher, AddedTokenMatcher::create(std::move(normalized)));
-  staged = std::make_unique<StagedEncoder>(parts, std::move(matcher));
-  aligned = std::make_unique<AlignedEncoder>(parts, added_tokens, staged->added_tokens());
-  encoder = staged.get();
-  if (fused != nullptr) encoder = fused.get();
-  return {};
-}
-
-std::optional<std::int32_t> Tokenizer::Parts::id_of(std::string_view token) const {
-  const auto added = added_ids.find(token);
-  if (added != added_ids.end()) return added->second;
-  return parts.model->vocabulary().find(token);
-}
-
-// Source: MultiVectorEncoder._register_prefix_tokens() of sentence-transformers.
-Status Tokenizer::Parts::mark(std::span<const std::string> markers, std::vector<AddedToken> tokens) {
-  bool is_new = false;
-  for (const std::string& marker : markers) {
-    constexpr std::string_view kSpaces = " \t\n\r\f\v";
-    const std::size_t first = marker.find_first_not_of(kSpaces);
-    if (first == std::string::npos) continue;
-    const std::size_t end = std::min(marker.find_first_of(kSpaces, first), marker.size());
-    for (const std::string& content : {marker, marker.substr(first, end - first)}) {
-      const auto id = id_of(content);
-      if (!id) continue;
-      std::vector<std::int32_t> ids;
-      encode(content, ids.max_size(), ids);
-      // One that is looked for in the normalized text has another text, and does not count as itself.
-      const auto has_other_text = [&](const auto& text) { return text.first == *id && text.second != content; };
-      if (ids == std::vector{*id} && std::ranges::none_of(added_texts, has_other_text)) break;
-      std::erase_if(tokens, [&](const AddedToken& token) { return token.content == content; });
-      tokens.push_back({.content = content, .id = *id, .special = true});
-      is_new = true;
-      break;
-    }
-  }
-  return is_new ? add_tokens(std::move(tokens)) : Status();
-}
-
-void Tokenizer::Parts::encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const {
-  if (ids.size() >= ids_end) return;
-  AddedTokenSplitter splitter(added_tokens, text);
-  AddedTokenSplitter::Piece piece;
-  bool go_on = true;
-  while (go_on && splitter.next(piece)) {
-    if (piece.token != nullptr) {
-      ids.push_back(piece.token->id);
-      go_on = ids.size() < ids_end;
-    } else {
-      go_on = encoder->encode(piece.text, piece.text.data() == text.data(), ids_end, ids);
-    }
-  }
-  if (ids.size() > ids_end) ids.resize(ids_end);
-}
 
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
@@ -192,105 +75,6 @@ Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokeniz
     return used(TokenizerFile::read(std::move(document)), use);
   };
   return from_file_of(read, name, use.markers);
-}
-
-namespace {
-
-// What `work` returns; instead of what it throws, why texts of so many bytes have no ids.
-template <class Work>
-Status within_limits(std::size_t bytes, const Work& work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, fmt::format("not enough memory to tokenize {} bytes", bytes)};
-  } catch (const PatternLimitError& error) {
-    return {StatusCode::kUnsupported, error.what()};
-  }
-}
-
-// How many tokens of two texts stay, where there is room for so many. Source: truncate_encodings() of tokenizers.
-Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::size_t second, std::size_t room,
-                                                        PairTruncation truncation) {
-  if (first + second <= room) return std::pair{first, second};
-  if (truncation == PairTruncation::kLongestFirst) {
-    const auto [shorter, longer] = std::minmax(first, second);
-    const bool first_is_longer = first > second;
-    if (shorter > room / 2) {
-      const std::size_t small = room / 2;
-      const std::size_t large = room - small;
-      return first_is_longer ? std::pair{large, small} : std::pair{small, large};
-    }
-    return first_is_longer ? std::pair{std::min(longer, room - shorter), shorter}
-                           : std::pair{shorter, std::min(longer, room - shorter)};
-  }
-  const bool cuts_first = truncation == PairTruncation::kOnlyFirst;
-  if ((cuts_first ? second : first) >= room) {
-    return Status(StatusCode::kTextTooLong,
-                  fmt::format("the {} text alone, which is not to be cut, leaves no room for the other one in {} "
-                              "tokens",
-                              cuts_first ? "second" : "first", room));
-  }
-  return cuts_first ? std::pair{room - second, second} : std::pair{first, room - first};
-}
-
-// Of those from `begin` on, the first or the last ones stay, so many.
-void keep_tokens(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t count, bool keep_end) {
-  const std::size_t cut = ids.size() - begin - count;
-  if (!keep_end) return ids.resize(begin + count);
-  const auto from = ids.begin() + static_cast<std::ptrdiff_t>(begin);
-  ids.erase(from, from + static_cast<std::ptrdiff_t>(cut));
-}
-
-}  // namespace
-
-Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_view second, const PairLimits& limits,
-                                           std::vector<std::int32_t>& ids) const {
-  LB_RETURN_IF_ERROR(parts_->parts.post_processor.pair.status());
-  const PairProcessor& around = *parts_->parts.post_processor.pair;
-  const std::size_t added = around.added_tokens();
-  for (const auto& [text, name] : {std::pair{first, "the first text"}, std::pair{second, "the second text"}}) {
-    LB_RETURN_IF_ERROR(check(text, limits.max_tokens, added).with_context(name));
-  }
-  const std::size_t begin = ids.size();
-  EncodedPair pair;
-  const auto encode = [&]() -> Status {
-    const std::size_t room = limits.max_tokens - added;
-    ids.insert(ids.end(), around.before.begin(), around.before.end());
-    const std::size_t first_begin = ids.size();
-    std::vector<std::int32_t> second_ids;
-    const auto append = [&](std::string_view text, bool whole, std::vector<std::int32_t>& to) {
-      const std::size_t left = to.max_size() - to.size();
-      parts_->encode(text, whole || room >= left ? to.max_size() : to.size() + room + 1, to);
-    };
-    const auto append_both = [&](bool whole) {
-      append(first, whole, ids);
-      append(second, whole, second_ids);
-      return ids.size() - first_begin;
-    };
-    // One more than there is room for shows that a text is too long. How much longer makes no difference, unless both
-    // are: the longer one then gets the token that is left of two halves.
-    std::size_t first_count = append_both(limits.keep_end);
-    const bool has_odd_token = limits.truncation == PairTruncation::kLongestFirst && room % 2 == 1;
-    if (has_odd_token && first_count > room && second_ids.size() > room && !limits.keep_end) {
-      ids.resize(first_begin);
-      second_ids.clear();
-      first_count = append_both(true);
-    }
-    LB_ASSIGN_OR_RETURN(const auto kept, kept_tokens(first_count, second_ids.size(), room, limits.truncation));
-    pair.is_cut = kept.first < first_count || kept.second < second_ids.size();
-    keep_tokens(ids, first_begin, kept.first, limits.keep_end);
-    keep_tokens(second_ids, 0, kept.second, limits.keep_end);
-    const std::size_t between_begin = ids.size();
-    ids.insert(ids.end(), around.between.begin(), around.between.end());
-    ids.insert(ids.end(), second_ids.begin(), second_ids.end());
-    ids.insert(ids.end(), around.behind.begin(), around.behind.end());
-    pair.type_one_from = (around.type_one_from ? between_begin + *around.type_one_from : ids.size()) - begin;
-    return {};
-  };
-  const Status status = within_limits(first.size() + second.size(), encode);
-  if (status.ok()) return pair;
-  ids.resize(begin);
-  return status;
 }
 
 Status Tokenizer::check(std::string_view text, std::size_t max_tokens, std::size_t added) {

@@ -49,6 +49,8 @@ struct EncodedPair {
   // Tokens have type 0, and from this one of the pair on 1; how many tokens there are where none has.
   std::size_t type_one_from = 0;
   bool is_cut = false;
+  // All tokens of one of the texts, which had some, were cut.
+  bool lacks_a_text = false;
 };
 
 class Tokenizer {

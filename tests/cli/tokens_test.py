@@ -43,3 +43,5 @@ def test_errors_are_one_line(tmp_path):
     assert "UTF-8" in bad(1, "tokens", "--model", TINY, tmp_path / "bad.txt")
     assert "at most 24 tokens" in bad(1, "tokens", "--model", TINY, "--max-tokens", "65", input="a")
     assert "--max-tokens" in bad(2, "tokens", "--model", TINY, "--max-tokens", "0", input="a")
+    for offsets in ([], ["--offsets"]):
+        assert "leave none of the text" in bad(1, "tokens", *offsets, "--model", TINY, "--max-tokens", "2", input="hello")

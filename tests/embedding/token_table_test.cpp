@@ -156,6 +156,48 @@ TEST(TokenTableTest, ALongerTextIsCutAtItsBeginningWhereThatIsAskedFor) {
   EXPECT_EQ(table.size(), 3U);
 }
 
+TEST(TokenTableTest, ATextOfWhichNothingWouldBeLeftIsRefused) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  for (const bool keep_end : {false, true}) {
+    const auto refused = table.add(tokenizer, {.max_tokens = 2, .keep_end = keep_end}, "a b");
+    EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.to_string(),
+                HasSubstr("at most 2 tokens leave none of the text: 2 are special ones; take more"));
+    EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 2, .keep_end = keep_end}, "").ok());
+    EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 3, .keep_end = keep_end}, "a b").ok());
+  }
+  EXPECT_EQ(table.size(), 4U);
+  EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{2, 5, 3}));
+}
+
+TEST(TokenTableTest, APromptThatLeavesNothingOfATextIsRefused) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  const auto refused = table.add(tokenizer, {.max_tokens = 4, .prompt = "word word "}, "a b");
+  EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.to_string(), HasSubstr("2 are special ones, the others the prompt's"));
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 5, .prompt = "word word "}, "a b").ok());
+  // The text's own end stays.
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 4, .keep_end = true, .prompt = "word word "}, "a b").ok());
+  // There is nothing that it could leave.
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 4, .prompt = "word word "}, "").ok());
+  EXPECT_EQ(table.size(), 3U);
+}
+
+TEST(TokenTableTest, APairOfWhichATextIsCutAwayIsRefused) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  std::vector<std::int32_t> special;
+  ASSERT_TRUE(tokenizer.encode_pair("", "", {.max_tokens = 8}, special).ok());
+  const auto refused = table.add(tokenizer, {.max_tokens = special.size() + 1}, TextPair{"a b", "word b"});
+  EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.to_string(), HasSubstr("leave none of one of the two texts"));
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = special.size() + 1}, TextPair{"", "word b"}).ok());
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = special.size() + 2}, TextPair{"a b", "word b"}).ok());
+  EXPECT_EQ(table.size(), 2U);
+}
+
 TEST(TokenTableTest, TakesIdsThatAreKnownAlready) {
   TokenTable table;
   const std::vector<std::int32_t> exact{2, 4, 5, 3};

@@ -1,4 +1,5 @@
-// What is called ByteLevel: the pre-tokenizer, the decoder, the post-processor; and RobertaProcessing with it.
+// What is called ByteLevel: the normalizer, the pre-tokenizer, the decoder, the post-processor; and RobertaProcessing
+// with it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,6 +48,21 @@ Words byte_words_of(std::string_view text) {
     word.erase(0, word.find_first_not_of("0123456789"));
   }
   return words;
+}
+
+TEST(ByteLevelNormalizerTest, WritesEveryByteAsACharacter) {
+  const Json part = {{"type", "ByteLevel"}};
+  const auto read = read_byte_level_normalizer(*JsonView::object(part, "normalizer"));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ((*read)->normalize("a é\n"), "aĠÃ©Ċ");
+  EXPECT_EQ((*read)->normalize(""), "");
+  // What stood for the first character are the characters of its bytes.
+  std::size_t origin = 2;
+  EXPECT_EQ((*read)->normalize("éa", origin), "Ã©a");
+  EXPECT_EQ(origin, 4U);
+  const Json unknown = {{"type", "ByteLevel"}, {"use_regex", true}};
+  EXPECT_EQ(read_byte_level_normalizer(*JsonView::object(unknown, "normalizer")).status().code(),
+            StatusCode::kUnsupported);
 }
 
 TEST(ByteLevelTest, SplitsBeforeTheSpaceOfAWord) {

@@ -91,6 +91,7 @@ TEST(OffsetsTest, NormalizersCarryThemAlong) {
   const Json replace = {{"type", "Replace"}, {"pattern", {{"String", "bc"}}}, {"content", "xyz"}};
   EXPECT_EQ(pieces_of(by_characters(replace), "abcd"), (Pieces{"a", "c", "c", "c", "d"}));
   EXPECT_EQ(pieces_of(by_characters({{"type", "Nmt"}}), "a\x01\u200b中"), (Pieces{"a", "\u200b", "中"}));
+  EXPECT_EQ(pieces_of(by_characters({{"type", "ByteLevel"}}), "a é"), (Pieces{"a", " ", "é", "é"}));
   EXPECT_EQ(pieces_of(by_characters({{"type", "StripAccents"}}), "e\u0301a"), (Pieces{"e", "a"}));
 }
 

@@ -131,7 +131,7 @@ def compare_normalizers(driver, texts):
     for name, normalizer in {
             "Strip": normalizers.Strip(), "Strip left": normalizers.Strip(right=False),
             "Strip right": normalizers.Strip(left=False), "Strip nothing": normalizers.Strip(False, False),
-            "Nmt": normalizers.Nmt(), "Prepend": normalizers.Prepend("▁"), "Replace": normalizers.Replace(" ", "▁"),
+            "Nmt": normalizers.Nmt(), "ByteLevel": normalizers.ByteLevel(), "Prepend": normalizers.Prepend("▁"), "Replace": normalizers.Replace(" ", "▁"),
             "Replace, longer": normalizers.Replace("''", '"'), "Replace by nothing": normalizers.Replace("a", ""),
             "Replace, spaces": normalizers.Replace(Regex(" {2,}"), " "),
             "NFC": normalizers.NFC(), "NFD": normalizers.NFD(), "NFKC": normalizers.NFKC(), "NFKD": normalizers.NFKD(),
@@ -142,6 +142,7 @@ def compare_normalizers(driver, texts):
             "all": normalizers.Sequence([
                 normalizers.Nmt(), nmt_nfkc(), normalizers.Strip(), normalizers.Prepend("▁x"),
                 normalizers.BertNormalizer(), normalizers.Replace("x", "  "), normalizers.Strip()]),
+            "bytes": normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel(), normalizers.Replace("Ġ", "")]),
             "none": normalizers.Sequence([]),
     }.items():
         wrong += compare_normalizer(driver, name, normalizer, texts)
@@ -224,7 +225,7 @@ def compare_first(driver):
     for trial in range(trials):
         some_map, texts = random_map(rng)
         n = normalizers
-        parts = [some_map, n.Strip(rng.random() < 0.5, rng.random() < 0.5), n.Nmt(), n.Prepend(rng.choice(["a", "é b", "中"])),
+        parts = [some_map, n.Strip(rng.random() < 0.5, rng.random() < 0.5), n.Nmt(), n.ByteLevel(), n.Prepend(rng.choice(["a", "é b", "中"])),
                  n.Replace(rng.choice("ab e"), rng.choice(["", "a", "b c", " "])), n.Replace(Regex(" {2,}"), rng.choice(["▁", " "])),
                  n.Replace("ab", "c d")]
         p = pre_tokenizers

@@ -1,0 +1,51 @@
+#include "embedding/folder_tokenizer.h"
+
+#include <string_view>
+
+#include "core/platform/files/folders.h"
+#include "embedding/model_folder.h"
+#include "embedding/modules.h"
+#include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using nlohmann::json;
+using std::filesystem::path;
+
+Result<FoundTokenizer> find_tokenizer(const ModelFiles& files, const path& folder, const json& config,
+                                      const std::optional<json>& tokenizer_config) {
+  auto found = find_vocabulary_files([&](std::string_view name) { return files.has(folder / name); }, config,
+                                     tokenizer_config, tokenizer_of_network(config));
+  if (!found.ok()) return found.status().with_context(platform::path_to_utf8(folder));
+  return found;
+}
+
+Result<Tokenizer> ModelFolder::open_tokenizer() const {
+  const auto text_of = [](const StoredFile& stored) {
+    const auto bytes = stored.bytes();
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
+  if (tokenizer_class == nullptr)
+    return Tokenizer::from_json(text_of(stored), stored.name,
+                                {.special_tokens = !is_static, .markers = multi_vector.markers});
+
+  const path folder = tokenizer_file.parent_path();
+  const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
+  VocabularyFiles given;
+  LB_ASSIGN_OR_RETURN(given.tokenizer_config, read(kTokenizerConfigFile));
+  LB_ASSIGN_OR_RETURN(given.special_tokens_map, read(kSpecialTokensFile));
+  LB_ASSIGN_OR_RETURN(given.added_tokens, read(kAddedTokensFile));
+  given.vocabulary = text_of(stored);
+  StoredFile merges;
+  if (!tokenizer_class->merges_file.empty()) {
+    LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
+    given.merges = text_of(merges);
+  }
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
+                                          {.special_tokens = !is_static, .markers = multi_vector.markers});
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,76 @@
+#include "embedding/take_lengths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/modules.h"
+#include "embedding/refusals.h"
+#include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_bool;
+using core::read_size;
+using core::read_text;
+using core::Result;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path& transformer,
+                                    const std::optional<json>& tokenizer_config, std::size_t position_count) {
+  const auto& [file, config] = of_transformer;
+  if (config) {
+    const std::string name = platform::path_to_utf8(file);
+    LB_ASSIGN_OR_RETURN(const bool lower, read_bool(*config, "do_lower_case", false, name));
+    if (lower) {
+      return unsupported_file(file, "'do_lower_case' is true: lower-casing outside of the tokenizer is not supported");
+    }
+    LB_ASSIGN_OR_RETURN(const auto limit, read_size(*config, "max_seq_length", kTokensMin, kUnlimited, name));
+    if (limit) return std::min(*limit, position_count);
+  }
+  if (!tokenizer_config) return position_count;
+  const auto limit = tokenizer_config->find("model_max_length");
+  if (limit == tokenizer_config->end() || !limit->is_number()) return position_count;
+  // Tokenizers without a limit have 1e30 here.
+  const double value = limit->get<double>();
+  if (value >= static_cast<double>(position_count)) return position_count;
+  if (!(value >= static_cast<double>(kTokensMin))) {
+    return invalid_file(transformer / kTokenizerConfigFile,
+                        fmt::format("'model_max_length' is {}, must be at least {}", value, kTokensMin));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, std::size_t most) {
+  LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
+  if (!tokenizer) return most;
+  const auto truncation = tokenizer->find("truncation");
+  if (truncation == tokenizer->end() || truncation->is_null()) return most;
+  const std::string name = platform::path_to_utf8(file);
+  if (!truncation->is_object()) return invalid_file(file, "'truncation' is no object");
+  LB_ASSIGN_OR_RETURN(const std::string direction, read_text(*truncation, "direction", "Right", name));
+  if (direction != "Right") {
+    return unsupported_file(
+        file, fmt::format("'truncation' is to the '{}': only texts that are cut at their end are supported",
+                          printable(direction)));
+  }
+  LB_ASSIGN_OR_RETURN(const auto length, read_size(*truncation, "max_length", 1, kUnlimited, name));
+  return std::min(length.value_or(most), most);
+}
+
+}  // namespace latebind::embedding
