@@ -10,6 +10,9 @@ namespace {
 // Below this a batch is too small to keep one worker's arithmetic units busy.
 constexpr std::size_t kTaperedTokensMin = 256;
 
+// The same without padding: a run costs no more than a few tokens there.
+constexpr std::uint64_t kUnpaddedTokensMin = 128;
+
 // Up to here a batch may have any number of rows: dividing so few costs more than a new shape does.
 constexpr std::size_t kAnyRowsMost = 8;
 
@@ -37,16 +40,17 @@ std::size_t BatchShape::rows_max(std::size_t width) const {
   return static_rows > 0 ? static_rows : std::max<std::size_t>(1, tokens / width);
 }
 
+std::size_t BatchShape::next_tokens(std::uint64_t remaining, std::size_t workers) const {
+  const std::uint64_t share = (remaining + workers - 1) / workers;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(std::max(share, kUnpaddedTokensMin), full_tokens()));
+}
+
 bool BatchShape::allows(std::size_t rows, std::size_t width) const {
   if (rows > rows_max(width)) return false;
   return static_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
 }
 
 namespace {
-
-// The tensors are padded all the same, and another device may have to compute them when this one fails: so they are not
-// made larger than this many budgets.
-constexpr std::size_t kPaddedMost = 4;
 
 std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths, const BatchShape& shape,
                                           const Taper& taper) {
@@ -56,11 +60,10 @@ std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths
   std::vector<Batch> batches;
   for (std::size_t first = 0; first < lengths.size();) {
     const std::size_t width = lengths[first];
-    const std::size_t budget = tapered(shape.tokens, remaining, taper);
+    const std::size_t budget = shape.next_tokens(remaining, taper.workers);
     std::size_t tokens = width;
     std::size_t end = first + 1;
-    while (end < lengths.size() && tokens + lengths[end] <= budget &&
-           (end + 1 - first) * width <= kPaddedMost * shape.tokens) {
+    while (end < lengths.size() && tokens + lengths[end] <= budget && (end + 1 - first) * width <= shape.padded_max()) {
       tokens += lengths[end++];
     }
     batches.push_back({first, end - first, width});

@@ -8,6 +8,7 @@
 // alone. Pure functions of their arguments: the same lengths give the same plan on every machine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,6 +51,11 @@ struct BatchLimits {
   std::size_t static_rows = 0;
 };
 
+// Tokens of a batch at most on a device that leaves padding out: with more it is no faster, and whoever comes next
+// waits for it. all-MiniLM-L6-v2 on two cores of an AMD EPYC (Zen 4), a batch on each: 256 tokens are as fast as 512 in
+// f32, bf16 and int8, 128 within 0.6 %, 64 within 2 %.
+inline constexpr std::size_t kTokensWithoutPadding = 256;
+
 // Limits of one batch.
 struct BatchShape {
   std::size_t tokens = 0;
@@ -57,11 +63,22 @@ struct BatchShape {
   std::size_t static_rows = 0;  // 0: any shape
   bool without_padding = false;
 
+  // Without padding: of a full batch, and of the next one when `remaining` are left for all workers. These get a share
+  // each, in one batch, as far as it is not too small to be worth a run.
+  [[nodiscard]] std::size_t full_tokens() const { return std::min(tokens, kTokensWithoutPadding); }
+  [[nodiscard]] std::size_t next_tokens(std::uint64_t remaining, std::size_t workers) const;
+  // And numbers that the tensors of a batch have at most: they are padded all the same, and another device may have to
+  // compute them when this one fails.
+  [[nodiscard]] std::size_t padded_max() const { return kPaddedMost * full_tokens(); }
+
   // The number of tokens to which several texts are padded, of which the longest has `length`.
   [[nodiscard]] std::size_t width(std::size_t length) const;
   [[nodiscard]] std::size_t rows_max(std::size_t width) const;
   // Whether a batch with this many rows has one of the few shapes that are used.
   [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
+
+ private:
+  static constexpr std::size_t kPaddedMost = 8;
 };
 
 // What a run of the model costs beside its tokens, in tokens: so much padding is paid back by a run that need not be

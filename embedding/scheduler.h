@@ -1,14 +1,16 @@
 // Scheduler: which texts are computed next, and together with which.
 //
 // Owners (a call of embed(), a stream) submit tokenized texts. Whenever the device has a free request, the next batch
-// is formed: from the owner whose turn, of a batch's tokens, would begin first if all had the same share of the device.
-// So many texts of one do not delay the few of another by more than a batch, nor many calls of one text each the many
-// texts of one, and calls of at most a batch are over in the order in which they came, whatever their sizes: nobody
-// waits much longer than the queue is long. A single text on an idle device runs at once.
+// is formed: from the owner whose turn would begin first if all had the same share of the device. A turn is a batch;
+// all texts of an owner with no more than twice the budget of a batch are one turn. So many texts of one
+// do not delay the few of another by more than a batch, nor many calls of one text each the many texts of one, and
+// calls of few texts are over in the order in which they came, whatever their sizes: they wait no longer than the queue
+// is long. A single text on an idle device runs at once.
 //
-// A batch is formed when the device has a request for it: of the texts of those who came first, the ones that are
-// computed best together with the longest text of that owner (batching.h). Texts that are to share no batch are divided
-// when they are submitted, so that they are computed in the same batches whatever others do.
+// A batch is formed when the device has a request for it. Where padding costs nothing, it is filled in the order of
+// turns; elsewhere with those texts of those who came first that are computed best together with the longest text of
+// that owner (batching.h). Texts that are to share no batch are divided when they are submitted, so that they are
+// computed in the same batches whatever others do.
 //
 // Source of the fair order: Goyal, Vin, Cheng, "Start-time Fair Queuing" (1996), with turns for packets. The clock
 // counts those who really wait: owners of one text come and go.
@@ -71,7 +73,9 @@ class Scheduler {
     std::uint64_t waiting_tokens_ = 0;
     FairTime turn_begins_ = 0;  // its last turn, with equal shares
     FairTime turn_ends_ = 0;
-    std::uint64_t turn_tokens_ = 0;  // that are left of it
+    std::uint64_t turn_tokens_ = 0;  // as expected, and what was taken of it so far
+    std::uint64_t turn_taken_ = 0;
+    bool is_short_ = false;  // everything that waits is one turn
   };
 
   // What an owner submits.
@@ -206,6 +210,9 @@ class Scheduler {
   [[nodiscard]] std::shared_ptr<Run> form(const std::shared_ptr<Work>& seed);
   [[nodiscard]] std::vector<Candidate> pool_for(const std::shared_ptr<Work>& seed) const;
   void choose(const std::shared_ptr<Work>& seed, Run& run) const;
+  void choose_in_order(const std::shared_ptr<Work>& seed, Run& run) const;
+  [[nodiscard]] static std::pair<FairTime, FairTime> turn_of(const Work& work) noexcept;
+  void join(const Work& work) noexcept;
   void begin_turn(Owner& owner) const noexcept;
   void take(const Piece& piece) noexcept;
   void finish(const Run& run, const core::Status& status) noexcept;
@@ -217,6 +224,8 @@ class Scheduler {
   // Whether the device that answered did, whatever device the batch was formed for.
   [[nodiscard]] static bool leaves_padding_out(const Run& run) noexcept;
   [[nodiscard]] static BatchRecord record_of(const Run& run, std::chrono::steady_clock::duration time);
+  // Whether the calling thread is in a run of some scheduler's.
+  [[nodiscard]] static bool is_within_run() noexcept;
   [[nodiscard]] core::Status execute(Run& run);
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;

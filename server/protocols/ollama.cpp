@@ -9,6 +9,7 @@
 #include "core/text/format_to.h"
 #include "core/text/utc_time.h"
 #include "server/protocols/json_body.h"
+#include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server {
@@ -27,11 +28,13 @@ struct EmbedBody {
   TextLimit limit;
   bool truncate = true;
   std::size_t dimensions = 0;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
 struct EmbeddingsBody {
   std::string model;
   std::string prompt;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
 struct ShowBody {
@@ -98,6 +101,7 @@ constexpr std::array kEmbed{
           return schema;
         },
         [](const JsonValue& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
+    kRole<EmbedBody>,
     Member<EmbedBody>{"options", false, ignored_schema, ignore<EmbedBody>},
     Member<EmbedBody>{"keep_alive", false, ignored_schema, ignore<EmbedBody>},
 };
@@ -107,6 +111,7 @@ constexpr std::array kEmbeddings{
     Member<EmbeddingsBody>{"prompt", false,
                            [] { return typed_schema("string", "The text; an empty one has no vector."); },
                            [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
+    kRole<EmbeddingsBody>,
     Member<EmbeddingsBody>{"options", false, ignored_schema, ignore<EmbeddingsBody>},
     Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
 };
@@ -202,6 +207,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
   call.dimensions = body.dimensions;
+  call.role = body.role;
   service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     const auto total = steady_clock::now() - exchange->record().arrived;
@@ -220,6 +226,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.model = model->name;
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
+  call.role = body.role;
   service.embed(exchange, std::move(call), [exchange](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     std::string text = R"({"embedding":)";

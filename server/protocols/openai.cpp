@@ -8,6 +8,7 @@
 #include "core/text/base64.h"
 #include "core/text/format_to.h"
 #include "server/protocols/json_body.h"
+#include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server {
@@ -22,6 +23,7 @@ struct EmbeddingsBody {
   TextLimit limit;
   bool is_base64 = false;
   std::size_t dimensions = 0;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
 // An id beyond the range is unknown to every model.
@@ -116,6 +118,7 @@ constexpr std::array kEmbeddings{
                            [](const JsonValue& value, EmbeddingsBody& body) {
                              return read_size(value, 1, std::size_t{1} << 20U, body.dimensions);
                            }},
+    kRole<EmbeddingsBody>,
     Member<EmbeddingsBody>{"user", false, [] { return typed_schema("string", "Ignored."); },
                            [](const JsonValue& value, EmbeddingsBody& /*body*/) {
                              std::string ignored;
@@ -206,6 +209,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
   call.dimensions = body.dimensions;
+  call.role = body.role;
   service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);
     answer_text(*exchange, embeddings_text(std::get<Vectors>(outcome), is_base64));

@@ -8,6 +8,7 @@
 #include "embedding/cross_encoder.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/relevance.h"
+#include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server {
@@ -82,6 +83,7 @@ constexpr std::array kRanking{
     Member<RankingBody>{
         "return_documents", false, [] { return typed_schema("boolean", "Each document beside its score."); },
         [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
+    kNoRole<RankingBody>,
 };
 
 HttpResponse answer_of(const Refusal& refusal) {

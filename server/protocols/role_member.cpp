@@ -9,6 +9,10 @@ app::Json role_schema() {
   return schema;
 }
 
+app::Json no_role_schema() {
+  return typed_schema("null", "Refused: the other members say what each text is.");
+}
+
 Problem read_role(const JsonValue& value, embedding::TextRole& role) {
   std::string word;
   static_cast<void>(read_text(value, word));

@@ -15,4 +15,13 @@ template <class Body>
 constexpr Member<Body> kRole{"role", false, role_schema,
                              [](const JsonValue& value, Body& body) { return read_role(value, body.role); }};
 
+// Where the request says by its members which text is the query, or pairs have no roles.
+[[nodiscard]] app::Json no_role_schema();
+
+template <class Body>
+constexpr Member<Body> kNoRole{"role", false, no_role_schema,
+                               [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
+                                 return "is for vectors of texts; a ranking's query and documents have theirs";
+                               }};
+
 }  // namespace latebind::server

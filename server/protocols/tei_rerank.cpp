@@ -36,6 +36,7 @@ constexpr std::array kRerank{
                        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
     Member<RerankBody>{"return_text", false, [] { return typed_schema("boolean", "Each text beside its score."); },
                        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }},
+    kNoRole<RerankBody>,
 };
 
 std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::string> texts) {

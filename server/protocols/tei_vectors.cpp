@@ -32,6 +32,7 @@ struct SimilarityBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
+  embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
 Problem read_inputs(const JsonValue& value, EmbedBody& body) {
@@ -120,7 +121,8 @@ constexpr std::array kSentences{
         [](const JsonValue& value, SimilarityBody& body) { return read_texts(value, body.limit, body.texts); }},
 };
 
-constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>};
+constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<SimilarityBody>, kPromptName<SimilarityBody>,
+                                 kRole<SimilarityBody>};
 
 constexpr std::array kSimilarity{
     Member<SimilarityBody>{
@@ -298,6 +300,7 @@ void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.truncate = body.truncate;
   call.keep_end = body.keep_end;
   call.prompt_name = std::move(body.prompt_name);
+  call.role = body.role;
   embed_call(exchange, service, std::move(call), similarities_text);
 }
 

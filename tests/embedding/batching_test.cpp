@@ -123,6 +123,15 @@ TEST(BatchingTest, WorkersFinishAboutTogether) {
   EXPECT_LE(*most - *least, 512U);
 }
 
+TEST(BatchingTest, WithoutPaddingWhatIsLeftIsSharedOutEvenly) {
+  const BatchShape shape{.tokens = 2048, .without_padding = true};
+  EXPECT_EQ(shape.next_tokens(100'000, 2), 256U);
+  EXPECT_EQ(shape.next_tokens(401, 2), 201U);
+  EXPECT_EQ(shape.next_tokens(401, 1), 256U);
+  EXPECT_EQ(shape.next_tokens(60, 2), 128U) << "less is not worth a run";
+  EXPECT_EQ((BatchShape{.tokens = 30, .without_padding = true}.next_tokens(60, 2)), 30U);
+}
+
 TEST(BatchingTest, StaticShapesTakeEachTextInTheShortestThatFits) {
   const std::vector<std::size_t> fixed{8, 16, 32};
   const std::vector<std::uint32_t> lengths{3, 8, 9, 30, 5, 16, 40, 7, 0};

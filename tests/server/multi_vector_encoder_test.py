@@ -55,6 +55,12 @@ def test_ranks_are_by_maxsim(daemon, query):
         assert [one["relevance_score"] for one in results] == pytest.approx(wanted, rel=1e-5)
 
 
+@pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
+def test_a_ranking_has_no_role(daemon, path):
+    answer = post(daemon, path, model="late", query=TEXTS[0], texts=TEXTS, documents=TEXTS, role="query")
+    assert answer.status in (400, 422) and "query and documents have theirs" in json.dumps(answer.json())
+
+
 def test_many_documents_in_one_request(daemon):
     found = post(daemon, "/rerank", query=TEXTS[1], texts=TEXTS * 200).json()
     assert len(found) == 200 * len(TEXTS)

@@ -32,11 +32,39 @@ def assert_same(answer, expected):
             assert [entry["value"] for entry in entries] == pytest.approx(wanted["values"], abs=1e-5)
 
 
+def assert_same_vectors(found, expected):
+    assert len(found) == len(expected) > 0
+    for one, wanted in zip(found, expected, strict=True):
+        assert one == pytest.approx(wanted, abs=1e-5)
+
+
 def test_each_role_has_its_way(daemon):
     for role in ("query", "document"):
         assert_same(post(daemon, "/embed_sparse", inputs=TEXTS, role=role), VECTORS["sparse"][role])
         assert_same(post(daemon, "/embed", inputs=TEXTS, role=role, normalize=False), VECTORS["networks"][role])
     assert_same(post(daemon, "/embed_sparse", inputs=TEXTS), VECTORS["sparse"][""])
+
+
+def test_each_protocol_takes_the_role(daemon):
+    def length_1(vector):
+        length = sum(number * number for number in vector) ** 0.5
+        return [number / length for number in vector]
+
+    for role in ("query", "document"):
+        wanted = VECTORS["networks"][role]
+        data = post(daemon, "/v1/embeddings", model="networks", input=TEXTS, role=role).json()["data"]
+        assert_same_vectors([one["embedding"] for one in data], [length_1(vector) for vector in wanted])
+        answer = post(daemon, "/api/embed", model="networks", input=TEXTS, role=role).json()
+        assert_same_vectors(answer["embeddings"], [length_1(vector) for vector in wanted])
+        answer = post(daemon, "/api/embeddings", model="networks", prompt=TEXTS[0], role=role).json()
+        assert_same_vectors([answer["embedding"]], wanted[:1])
+        first, *others = [length_1(vector) for vector in wanted]
+        similar = post(daemon, "/similarity", model="networks", parameters={"role": role},
+                       inputs={"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}).json()
+        assert similar == pytest.approx([sum(map(float.__mul__, first, other)) for other in others], abs=1e-5)
+    for path, texts in (("/v1/embeddings", "input"), ("/api/embed", "input"), ("/api/embeddings", "prompt")):
+        answer = post(daemon, path, model="networks", role="question", **{texts: "a"})
+        assert answer.status == 400 and "must be query or document" in json.dumps(answer.json())
 
 
 def test_a_query_of_a_table_had_no_device(daemon):

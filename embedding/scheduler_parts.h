@@ -1,0 +1,92 @@
+// What the scheduler's files share: submitted texts, and runs of the model. Internal to it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/attestation.h"
+#include "embedding/batching.h"
+#include "embedding/scheduler.h"
+
+namespace latebind::embedding {
+
+// The texts of one submission.
+struct Scheduler::Work {
+  // Constant once they are handed over.
+  Owner own_owner;         // of texts that have no other
+  Owner* owner = nullptr;  // touched only while batches have not begun: it may be gone after that
+  TokenTable tokens;
+  BatchPlan plan;                           // its batches are for those that share none
+  BatchShape shape;                         // of the device's batches
+  std::vector<std::size_t> static_lengths;  // where that has static rows
+  std::vector<float> memory;
+  float* out = nullptr;
+  bool keeps_tokens = false;         // a vector for each token
+  std::vector<SparseVector> sparse;  // instead, where the forward gives those
+  std::uint64_t first_position = 0;
+  bool alone = false;
+  bool more_follows = false;
+  bool caller_helps = false;
+  core::RunOptions limits;
+  std::chrono::steady_clock::time_point submitted;
+
+  std::condition_variable changed;
+  // Guarded by the scheduler's mutex_, and constant once it is over.
+  std::size_t next = 0;                  // alone: the first batch of the plan that has not begun
+  std::vector<std::uint32_t> remaining;  // else: the texts that have not begun, longest first
+  std::size_t running = 0;               // batches that have begun and not ended
+  bool has_left = false;
+  bool can_compute = false;    // a waiting thread computes
+  std::shared_ptr<Run> given;  // for that thread
+  Status error;
+  std::uint64_t padded_tokens = 0;
+  std::uint64_t fallback_texts = 0;
+  std::shared_ptr<const core::Attestation> answered_by;
+  std::chrono::steady_clock::time_point begun;
+  std::chrono::steady_clock::time_point over;
+  Done done;  // empty: somebody waits, or has been told
+  bool is_over_noted = false;
+  std::shared_ptr<Work> next_over;  // of Scheduler::over_
+
+  [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
+  [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
+  // Where the text's vectors are.
+  [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) {
+    if (!sparse.empty()) return sparse[row].values;
+    if (!keeps_tokens) return {out + row * dimension, dimension};
+    return {out + tokens.vectors_before(row) * dimension, tokens.vector_counts()[row] * dimension};
+  }
+  [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
+  [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }
+  // What has not begun.
+  [[nodiscard]] std::span<const std::uint32_t> rows_left() const {
+    if (!alone) return remaining;
+    const std::size_t first = has_next() ? plan.batches[next].first : 0;
+    const std::size_t end = has_next() ? plan.batches.back().first + plan.batches.back().count : 0;
+    return std::span(plan.order).subspan(first, end - first);
+  }
+};
+
+// What one owner has in a run of the model.
+struct Scheduler::Piece {
+  std::shared_ptr<Work> work;
+  std::vector<std::uint32_t> rows{};  // positions among the work's texts, longest first
+  // The result.
+  Status error{};
+};
+
+// One run of the model that has been formed.
+struct Scheduler::Run {
+  std::vector<Piece> pieces;
+  std::size_t rows = 0;
+  std::size_t width = 0;
+  core::RunOptions limits{};  // when nothing waits for it any more
+  std::shared_ptr<const core::Attestation> answered_by{};
+};
+
+}  // namespace latebind::embedding
