@@ -5,9 +5,7 @@
 // Rounds of both take turns in one process, one thread, memory of the caller's for inputs and outputs on both sides,
 // and the host's CPU provider as a third. Prints one JSON object: the median of the rounds' means in µs for each, and
 // of their differences.
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <onnxruntime_c_api.h>
 
 #include <algorithm>
 #include <array>
@@ -17,22 +15,17 @@
 #include <string>
 #include <vector>
 
-#include "bench/yardstick.h"
+#include "bench/stock_host.h"
 #include "latebind/latebind.hpp"
 #include "tests/support/onnx_builder.h"
 
 namespace {
 
 using latebind::bench::die;
+using latebind::bench::StockHost;
 
 constexpr int kRounds = 41;
 constexpr int kRuns = 2000;
-
-const OrtApi* g_api = nullptr;
-
-void check(OrtStatus* status) {
-  if (status != nullptr) die(g_api->GetErrorMessage(status));
-}
 
 template <class T>
 T good(latebind::Result<T> result) {
@@ -52,19 +45,12 @@ std::string model() {
       .bytes();
 }
 
-OrtSession* session_of(OrtEnv* env, const std::string& bytes, const std::vector<const OrtEpDevice*>& devices) {
-  OrtSessionOptions* options = nullptr;
-  check(g_api->CreateSessionOptions(&options));
-  check(g_api->SetIntraOpNumThreads(options, 1));
-  const std::array<const char*, 2> keys{"threads", "precision"};
-  const std::array<const char*, 2> values{"1", "f32"};
-  if (!devices.empty()) {
-    check(g_api->SessionOptionsAppendExecutionProvider_V2(options, env, devices.data(), devices.size(), keys.data(),
-                                                          values.data(), keys.size()));
-  }
+OrtSession* session_of(const StockHost& host, const std::string& bytes,
+                       const std::vector<const OrtEpDevice*>& devices) {
+  OrtSessionOptions* options = host.options(1, devices, {{"threads", "1"}, {"precision", "f32"}});
   OrtSession* session = nullptr;
-  check(g_api->CreateSessionFromArray(env, bytes.data(), bytes.size(), options, &session));
-  g_api->ReleaseSessionOptions(options);
+  host.check(host->CreateSessionFromArray(host.env(), bytes.data(), bytes.size(), options, &session));
+  host->ReleaseSessionOptions(options);
   return session;
 }
 
@@ -85,42 +71,27 @@ double median(std::vector<double> values) {
 
 int main(int argc, char** argv) {
   if (argc != 3) die("usage: provider_run ONNXRUNTIME PROVIDER");
-  void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) die(dlerror());
-  const auto base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
-  if (base == nullptr) die("there is no OrtGetApiBase");
-  g_api = base()->GetApi(ORT_API_VERSION);
-  if (g_api == nullptr) die("this ONNX Runtime is too old");
-
+  const StockHost host(argv[1]);
   const std::string bytes = model();
-  OrtEnv* env = nullptr;
-  check(g_api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "provider_run", &env));
-  check(g_api->RegisterExecutionProviderLibrary(env, "latebind", argv[2]));
-  const OrtEpDevice* const* all = nullptr;
-  std::size_t count = 0;
-  check(g_api->GetEpDevices(env, &all, &count));
-  std::vector<const OrtEpDevice*> ours;
-  for (std::size_t i = 0; i < count; ++i)
-    if (std::string(g_api->EpDevice_EpName(all[i])) == "Latebind") ours.push_back(all[i]);
-  if (ours.empty()) die("Latebind offers no device");
+  const auto ours = host.latebind(argv[2]);
 
   std::array<float, 8> x{1, 2, 3, 4, 5, 6, 7, 8};
   std::array<float, 8> y{};
   const std::array<std::int64_t, 2> shape{1, 8};
   OrtMemoryInfo* memory = nullptr;
-  check(g_api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
+  host.check(host->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
   OrtValue* input = nullptr;
   OrtValue* output = nullptr;
   for (const auto& [data, value] : {std::pair{&x, &input}, std::pair{&y, &output}}) {
-    check(g_api->CreateTensorWithDataAsOrtValue(memory, data->data(), sizeof *data, shape.data(), shape.size(),
-                                                ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, value));
+    host.check(host->CreateTensorWithDataAsOrtValue(memory, data->data(), sizeof *data, shape.data(), shape.size(),
+                                                    ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, value));
   }
-  OrtSession* through = session_of(env, bytes, ours);
-  OrtSession* on_cpu = session_of(env, bytes, {});
+  OrtSession* through = session_of(host, bytes, ours);
+  OrtSession* on_cpu = session_of(host, bytes, {});
   const auto run_session = [&](OrtSession* session) {
     const char* in = "x";
     const char* out = "y";
-    check(g_api->Run(session, nullptr, &in, &input, 1, &out, 1, &output));
+    host.check(host->Run(session, nullptr, &in, &input, 1, &out, 1, &output));
   };
 
   latebind::Options options;
@@ -163,10 +134,9 @@ int main(int argc, char** argv) {
   fmt::print("{{\"provider_us\": {:.2f}, \"latebind_us\": {:.2f}, \"host_cpu_us\": {:.2f}, \"overhead_us\": {:.2f}}}\n",
              median(provider), median(alone), median(cpu), median(over));
   lb_model_destroy(raw);
-  g_api->ReleaseSession(through);
-  g_api->ReleaseSession(on_cpu);
-  g_api->ReleaseValue(input);
-  g_api->ReleaseValue(output);
-  g_api->ReleaseMemoryInfo(memory);
-  g_api->ReleaseEnv(env);
+  host->ReleaseSession(through);
+  host->ReleaseSession(on_cpu);
+  host->ReleaseValue(input);
+  host->ReleaseValue(output);
+  host->ReleaseMemoryInfo(memory);
 }

@@ -301,7 +301,7 @@ std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
 }
 
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
-  const std::string payload = text_attribute(host_, node.raw, "ep_cache_context");
+  std::string payload = text_attribute(host_, node.raw, "ep_cache_context");
   if (payload.empty()) {
     throw Failure(abi::kInvalidGraph,
                   "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
@@ -311,7 +311,7 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
   if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, payload, options);
+    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, std::move(payload), options);
   } else {
     const fs::path file = context_path(model_file(graph).parent_path(), payload);
     loaded = std::make_shared<LoadedPart>(*runtime_, node.name, file, options);
