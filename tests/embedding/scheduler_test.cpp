@@ -811,9 +811,9 @@ TEST(SchedulerTest, WhatABatchOfSeveralTextsLeavesFreeIsFilledWithThoseOfOthers)
 
 TEST(SchedulerTest, WithoutPaddingABatchIsFilledInTheOrderInWhichTheyCame) {
   HeldRig held({}, nullptr, {.leaves_padding_out = true});
-  Client several(held.rig, {text_of(5, 9), text_of(5, 90), text_of(5, 40)});
+  Client several(held.rig, {text_of(5, 3), text_of(5, 50), text_of(5, 30)});
   for (int i = 0; i < 3; ++i)
-    held.add(10 + i, 60 + 20 * static_cast<std::size_t>(i));
+    held.add(10 + i, 90 + 15 * static_cast<std::size_t>(i));
   held.open();
   several.expect_right();
   held.expect_all_right();
