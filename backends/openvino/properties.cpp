@@ -90,7 +90,7 @@ Result<std::string> checked_device(std::string_view device) {
 
 // What a stream keeps of the shapes that it ran, some 4 entries a shape. The vendor's default of 5,000 makes memory
 // grow for hours where lengths are mixed. 100 documents for a query are a dozen shapes, which the next query has again:
-// with room for four of them it takes 5 % longer. With none, memory is not shared at all.
+// with room for four of them it takes 3 % longer. With none, memory is not shared at all.
 constexpr const char* kCapacityForThroughput = "128";
 constexpr const char* kCapacityForLatency = "512";
 
