@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/quote.h"
+#include "server/service_parts.h"
 
 namespace latebind::server {
 
@@ -18,33 +19,16 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Seconds until the queue has probably room again.
-constexpr unsigned kRetryAfter = 1;
 // Numbers of an answer that is written by threads of their own, so that it delays no small one: a millisecond's work.
 constexpr std::size_t kLargeAnswer = std::size_t{64} << 10;
 // What a number of a vector takes until its answer is sent: as a float, and as text.
 constexpr std::uint64_t kNumberBytes = sizeof(float) + 12;
-// The same of a byte of a tensor: copied, and as text.
-constexpr std::uint64_t kTensorByteBytes = 4;
 // A served name is shown in headers, paths and labels.
 constexpr std::size_t kNameMax = 200;
-
-std::uint64_t characters_of(std::span<const std::string> texts) {
-  std::uint64_t count = 0;
-  for (const std::string& text : texts) {
-    // Every byte but those that continue a character.
-    count += static_cast<std::uint64_t>(
-        std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-  }
-  return count;
-}
 
 // Of a sparse vector in an answer at least, and of each of its entries.
 constexpr std::uint64_t kSparseBytes = 64;
 constexpr std::uint64_t kSparseEntryBytes = 40;
-
-// Of a score in an answer, beside the document.
-constexpr std::uint64_t kScoreBytes = 96;
 
 std::size_t entries_of(std::span<const embedding::SparseVector> vectors) {
   std::size_t entries = 0;
@@ -67,27 +51,6 @@ bool gives_token_vectors(const ServedModel& model) {
 }
 bool gives_sparse_vectors(const ServedModel& model) {
   return model.sparse_encoder != nullptr;
-}
-bool gives_scores(const ServedModel& model) {
-  return model.cross_encoder != nullptr || model.multi_vector_encoder != nullptr;
-}
-
-// A score for each document, instead of its vectors.
-Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& query, Vectors documents) {
-  std::vector<float> scores;
-  std::span<const float> rest(documents.rows);
-  for (const std::uint32_t vectors : documents.vector_counts) {
-    const auto document = rest.first(vectors * documents.dimension);
-    rest = rest.subspan(document.size());
-    scores.push_back(encoder.compare(query.rows, document));
-  }
-  documents.rows = std::move(scores);
-  documents.dimension = 1;
-  documents.tokens += query.tokens;
-  documents.tokenizing += query.tokenizing;
-  documents.waiting += query.waiting;
-  documents.computing += query.computing;
-  return documents;
 }
 
 // What the vectors of a request and its answer take at most; of tokens, before they are counted.
@@ -173,6 +136,16 @@ struct Service::Pending {
   // Last: its end waits for an action that uses the others.
   std::optional<core::Cancellation::Watch> watch;
 };
+
+std::uint64_t characters_of(std::span<const std::string> texts) {
+  std::uint64_t count = 0;
+  for (const std::string& text : texts) {
+    // Every byte but those that continue a character.
+    count += static_cast<std::uint64_t>(
+        std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+  }
+  return count;
+}
 
 Service::Service(ServiceLimits limits, Post post) : limits_(limits), post_(std::move(post)) {}
 
@@ -343,153 +316,6 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   });
 }
 
-// The query first, and then, when its vectors are there, the documents.
-void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
-                         std::function<void(Outcome<Vectors>)> done) {
-  const embedding::Embedder& network = model.multi_vector_encoder->network();
-  const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
-  exchange->note([&](RequestRecord& record) {
-    record.is_embedding = true;
-    record.texts = count;
-    record.characters = characters_of(call.documents);
-    record.model = model.name;
-  });
-  if (count > limits_.texts_max) {
-    return done(
-        Refusal{.kind = RefusalKind::kTooManyTexts,
-                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
-                .param = "documents"});
-  }
-  const std::uint64_t tokens_max = kTokenVectorBytesMax / (network.dimension() * sizeof(float));
-  std::uint64_t tokens = 0;
-  std::uint64_t bytes = 0;
-  for (const std::string& document : call.documents) {
-    tokens += std::min<std::uint64_t>(document.size() + 8, network.max_tokens());
-    bytes += document.size() + kScoreBytes;
-  }
-  bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
-  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
-  embedding::TaskOptions options;
-  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
-  options.texts.keep_end = call.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
-  options.tokens_max = tokens_max;
-
-  auto rank = [this, exchange, &model, options,
-               documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
-               done = std::move(done)](Outcome<Vectors> asked) mutable {
-    if (std::holds_alternative<Refusal>(asked)) return done(std::move(asked));
-    auto query = std::make_shared<const Vectors>(std::move(std::get<Vectors>(asked)));
-    options.texts.role = embedding::TextRole::kDocument;
-    auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
-      if (auto* vectors = std::get_if<Vectors>(&found)) {
-        *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
-        exchange->note([&](RequestRecord& record) { record.tokens = vectors->tokens; });
-      }
-      done(std::move(found));
-    };
-    compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
-      const std::vector<std::string_view> views(documents->begin(), documents->end());
-      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), views, options, std::move(over));
-    });
-  };
-  embedding::TaskOptions of_query = options;
-  of_query.texts.role = embedding::TextRole::kQuery;
-  compute(exchange, model, std::move(rank), [&](embedding::EmbedTask::Done over) {
-    const std::string_view view = call.query;
-    return embedding::EmbedTask::start(network, {&view, 1}, of_query, std::move(over));
-  });
-}
-
-void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find_for(call.model, gives_scores);
-  const auto* const chosen = std::get_if<const ServedModel*>(&found);
-  if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
-    return score_late(exchange, **chosen, std::move(call), std::move(done));
-  }
-  std::uint64_t bytes = 0;
-  for (const std::string& document : call.documents)
-    bytes += document.size() + kScoreBytes;
-  const ScoreRequest request{.model = call.model,
-                             .count = call.too_many > 0 ? call.too_many : call.documents.size(),
-                             .characters = characters_of(call.documents),
-                             .answer_bytes = bytes,
-                             .param = "documents",
-                             .ranks = true,
-                             .truncate = call.truncate,
-                             .keep_end = call.keep_end};
-  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
-    std::vector<embedding::TextPair> pairs;
-    pairs.reserve(call.documents.size());
-    for (const std::string& document : call.documents)
-      pairs.push_back({call.query, document});
-    return embedding::EmbedTask::start(network, pairs, options, std::move(over));
-  });
-}
-
-void Service::predict(const ExchangePtr& exchange, PredictCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto* const texts = std::get_if<std::vector<std::string>>(&call.inputs);
-  const auto* const pairs = std::get_if<std::vector<std::array<std::string, 2>>>(&call.inputs);
-  const std::size_t read = texts != nullptr ? texts->size() : pairs->size();
-  std::uint64_t characters = texts != nullptr ? characters_of(*texts) : 0;
-  for (std::size_t i = 0; pairs != nullptr && i < pairs->size(); ++i)
-    characters += characters_of((*pairs)[i]);
-  const std::size_t count = call.too_many > 0 ? call.too_many : read;
-  const ScoreRequest request{.model = call.model,
-                             .count = count,
-                             .characters = characters,
-                             .param = "inputs",
-                             .truncate = call.truncate,
-                             .keep_end = call.keep_end};
-  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
-    if (texts != nullptr) {
-      const std::vector<std::string_view> views(texts->begin(), texts->end());
-      return embedding::EmbedTask::start(network, views, options, std::move(over));
-    }
-    std::vector<embedding::TextPair> views;
-    views.reserve(pairs->size());
-    for (const auto& [first, second] : *pairs)
-      views.push_back({first, second});
-    return embedding::EmbedTask::start(network, views, options, std::move(over));
-  });
-}
-
-void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
-                             std::function<void(Outcome<Vectors>)> done, const StartScores& start) {
-  const auto found = find_for(request.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
-  exchange->note([&](RequestRecord& record) {
-    record.is_embedding = true;
-    record.texts = request.count;
-    record.characters = request.characters;
-    if (const auto* given = std::get_if<const ServedModel*>(&found)) record.model = (*given)->name;
-  });
-  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
-  const ServedModel* const model = std::get<const ServedModel*>(found);
-  const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
-  if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} gives no {}: a cross-encoder does", model->name,
-                                               request.ranks ? "score for two texts" : "labels"),
-                        .param = "model"});
-  }
-  if (request.count > limits_.texts_max) {
-    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
-                        .message = fmt::format("{} {} in one request; at most {} are taken", request.count,
-                                               request.param, limits_.texts_max),
-                        .param = std::string(request.param)});
-  }
-  std::uint64_t bytes = request.answer_bytes;
-  for (const std::string& label : encoder->labels())
-    bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
-  if (auto refusal = reserve(*exchange, encoder->network(), bytes)) return done(*std::move(refusal));
-  embedding::TaskOptions options;
-  options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
-  options.texts.keep_end = request.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
-  compute(exchange, *model, std::move(done),
-          [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
-}
-
 // Before time is spent on tokens.
 std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network,
                                         std::uint64_t answer_bytes) const {
@@ -593,103 +419,6 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   vectors.waiting = outcome.waiting;
   vectors.computing = outcome.computing;
   pending.done(std::move(vectors));
-}
-
-namespace {
-
-Refusal bad_input(std::string message) {
-  return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = "inputs"};
-}
-
-// The inputs as the model's order has them: each once, and as large as its shape says.
-std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<NamedTensor>& given,
-                                    TensorRuns::Inputs& memory, std::vector<core::TensorView>& views) {
-  for (const core::TensorInfo& wanted : model.inputs()) {
-    const auto found = std::ranges::find(given, wanted.name, &NamedTensor::name);
-    if (found == given.end()) return bad_input(fmt::format("the input {} is missing", core::quoted(wanted.name, 100)));
-    const auto bytes = core::byte_size_of(found->type, found->shape);
-    if (!bytes.ok()) return refusal_of(bytes.status());
-    if (*bytes != found->data.size()) {
-      return bad_input(fmt::format("the input {} has {} bytes; its type and shape make {}",
-                                   core::quoted(wanted.name, 100), found->data.size(), *bytes));
-    }
-    std::vector<std::byte>& data = memory.emplace_back(std::move(found->data));
-    views.push_back({.data = data.data(), .type = found->type, .shape = found->shape, .strides = std::nullopt});
-    given.erase(found);
-  }
-  if (given.empty()) return std::nullopt;
-  std::string known;
-  for (const core::TensorInfo& wanted : model.inputs())
-    known += (known.empty() ? "" : ", ") + wanted.name;
-  return bad_input(fmt::format("the model has no input {}, or it is given twice; there is {}",
-                               core::quoted(given.front().name, 100), known));
-}
-
-}  // namespace
-
-void Service::run(const ExchangePtr& exchange, TensorCall call,
-                  const std::function<void(Outcome<std::vector<NamedTensor>>)>& done) {
-  const auto found = find(call.model);
-  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
-  const ServedModel& model = *std::get<const ServedModel*>(found);
-  exchange->note([&](RequestRecord& record) { record.model = model.name; });
-  if (model.tensors == nullptr) {
-    return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} takes texts, not tensors", model.name),
-                        .param = "model"});
-  }
-  TensorRuns::Inputs memory;
-  std::vector<core::TensorView> views;
-  if (auto refusal = order_inputs(*model.tensors, call.inputs, memory, views)) return done(std::move(*refusal));
-  const Status started =
-      runs_.at(&model)->start(exchange, std::move(memory), std::move(views),
-                              [this, raw = exchange.get(), &model, done](const TensorRuns::Ran& ran) {
-                                if (!raw->is_answered()) done(tensors_of(*raw, model, ran));
-                              });
-  if (!started.ok()) done(refusal_of(started));
-}
-
-Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const ServedModel& model,
-                                                      const TensorRuns::Ran& ran) const {
-  const core::ActiveConfig& active = ran.answered_by->active;
-  exchange.note([&](RequestRecord& record) {
-    record.waiting = ran.waiting;
-    record.computing = ran.computing;
-    record.device = active.id();
-    record.precision = core::word_of(active.precision);
-    record.fallback = ran.answered_by->fallback;
-  });
-  if (!ran.status.ok()) return refusal_of(ran.status);
-  if (ran.answered_by->fallback && limits_.strict_requests) {
-    return Refusal{.kind = RefusalKind::kFallback,
-                   .message = fmt::format("only a fallback could answer: {}", ran.answered_by->reason),
-                   .param = {}};
-  }
-  std::vector<std::size_t> sizes;
-  std::uint64_t total = 0;
-  for (const auto& output : ran.outputs) {
-    const auto bytes = core::byte_size_of(output.view().type, output.view().shape);
-    if (!bytes.ok()) return refusal_of(bytes.status());
-    sizes.push_back(*bytes);
-    total += *bytes;
-  }
-  if (!exchange.reserve(total * kTensorByteBytes)) {
-    return Refusal{.kind = RefusalKind::kOverloaded,
-                   .message = fmt::format("outputs of {} bytes are too many beside what other requests hold", total),
-                   .param = {},
-                   .retry_after_s = kRetryAfter};
-  }
-  std::vector<NamedTensor> outputs;
-  for (std::size_t i = 0; i < ran.outputs.size(); ++i) {
-    const core::TensorView& view = ran.outputs[i].view();
-    NamedTensor& output = outputs.emplace_back();
-    output.name = model.tensors->outputs()[i].name;
-    output.type = view.type;
-    output.shape = view.shape;
-    output.data.resize(sizes[i]);
-    if (const auto copied = view.copy_to_contiguous(output.data.data()); !copied.ok()) return refusal_of(copied);
-  }
-  return outputs;
 }
 
 }  // namespace latebind::server

@@ -1,0 +1,188 @@
+// Scores and labels of a served model: of texts for a query, and of texts or pairs alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/service.h"
+#include "server/service_parts.h"
+
+namespace latebind::server {
+
+namespace {
+
+// Of a score in an answer, beside the document.
+constexpr std::uint64_t kScoreBytes = 96;
+
+bool gives_scores(const ServedModel& model) {
+  return model.cross_encoder != nullptr || model.multi_vector_encoder != nullptr;
+}
+
+// A score for each document, instead of its vectors.
+Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& query, Vectors documents) {
+  std::vector<float> scores;
+  std::span<const float> rest(documents.rows);
+  for (const std::uint32_t vectors : documents.vector_counts) {
+    const auto document = rest.first(vectors * documents.dimension);
+    rest = rest.subspan(document.size());
+    scores.push_back(encoder.compare(query.rows, document));
+  }
+  documents.rows = std::move(scores);
+  documents.dimension = 1;
+  documents.tokens += query.tokens;
+  documents.tokenizing += query.tokenizing;
+  documents.waiting += query.waiting;
+  documents.computing += query.computing;
+  return documents;
+}
+
+}  // namespace
+
+// The query first, and then, when its vectors are there, the documents.
+void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
+                         std::function<void(Outcome<Vectors>)> done) {
+  const embedding::Embedder& network = model.multi_vector_encoder->network();
+  const std::size_t count = call.too_many > 0 ? call.too_many : call.documents.size();
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = count;
+    record.characters = characters_of(call.documents);
+    record.model = model.name;
+  });
+  if (count > limits_.texts_max) {
+    return done(
+        Refusal{.kind = RefusalKind::kTooManyTexts,
+                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
+                .param = "documents"});
+  }
+  const std::uint64_t tokens_max = kTokenVectorBytesMax / (network.dimension() * sizeof(float));
+  std::uint64_t tokens = 0;
+  std::uint64_t bytes = 0;
+  for (const std::string& document : call.documents) {
+    tokens += std::min<std::uint64_t>(document.size() + 8, network.max_tokens());
+    bytes += document.size() + kScoreBytes;
+  }
+  bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
+  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
+  embedding::TaskOptions options;
+  options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = call.keep_end;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.tokens_max = tokens_max;
+
+  auto rank = [this, exchange, &model, options,
+               documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
+               done = std::move(done)](Outcome<Vectors> asked) mutable {
+    if (std::holds_alternative<Refusal>(asked)) return done(std::move(asked));
+    auto query = std::make_shared<const Vectors>(std::move(std::get<Vectors>(asked)));
+    options.texts.role = embedding::TextRole::kDocument;
+    auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
+      if (auto* vectors = std::get_if<Vectors>(&found)) {
+        *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
+        exchange->note([&](RequestRecord& record) { record.tokens = vectors->tokens; });
+      }
+      done(std::move(found));
+    };
+    compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
+      const std::vector<std::string_view> views(documents->begin(), documents->end());
+      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), views, options, std::move(over));
+    });
+  };
+  embedding::TaskOptions of_query = options;
+  of_query.texts.role = embedding::TextRole::kQuery;
+  compute(exchange, model, std::move(rank), [&](embedding::EmbedTask::Done over) {
+    const std::string_view view = call.query;
+    return embedding::EmbedTask::start(network, {&view, 1}, of_query, std::move(over));
+  });
+}
+
+void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
+  const auto found = find_for(call.model, gives_scores);
+  const auto* const chosen = std::get_if<const ServedModel*>(&found);
+  if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
+    return score_late(exchange, **chosen, std::move(call), std::move(done));
+  }
+  std::uint64_t bytes = 0;
+  for (const std::string& document : call.documents)
+    bytes += document.size() + kScoreBytes;
+  const ScoreRequest request{.model = call.model,
+                             .count = call.too_many > 0 ? call.too_many : call.documents.size(),
+                             .characters = characters_of(call.documents),
+                             .answer_bytes = bytes,
+                             .param = "documents",
+                             .ranks = true,
+                             .truncate = call.truncate,
+                             .keep_end = call.keep_end};
+  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
+    std::vector<embedding::TextPair> pairs;
+    pairs.reserve(call.documents.size());
+    for (const std::string& document : call.documents)
+      pairs.push_back({call.query, document});
+    return embedding::EmbedTask::start(network, pairs, options, std::move(over));
+  });
+}
+
+void Service::predict(const ExchangePtr& exchange, PredictCall call, std::function<void(Outcome<Vectors>)> done) {
+  const auto* const texts = std::get_if<std::vector<std::string>>(&call.inputs);
+  const auto* const pairs = std::get_if<std::vector<std::array<std::string, 2>>>(&call.inputs);
+  const std::size_t read = texts != nullptr ? texts->size() : pairs->size();
+  std::uint64_t characters = texts != nullptr ? characters_of(*texts) : 0;
+  for (std::size_t i = 0; pairs != nullptr && i < pairs->size(); ++i)
+    characters += characters_of((*pairs)[i]);
+  const std::size_t count = call.too_many > 0 ? call.too_many : read;
+  const ScoreRequest request{.model = call.model,
+                             .count = count,
+                             .characters = characters,
+                             .param = "inputs",
+                             .truncate = call.truncate,
+                             .keep_end = call.keep_end};
+  compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
+    if (texts != nullptr) {
+      const std::vector<std::string_view> views(texts->begin(), texts->end());
+      return embedding::EmbedTask::start(network, views, options, std::move(over));
+    }
+    std::vector<embedding::TextPair> views;
+    views.reserve(pairs->size());
+    for (const auto& [first, second] : *pairs)
+      views.push_back({first, second});
+    return embedding::EmbedTask::start(network, views, options, std::move(over));
+  });
+}
+
+void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
+                             std::function<void(Outcome<Vectors>)> done, const StartScores& start) {
+  const auto found = find_for(request.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
+  exchange->note([&](RequestRecord& record) {
+    record.is_embedding = true;
+    record.texts = request.count;
+    record.characters = request.characters;
+    if (const auto* given = std::get_if<const ServedModel*>(&found)) record.model = (*given)->name;
+  });
+  if (const auto* refusal = std::get_if<Refusal>(&found)) return done(*refusal);
+  const ServedModel* const model = std::get<const ServedModel*>(found);
+  const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
+  if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} gives no {}: a cross-encoder does", model->name,
+                                               request.ranks ? "score for two texts" : "labels"),
+                        .param = "model"});
+  }
+  if (request.count > limits_.texts_max) {
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} {} in one request; at most {} are taken", request.count,
+                                               request.param, limits_.texts_max),
+                        .param = std::string(request.param)});
+  }
+  std::uint64_t bytes = request.answer_bytes;
+  for (const std::string& label : encoder->labels())
+    bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
+  if (auto refusal = reserve(*exchange, encoder->network(), bytes)) return done(*std::move(refusal));
+  embedding::TaskOptions options;
+  options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
+  options.texts.keep_end = request.keep_end;
+  options.waiting_tokens_max = limits_.queue_tokens_max;
+  compute(exchange, *model, std::move(done),
+          [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
+}
+
+}  // namespace latebind::server
