@@ -24,7 +24,7 @@ def test_later_sources_win_and_are_named(tmp_path):
     assert found["threads"] == ("4", f"{named}:1")
     assert found["requests"] == ("5", "environment LATEBIND_REQUESTS")
     assert found["strict"] == ("false", "--strict")
-    assert found["embedding.batch_tokens"] == ("2048", "default")
+    assert found["embedding.batch_tokens"] == ("0", "default")
 
 
 def test_properties_are_shown_with_where_they_come_from(tmp_path):

@@ -121,7 +121,9 @@ def test_a_prompt_that_leaves_nothing_to_be_pooled(model):
     post["post_processor"] = None
     (model / "tokenizer.json").write_text(json.dumps(post))
     said = bad(1, "embed", "--model", model, "--prompt", "cat and dog and cat", "--max-tokens", "3", input="text\n")
-    assert "nothing but the prompt is left of the text's 3 tokens" in said
+    assert "at most 3 tokens leave none of the text" in said
+    said = bad(1, "embed", "--model", model, "--prompt", "cat and dog and cat", input="\n")
+    assert "nothing but the prompt is left of the text's 5 tokens" in said
     add_modules(model)
     (model / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "mean", "include_prompt": False}))
     assert "'include_prompt' is false" in bad(1, "embed", "--model", model, "--prompt", "cat ", input="text\n")

@@ -60,7 +60,7 @@ def test_options_with_a_value_tell_their_default(command):
         (["embed", "--model", "x", "--input-format", "csv"], ["unknown input format 'csv'", "jsonl"]),
         (["embed", "--model", "x", "--threads", "-1"], ["--threads", "whole number from 0"]),
         (["embed", "--model", "x", "--threads", "two"], ["--threads", "'two'"]),
-        (["embed", "--model", "x", "--batch-tokens", "0"], ["--batch-tokens", "from 1"]),
+        (["embed", "--model", "x", "--batch-tokens", "-1"], ["--batch-tokens", "from 0"]),
         (["embed", "--model", "x", "--batch-tokens", "99999999999999999999"], ["--batch-tokens"]),
         (["embed", "--model", "x", "--property", "KEY"], ["KEY=VALUE"]),
         (["embed", "--model", "x", "--model", "y"], ["--model"]),
