@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/text/utf8.h"
@@ -29,14 +30,27 @@ core::Status too_long(std::size_t max_tokens) {
                       fmt::format("the text has more than the {} tokens that are taken", max_tokens));
 }
 
-// Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at its front.
-core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::size_t length) {
+// Whether no token of what follows the prompt stayed. `whole` is the prompt and the text, cut at its end.
+core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole) {
+  std::vector<std::int32_t> ids;
+  std::vector<TokenOffsets> offsets;
+  if (tokenizer.gives_offsets().ok()) {
+    // By where they are: before another text a prompt may have other tokens than alone.
+    LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(whole, limits.max_tokens, Tokenizer::Cut::kEnd, ids, offsets));
+    return std::ranges::none_of(offsets, [&](const TokenOffsets& of) { return of.end > limits.prompt.size(); });
+  }
+  LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
+  return ids.size() >= limits.max_tokens;
+}
+
+// Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at the front of `whole`.
+core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
+                        std::size_t length) {
+  if (whole.size() <= limits.prompt.size()) return {};  // an empty text has nothing to lose
   const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_behind();
   bool is_gone = length <= special;
   if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
-    std::vector<std::int32_t> ids;
-    LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
-    is_gone = ids.size() >= limits.max_tokens;
+    LB_ASSIGN_OR_RETURN(is_gone, is_only_prompt(tokenizer, limits, whole));
   }
   if (!is_gone) return {};
   return core::Status(
@@ -87,7 +101,7 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     ids_.resize(begin + length);
   }
   core::Status status = check(begin, is_cut, limits);
-  if (status.ok() && is_cut) status = check_rest(tokenizer, limits, length);
+  if (status.ok() && is_cut) status = check_rest(tokenizer, limits, text, length);
   if (status.ok() && prompt_tokens > 0 && prompt_tokens >= length) {
     status = core::Status(core::StatusCode::kInvalidArgument,
                           fmt::format("nothing but the prompt is left of the text's {} tokens, of at most {}, and the "

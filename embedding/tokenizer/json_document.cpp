@@ -129,10 +129,11 @@ class Handler : public nlohmann::json_sax<json> {
     return insert(json(std::forward<T>(value))) != nullptr;
   }
 
-  bool not_a_merge() {
+  // `taken`: it is counted already.
+  bool not_a_merge(bool taken = false) {
     return keep({StatusCode::kInvalidModel,
                  fmt::format("model.merges: merge {} is neither a text nor two of them, as the first is",
-                             document_.lists.merges->size())});
+                             document_.lists.merges->size() - (taken ? 1 : 0))});
   }
   // A merge, or half of one. All merges of a file have the same form.
   bool merge_text(std::string& text) {
@@ -150,7 +151,7 @@ class Handler : public nlohmann::json_sax<json> {
       const std::string_view both = merges.keep(left_, text);
       status = merges.add(both.substr(0, left_.size()), both.substr(left_.size()));
     } else {
-      return not_a_merge();
+      return not_a_merge(/*taken=*/true);
     }
     return keep_merge(std::move(status));
   }

@@ -19,9 +19,9 @@ constexpr Member<Body> kRole{"role", false, role_schema,
 [[nodiscard]] app::Json no_role_schema();
 
 template <class Body>
-constexpr Member<Body> kNoRole{"role", false, no_role_schema,
-                               [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
-                                 return "is for vectors of texts; a ranking's query and documents have theirs";
-                               }};
+constexpr Member<Body> kNoRole{
+    "role", false, no_role_schema, [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
+      return "is for vectors of texts; a ranking's query and documents have theirs, and a label's texts none";
+    }};
 
 }  // namespace latebind::server

@@ -6,6 +6,7 @@
 
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
+#include "server/protocols/role_member.h"
 #include "server/protocols/tei_parts.h"
 
 namespace latebind::server::tei {
@@ -71,6 +72,7 @@ constexpr std::array kPredict{
     Member<PredictBody>{"inputs", true, sequences_schema, read_sequences},
     kTruncate<PredictBody>,
     kDirection<PredictBody>,
+    kNoRole<PredictBody>,
     Member<PredictBody>{"raw_scores", false,
                         [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
                         [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},

@@ -185,6 +185,30 @@ TEST(TokenTableTest, APromptThatLeavesNothingOfATextIsRefused) {
   EXPECT_EQ(table.size(), 3U);
 }
 
+// Before another text a prompt has other tokens than alone.
+TEST(TokenTableTest, WhatIsLeftOfATextIsKnownByItsPlaces) {
+  const auto tokenizer = Tokenizer::from_json(
+      R"({"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},
+          "model":{"type":"BPE","vocab":{"a":0,"b":1,"c":2,"d":3,"cd":4,"bc":5,"abc":6,"Ġ":7,"Ġe":8,"e":9},
+                   "merges":["c d","b c","a bc","Ġ e"]}})",
+      "tokenizer.json");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  TokenTable table;
+  // "abc" is one token alone; "abcd e" is a, b, cd and " e".
+  const auto refused = table.add(*tokenizer, {.max_tokens = 2, .prompt = "abc"}, "d e");
+  EXPECT_EQ(refused.code(), core::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(table.add(*tokenizer, {.max_tokens = 3, .prompt = "abc"}, "d e").ok());
+  // "abc " is two tokens alone, and the second is the text's before "e".
+  EXPECT_TRUE(table.add(*tokenizer, {.max_tokens = 2, .prompt = "abc "}, "e d").ok());
+  EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{6, 8}));
+}
+
+TEST(TokenTableTest, AnEmptyTextBehindALongPromptIsComputed) {
+  const auto tokenizer = test::toy_tokenizer();
+  TokenTable table;
+  EXPECT_TRUE(table.add(tokenizer, {.max_tokens = 3, .prompt = "word word "}, "").ok());
+}
+
 TEST(TokenTableTest, APairOfWhichATextIsCutAwayIsRefused) {
   const auto tokenizer = test::toy_tokenizer();
   TokenTable table;

@@ -148,6 +148,8 @@ def test_labels_of_pairs(classifier):
     several = [[query, text] for _, query, text in pairs]
     for found, numbers in zip(post(classifier, "/predict", inputs=several).json(), logits, strict=True):
         assert_labels(found, shares(numbers))
+    answer = post(classifier, "/predict", inputs=several, role="query")
+    assert answer.status == 422 and "a label's texts none" in answer.json()["error"]
     for found, numbers in zip(post(classifier, "/predict", inputs=several, raw_scores=True).json(), logits, strict=True):
         assert_labels(found, numbers)
     assert_labels(post(classifier, "/predict", inputs=several[0]).json(), shares(logits[0]))

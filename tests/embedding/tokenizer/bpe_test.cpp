@@ -168,7 +168,7 @@ TEST(BpeTest, RefusesMergesByNumber) {
   const std::string neither = " is neither a text nor two of them";
   refused(R"(["a b", ["a", "b"]])", "model.merges: merge 1" + neither);
   refused(R"([["a", "b"], "a b"])", "model.merges: merge 1" + neither);
-  refused(R"([["a", "b", "ab"]])", "model.merges: merge 1" + neither);
+  refused(R"([["a", "b", "ab"]])", "model.merges: merge 0" + neither);
   for (const char* merge : {"[\"a\"]", "[\"a\", 1]", "[[\"a\", \"b\"]]", "[]", "1", "null", "{}", "[{}]", "true"})
     refused("[" + std::string(merge) + "]", "model.merges: merge 0" + neither);
   for (const char* merges : {"{}", "true", "null", "\"a b\""})
