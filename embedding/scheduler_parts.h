@@ -43,7 +43,7 @@ struct Scheduler::Work {
   bool has_left = false;
   bool can_compute = false;    // a waiting thread computes
   std::shared_ptr<Run> given;  // for that thread
-  Status error;
+  core::Status error;
   std::uint64_t padded_tokens = 0;
   std::uint64_t fallback_texts = 0;
   std::shared_ptr<const core::Attestation> answered_by;
@@ -77,7 +77,7 @@ struct Scheduler::Piece {
   std::shared_ptr<Work> work;
   std::vector<std::uint32_t> rows{};  // positions among the work's texts, longest first
   // The result.
-  Status error{};
+  core::Status error{};
 };
 
 // One run of the model that has been formed.
