@@ -28,9 +28,10 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  if (tokenizer_class == nullptr)
+  if (tokenizer_class == nullptr) {
     return Tokenizer::from_json(text_of(stored), stored.name,
                                 {.special_tokens = !is_static, .markers = multi_vector.markers});
+  }
 
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };

@@ -153,12 +153,12 @@ class Handler : public nlohmann::json_sax<json> {
     } else {
       return not_a_merge(/*taken=*/true);
     }
-    return keep_merge(std::move(status));
+    return keep_merge(status);
   }
 
   // Nearly all are good, and have no use for a text.
-  bool keep_merge(Status status) {
-    return status.ok() ? status_.ok() : keep(std::move(status).with_context("model.merges"));
+  bool keep_merge(const Status& status) {
+    return status.ok() ? status_.ok() : keep(status.with_context("model.merges"));
   }
 
   bool not_an_entry() {
