@@ -119,7 +119,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& e
   std::size_t batch_tokens = options.batch_tokens;
   auto forward = place(engine, folder, placement, options, limits.longest(), batch_tokens);
   LB_ASSIGN_OR_RETURN(Tokenizer tokenizer, tokenizer_to_come.get());
-  if (folder.kind == EncoderKind::kMultiVectorEncoder) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
+  LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
   LB_RETURN_IF_ERROR(forward.status());
   if (folder.network && tokenizer.vocabulary_size() > folder.network->vocabulary_size()) {
     limits.document.vocabulary_size = folder.network->vocabulary_size();

@@ -48,11 +48,12 @@ core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t want
 
 core::Result<TextLimits> text_limits(const ModelFolder& folder, const Tokenizer& tokenizer, std::size_t wanted) {
   LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, wanted));
-  if (folder.kind == EncoderKind::kMultiVectorEncoder) LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
+  LB_RETURN_IF_ERROR(set_roles(folder, tokenizer, limits));
   return limits;
 }
 
 Status set_roles(const ModelFolder& folder, const Tokenizer& tokenizer, TextLimits& limits) {
+  if (folder.kind != EncoderKind::kMultiVectorEncoder) return {};
   const MultiVectorConfig& config = folder.multi_vector;
   for (const auto& [role, into] :
        {std::pair{&config.document, &limits.document}, std::pair{&config.query, &*limits.query}}) {

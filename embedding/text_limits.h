@@ -40,11 +40,12 @@ struct TextLimits {
 // How many tokens texts may have: `wanted`, or with 0 what the folder says. The errors of ModelFolder::token_limit().
 [[nodiscard]] core::Result<TextLimits> text_limits(const ModelFolder& folder, std::size_t wanted);
 
-// The same for the tokenizer alone, of the folder: with set_roles() where the model has roles.
+// The same for the tokenizer alone, of the folder: with set_roles().
 [[nodiscard]] core::Result<TextLimits> text_limits(const ModelFolder& folder, const Tokenizer& tokenizer,
                                                    std::size_t wanted = 0);
 
-// Of a multi-vector encoder: what is done with texts of each role, by the ids of the tokens that it is about.
+// Of a multi-vector encoder: what is done with texts of each role, by the ids of the tokens that it is about. Of others
+// nothing.
 // kInvalidModel where its tokenizer lacks one.
 [[nodiscard]] core::Status set_roles(const ModelFolder& folder, const Tokenizer& tokenizer, TextLimits& limits);
 

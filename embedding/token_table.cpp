@@ -30,17 +30,29 @@ core::Status too_long(std::size_t max_tokens) {
                       fmt::format("the text has more than the {} tokens that are taken", max_tokens));
 }
 
+// So much of a text, behind its prompt, decides which tokens the prompt has before it.
+constexpr std::size_t kBesidePromptBytes = 128;
+
 // Whether no token of what follows the prompt stayed. `whole` is the prompt and the text, cut at its end.
 core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole) {
+  const std::size_t prompt = limits.prompt.size();
   std::vector<std::int32_t> ids;
-  std::vector<TokenOffsets> offsets;
-  if (tokenizer.gives_offsets().ok()) {
-    // By where they are: before another text a prompt may have other tokens than alone.
-    LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(whole, limits.max_tokens, Tokenizer::Cut::kEnd, ids, offsets));
-    return std::ranges::none_of(offsets, [&](const TokenOffsets& of) { return of.end > limits.prompt.size(); });
+  if (!tokenizer.gives_offsets().ok()) {
+    LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
+    return ids.size() >= limits.max_tokens;
   }
-  LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
-  return ids.size() >= limits.max_tokens;
+  // By where they are: before another text a prompt may have other tokens than alone. The whole text, which takes its
+  // time, only to be sure that it is to be refused.
+  std::vector<TokenOffsets> offsets;
+  const std::string_view front = core::cut_utf8(whole, prompt + kBesidePromptBytes);
+  for (const std::string_view part : {front, whole}) {
+    ids.clear();
+    offsets.clear();
+    LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(part, limits.max_tokens, Tokenizer::Cut::kEnd, ids, offsets));
+    if (std::ranges::any_of(offsets, [&](const TokenOffsets& of) { return of.end > prompt; })) return false;
+    if (part.size() == whole.size()) break;
+  }
+  return true;
 }
 
 // Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at the front of `whole`.

@@ -103,7 +103,9 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
   LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, runtime.onnx_file, client));
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
-  const std::string first_text_of = fmt::format("{}: the first text, which the daemon embeds itself", model->name);
+  const auto warmed = [&name = model->name](const auto& encoder) {
+    return warm(encoder).with_context(fmt::format("{}: the first text, which the daemon embeds itself", name));
+  };
   if (is_network_file(place)) {
     LB_ASSIGN_OR_RETURN(const auto network, app::open_model(place));
     LB_ASSIGN_OR_RETURN(model->tensors, runtime.engine().load(network, runtime.placement, runtime.load));
@@ -113,20 +115,20 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
     LB_ASSIGN_OR_RETURN(auto network, app::open_network(place, runtime, /*kind=*/std::nullopt, count));
     if (network->kind() == embedding::EncoderKind::kCrossEncoder) {
       model->cross_encoder = embedding::CrossEncoder::of(std::move(network));
-      LB_RETURN_IF_ERROR(warm(*model->cross_encoder).with_context(first_text_of));
+      LB_RETURN_IF_ERROR(warmed(*model->cross_encoder));
     } else if (network->kind() == embedding::EncoderKind::kSparseEncoder) {
       model->sparse_encoder = std::move(network);
-      LB_RETURN_IF_ERROR(warm(*model->sparse_encoder).with_context(first_text_of));
+      LB_RETURN_IF_ERROR(warmed(*model->sparse_encoder));
     } else if (network->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
       model->multi_vector_encoder = embedding::MultiVectorEncoder::of(std::move(network));
-      LB_RETURN_IF_ERROR(warm(*model->multi_vector_encoder).with_context(first_text_of));
+      LB_RETURN_IF_ERROR(warmed(*model->multi_vector_encoder));
     } else {
       model->embedder = std::move(network);
-      LB_RETURN_IF_ERROR(warm(*model->embedder).with_context(first_text_of));
+      LB_RETURN_IF_ERROR(warmed(*model->embedder));
     }
     if (token_vectors && model->embedder != nullptr) {
       LB_ASSIGN_OR_RETURN(model->token_embedder, app::open_embedder(place, runtime, count, /*token_vectors=*/true));
-      LB_RETURN_IF_ERROR(warm(*model->token_embedder).with_context(first_text_of));
+      LB_RETURN_IF_ERROR(warmed(*model->token_embedder));
     }
   }
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 #include "server/service_parts.h"
 
 namespace latebind::server {
@@ -142,7 +143,7 @@ std::uint64_t characters_of(std::span<const std::string> texts) {
   for (const std::string& text : texts) {
     // Every byte but those that continue a character.
     count += static_cast<std::uint64_t>(
-        std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+        std::ranges::count_if(text, [](char byte) { return !core::is_utf8_continuation(byte); }));
   }
   return count;
 }

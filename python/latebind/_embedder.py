@@ -158,8 +158,6 @@ class Embedder(TextEncoder[Vectors]):
         parts = source.parts() if isinstance(source, Source) else chunks(source)
         return self._windows(parts, options, size, until, self._handle.use(), None)
 
-    # -- Tokens --------------------------------------------------------------------------------------------------------
-
     # -- What it is ----------------------------------------------------------------------------------------------------
 
     @property

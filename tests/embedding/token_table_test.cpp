@@ -201,6 +201,12 @@ TEST(TokenTableTest, WhatIsLeftOfATextIsKnownByItsPlaces) {
   // "abc " is two tokens alone, and the second is the text's before "e".
   EXPECT_TRUE(table.add(*tokenizer, {.max_tokens = 2, .prompt = "abc "}, "e d").ok());
   EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{6, 8}));
+  // Long texts as well.
+  std::string many = "d";
+  for (int i = 0; i < 500; ++i)
+    many += " e";
+  EXPECT_FALSE(table.add(*tokenizer, {.max_tokens = 2, .prompt = "abc"}, many).ok());
+  EXPECT_TRUE(table.add(*tokenizer, {.max_tokens = 3, .prompt = "abc"}, many).ok());
 }
 
 TEST(TokenTableTest, AnEmptyTextBehindALongPromptIsComputed) {
