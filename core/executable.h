@@ -40,6 +40,9 @@ struct CompileOptions {
   // New static input shapes, by input position; empty: as the model declares them.
   std::vector<Shape> input_shapes{};
   HostNodes host_nodes = HostNodes::kIntegers;
+  // The shapes of one call are those of the next again, as the documents of each query: worth memory for more of them
+  // where a device makes something ready for each. Else a stream of mixed lengths would fill it. Changes no blob.
+  bool shapes_recur = false;
   // Lets a virtual device run in its vendor's emulator: slow, for checking results. Without it, loading on one is an
   // error.
   bool emulate = false;

@@ -67,6 +67,17 @@ TEST(PropertiesTest, StreamsGrowSlowerThanThreadsAndThenNoMore) {
   EXPECT_EQ(default_streams(192), 16U);
 }
 
+TEST(PropertiesTest, KeepsMoreShapesWhereTheyRecur) {
+  const auto capacity = [](const core::CompileOptions& options) {
+    const auto properties = made("CPU", options);
+    const auto found = std::ranges::find(properties, "CPU_RUNTIME_CACHE_CAPACITY", &Properties::value_type::first);
+    return found == properties.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(capacity({.hint = core::PerformanceHint::kThroughput}), "16");
+  EXPECT_EQ(capacity({.hint = core::PerformanceHint::kThroughput, .shapes_recur = true}), "128");
+  EXPECT_EQ(capacity({.hint = core::PerformanceHint::kLatency}), "512");
+}
+
 TEST(PropertiesTest, ThreadsAreTheCpusAffair) {
   const auto properties = made("NPU", {.threads = 2, .requests = 4});
   EXPECT_THAT(properties, Not(Contains(Key("INFERENCE_NUM_THREADS"))));
