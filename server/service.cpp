@@ -216,6 +216,7 @@ ModelQueue Service::queue_of(const ServedModel& model) const {
     queue.waiting_texts += state.waiting_texts;
     queue.waiting_tokens += state.waiting_tokens;
     queue.running += state.running_batches;
+    queue.running_tokens += state.running_tokens;
   }
   return queue;
 }
@@ -304,7 +305,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize && !is_sparse && !is_late;
   if (texts != nullptr) options.texts.prompt = prompt;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
@@ -320,8 +321,10 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
 // Before time is spent on tokens.
 std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network,
                                         std::uint64_t answer_bytes) const {
-  if (const auto state = network.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
-    return overloaded(fmt::format("{} tokens wait already", state.waiting_tokens));
+  const auto most = limits_.queue_tokens_max;
+  if (const auto state = network.queue_state(); most == 0 || !state.has_room(1, most)) {
+    return overloaded(
+        fmt::format("{} tokens wait already and {} are being computed", state.waiting_tokens, state.running_tokens));
   }
   if (!exchange.reserve(answer_bytes)) return overloaded("too many bytes of other requests and answers are held");
   return std::nullopt;

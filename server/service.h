@@ -41,7 +41,7 @@ inline constexpr std::uint64_t kTokenVectorBytesMax = std::uint64_t{64} << 20;
 // What a request may ask for; see docs/serving.md.
 struct ServiceLimits {
   std::size_t texts_max = 2048;             // of one request
-  std::uint64_t queue_tokens_max = 131072;  // that wait, of all requests for one model
+  std::uint64_t queue_tokens_max = 131072;  // that wait or run, of all requests for one model; 0: none
   std::size_t queue_runs_max = 256;         // the same for a model that takes tensors
   std::chrono::milliseconds request_timeout{60'000};
   bool auto_truncate = true;      // a longer text is cut unless the request says otherwise
@@ -177,6 +177,7 @@ struct ModelQueue {
   std::uint64_t waiting_tokens = 0;
   std::size_t waiting_runs = 0;  // of a model that takes tensors
   std::size_t running = 0;       // batches of texts, or such runs
+  std::uint64_t running_tokens = 0;
 };
 
 class Service {

@@ -67,7 +67,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   options.tokens_max = tokens_max;
 
   auto rank = [this, exchange, &model, options,
@@ -180,7 +180,7 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   compute(exchange, *model, std::move(done),
           [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
 }
