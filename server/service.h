@@ -238,9 +238,9 @@ class Service {
   struct Pending;
   // As find(), but "" is the first model that does what is asked for, where one does.
   [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name, bool (*does)(const ServedModel&)) const;
-  // A refusal where it has too much to do already.
+  // A refusal where it has too much to do already for about so many tokens more.
   [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
-                                               std::uint64_t answer_bytes) const;
+                                               std::uint64_t tokens, std::uint64_t answer_bytes) const;
   // `start` starts the task, with what is to be called when it is over.
   using StartTask = std::function<core::Result<embedding::EmbedTask>(embedding::EmbedTask::Done)>;
   void compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
