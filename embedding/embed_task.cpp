@@ -53,7 +53,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   const Forward& forward = pipeline.forward();
   LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
   Scheduler::Texts texts;
-  texts.waiting_tokens_max = options.waiting_tokens_max;
+  texts.queue_tokens_max = options.queue_tokens_max;
   LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
   if (options.tokens_max > 0 && texts.tokens.token_count() > options.tokens_max) {
     return Status(core::StatusCode::kTextTooLong, fmt::format("the texts have {} tokens together; at most {} are taken",

@@ -21,8 +21,8 @@ namespace latebind::embedding {
 
 struct TaskOptions {
   TextOptions texts{};
-  // kBusy when with these texts so many tokens would wait, unless nothing does; 0: any number may.
-  std::uint64_t waiting_tokens_max = 0;
+  // kBusy when with these texts more tokens would wait or run, unless nothing waits; 0: any number may.
+  std::uint64_t queue_tokens_max = 0;
   // kTextTooLong when the texts have more tokens together; 0: any number.
   std::uint64_t tokens_max = 0;
 };

@@ -214,6 +214,7 @@ QueueState Embedder::queue_state() const {
     state.waiting_texts += of_queries.waiting_texts;
     state.waiting_tokens += of_queries.waiting_tokens;
     state.running_batches += of_queries.running_batches;
+    state.running_tokens += of_queries.running_tokens;
   }
   return state;
 }

@@ -76,13 +76,13 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
   return work;
 }
 
-Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiting_tokens_max) {
+Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max) {
   if (submissions_ >= kSubmissionsMax) {
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
-  if (waiting_tokens_max > 0 && waiting_tokens_ > 0 && waiting_tokens_ + work->plan.tokens > waiting_tokens_max) {
-    return Status(StatusCode::kBusy,
-                  fmt::format("{} tokens wait already, and these are {} more", waiting_tokens_, work->plan.tokens));
+  if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
+    return Status(StatusCode::kBusy, fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
+                                                 waiting_tokens_, running_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
     waiting_.push_back(work);
@@ -99,7 +99,7 @@ core::Result<Scheduler::Submission> Scheduler::submit(Owner& owner, Texts texts)
   work->owner = &owner;
   {
     const std::lock_guard lock(mutex_);
-    LB_RETURN_IF_ERROR(enqueue(work, texts.waiting_tokens_max));
+    LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     // An owner that computes itself starts when it waits.
     if (!work->caller_helps) dispatch(nullptr);
   }
@@ -113,7 +113,7 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
   work->done = std::move(done);
   {
     const std::lock_guard lock(mutex_);
-    LB_RETURN_IF_ERROR(enqueue(work, texts.waiting_tokens_max));
+    LB_RETURN_IF_ERROR(enqueue(work, texts.queue_tokens_max));
     dispatch(nullptr);
     note_if_over(work);
   }
@@ -123,7 +123,14 @@ core::Result<Scheduler::Ticket> Scheduler::submit_and_tell(Texts texts, Done don
 
 QueueState Scheduler::queue_state() const {
   const std::lock_guard lock(mutex_);
-  return {.waiting_texts = waiting_texts_, .waiting_tokens = waiting_tokens_, .running_batches = running_.size()};
+  return state();
+}
+
+QueueState Scheduler::state() const noexcept {
+  return {.waiting_texts = waiting_texts_,
+          .waiting_tokens = waiting_tokens_,
+          .running_batches = running_.size(),
+          .running_tokens = running_tokens_};
 }
 
 // Puts what nobody waits for on the list of those to pass on.

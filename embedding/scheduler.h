@@ -53,6 +53,13 @@ struct QueueState {
   std::size_t waiting_texts = 0;  // in batches that have not begun
   std::uint64_t waiting_tokens = 0;
   std::size_t running_batches = 0;
+  std::uint64_t running_tokens = 0;  // of their texts
+
+  // Whether `more` tokens may wait where at most `most` may wait or run: whoever comes last waits for both. Any number
+  // may while nothing waits, for a request that is longer than that would never be computed otherwise.
+  [[nodiscard]] bool has_room(std::uint64_t more, std::uint64_t most) const {
+    return waiting_tokens == 0 || waiting_tokens + running_tokens + more <= most;
+  }
 };
 
 class Scheduler {
@@ -94,8 +101,8 @@ class Scheduler {
     bool caller_helps = false;
     // With any, the owner may be destroyed while they are computed, which is then abandoned: `out` must be null.
     core::RunOptions limits{};
-    // kBusy when so many tokens would wait, unless nothing does; 0: any number may.
-    std::uint64_t waiting_tokens_max = 0;
+    // kBusy when more tokens would wait or run, unless nothing waits; 0: any number may.
+    std::uint64_t queue_tokens_max = 0;
   };
 
   // When a submission's parts began and ended.
@@ -199,7 +206,7 @@ class Scheduler {
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
   // With mutex_ held: adds it to what waits.
-  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t waiting_tokens_max);
+  [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
   // Passes on what is over. Under no lock.
   void tell_done() noexcept;
 
@@ -219,6 +226,8 @@ class Scheduler {
   void stop_waiting(Work& work) noexcept;
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;
 
+  // As queue_state().
+  [[nodiscard]] QueueState state() const noexcept;
   static core::Status in_batch(core::Status error, std::uint64_t position, const Run& run);
   [[nodiscard]] static std::uint64_t tokens_of(const Piece& piece) noexcept;
   // Whether the device that answered did, whatever device the batch was formed for.
@@ -247,6 +256,7 @@ class Scheduler {
   std::size_t submissions_ = 0;
   std::size_t waiting_texts_ = 0;
   std::uint64_t waiting_tokens_ = 0;
+  std::uint64_t running_tokens_ = 0;
   std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
   FairTime now_ = 0;
 

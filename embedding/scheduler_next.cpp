@@ -131,6 +131,8 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   const std::size_t more = (waiting_tokens_ + next_tokens - 1) / next_tokens;
   run->limits.side_by_side = std::min(requests_, running_.size() + 1 + more);
   tokens -= waiting_tokens_;
+  run->tokens = tokens;
+  running_tokens_ += tokens;
   now_ += tokens * kPartsOfToken / sharing;
   return run;
 }

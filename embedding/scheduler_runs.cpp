@@ -78,6 +78,7 @@ Status Scheduler::in_batch(Status error, std::uint64_t position, const Run& run)
 
 void Scheduler::finish(const Run& run, const Status& status) noexcept {
   std::erase(running_, &run);
+  running_tokens_ -= run.tokens;
   const bool is_fallback = run.answered_by != nullptr && run.answered_by->fallback;
   const std::size_t static_rows = run.pieces.front().work->shape.static_rows;
   for (const Piece& piece : run.pieces) {

@@ -76,6 +76,22 @@ std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& em
   return vectors * dimension * kNumberBytes;
 }
 
+// Tokens of texts before they are counted, four bytes each: where a queue is nearly full the guess refuses nearly all that
+// the number would, before a processor that others wait for spends its time on it.
+std::uint64_t likely_tokens(const VectorCall& call, const embedding::Embedder& embedder, std::size_t prompt_bytes) {
+  constexpr std::size_t kTokenBytes = 4;
+  constexpr std::size_t kSpecialTokens = 2;
+  std::uint64_t tokens = 0;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts)) {
+    for (const std::string& text : *texts)
+      tokens += std::min(embedder.max_tokens(), (prompt_bytes + text.size()) / kTokenBytes + kSpecialTokens);
+  } else {
+    for (const auto& ids : std::get<std::vector<std::vector<std::int32_t>>>(call.texts))
+      tokens += std::min(embedder.max_tokens(), ids.size());
+  }
+  return tokens;
+}
+
 }  // namespace
 
 // The texts of a request that has gone are dropped, whenever that is known. Held by the watch's action, which may not
@@ -216,6 +232,7 @@ ModelQueue Service::queue_of(const ServedModel& model) const {
     queue.waiting_texts += state.waiting_texts;
     queue.waiting_tokens += state.waiting_tokens;
     queue.running += state.running_batches;
+    queue.running_tokens += state.running_tokens;
   }
   return queue;
 }
@@ -294,8 +311,10 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
     prompt_bytes = chosen->size();
   }
-  if (auto refusal = reserve(*exchange, embedder, answer_bytes(call, embedder, count, prompt_bytes)))
+  if (auto refusal = reserve(*exchange, embedder, likely_tokens(call, embedder, prompt_bytes),
+                             answer_bytes(call, embedder, count, prompt_bytes))) {
     return done(*std::move(refusal));
+  }
 
   embedding::TaskOptions options;
   options.texts.role = call.role;
@@ -304,7 +323,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.keep_end = call.keep_end;
   options.texts.normalize = call.normalize && !is_sparse && !is_late;
   if (texts != nullptr) options.texts.prompt = prompt;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
@@ -318,10 +337,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
 }
 
 // Before time is spent on tokens.
-std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network,
+std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network, std::uint64_t tokens,
                                         std::uint64_t answer_bytes) const {
-  if (const auto state = network.queue_state(); state.waiting_tokens >= limits_.queue_tokens_max) {
-    return overloaded(fmt::format("{} tokens wait already", state.waiting_tokens));
+  const auto most = limits_.queue_tokens_max;
+  if (const auto state = network.queue_state(); most == 0 || !state.has_room(tokens, most)) {
+    return overloaded(
+        fmt::format("{} tokens wait already and {} are being computed", state.waiting_tokens, state.running_tokens));
   }
   if (!exchange.reserve(answer_bytes)) return overloaded("too many bytes of other requests and answers are held");
   return std::nullopt;

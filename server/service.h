@@ -41,7 +41,7 @@ inline constexpr std::uint64_t kTokenVectorBytesMax = std::uint64_t{64} << 20;
 // What a request may ask for; see docs/serving.md.
 struct ServiceLimits {
   std::size_t texts_max = 2048;             // of one request
-  std::uint64_t queue_tokens_max = 131072;  // that wait, of all requests for one model
+  std::uint64_t queue_tokens_max = 131072;  // that wait or run, of all requests for one model; 0: none
   std::size_t queue_runs_max = 256;         // the same for a model that takes tensors
   std::chrono::milliseconds request_timeout{60'000};
   bool auto_truncate = true;      // a longer text is cut unless the request says otherwise
@@ -177,6 +177,7 @@ struct ModelQueue {
   std::uint64_t waiting_tokens = 0;
   std::size_t waiting_runs = 0;  // of a model that takes tensors
   std::size_t running = 0;       // batches of texts, or such runs
+  std::uint64_t running_tokens = 0;
 };
 
 class Service {
@@ -237,9 +238,9 @@ class Service {
   struct Pending;
   // As find(), but "" is the first model that does what is asked for, where one does.
   [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name, bool (*does)(const ServedModel&)) const;
-  // A refusal where it has too much to do already.
+  // A refusal where it has too much to do already for about so many tokens more.
   [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
-                                               std::uint64_t answer_bytes) const;
+                                               std::uint64_t tokens, std::uint64_t answer_bytes) const;
   // `start` starts the task, with what is to be called when it is over.
   using StartTask = std::function<core::Result<embedding::EmbedTask>(embedding::EmbedTask::Done)>;
   void compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,

@@ -63,11 +63,11 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     bytes += document.size() + kScoreBytes;
   }
   bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
-  if (auto refusal = reserve(*exchange, network, bytes)) return done(*std::move(refusal));
+  if (auto refusal = reserve(*exchange, network, 1, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   options.tokens_max = tokens_max;
 
   auto rank = [this, exchange, &model, options,
@@ -176,11 +176,11 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   std::uint64_t bytes = request.answer_bytes;
   for (const std::string& label : encoder->labels())
     bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
-  if (auto refusal = reserve(*exchange, encoder->network(), bytes)) return done(*std::move(refusal));
+  if (auto refusal = reserve(*exchange, encoder->network(), 1, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;
-  options.waiting_tokens_max = limits_.queue_tokens_max;
+  options.queue_tokens_max = limits_.queue_tokens_max;
   compute(exchange, *model, std::move(done),
           [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });
 }

@@ -94,6 +94,8 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
          [](const ModelGauges& m) { return m.waiting_runs; });
   family("latebind_running_batches", "Batches, or runs of tensors, that are being computed",
          [](const ModelGauges& m) { return m.running_batches; });
+  family("latebind_running_tokens", "Tokens of the texts that are being computed",
+         [](const ModelGauges& m) { return m.running_tokens; });
   family("latebind_load_seconds", "Seconds that loading took, compiling or importing included",
          [](const ModelGauges& m) { return m.load_seconds; });
   family("latebind_load_from_cache", "1 when the compiled model came from the cache",

@@ -150,6 +150,7 @@ Json model_json(Service& service, const ServedModel& model) {
     json["queue"]["texts"] = queue.waiting_texts;
     json["queue"]["tokens"] = queue.waiting_tokens;
     json["queue"]["running_batches"] = queue.running;
+    json["queue"]["running_tokens"] = queue.running_tokens;
     json["totals"] = sums_json(service.metrics().totals_of(model.name));
     json["batches"] = batches_json(service.metrics().recent_batches(model.name));
   }
@@ -228,6 +229,7 @@ ServerGauges gauges_of(Service& service) {
     one.waiting_tokens = queue.waiting_tokens;
     one.waiting_runs = queue.waiting_runs;
     one.running_batches = queue.running;
+    one.running_tokens = queue.running_tokens;
     gauges.models.push_back(std::move(one));
   }
   return gauges;

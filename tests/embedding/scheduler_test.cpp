@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -1349,11 +1350,11 @@ struct Told {
   Scheduler::Times when;
 };
 
-Scheduler::Texts texts_to_submit(const std::vector<Ids>& texts, std::uint64_t waiting_tokens_max = 0) {
+Scheduler::Texts texts_to_submit(const std::vector<Ids>& texts, std::uint64_t queue_tokens_max = 0) {
   Scheduler::Texts submitted;
   for (const Ids& ids : texts)
     EXPECT_TRUE(submitted.tokens.add(ids, {1 << 20, 0}).ok());
-  submitted.waiting_tokens_max = waiting_tokens_max;
+  submitted.queue_tokens_max = queue_tokens_max;
   return submitted;
 }
 
@@ -1451,11 +1452,37 @@ TEST(SchedulerDoneTest, TooManyTokensAreRefusedUnlessNothingWaits) {
   ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 3), 10), large.done()).ok());
   const auto status = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1), 10), refused.done()).status();
   EXPECT_EQ(status.code(), StatusCode::kBusy);
-  EXPECT_THAT(status.to_string(), HasSubstr("24 tokens wait already, and these are 8 more"));
+  EXPECT_THAT(status.to_string(), HasSubstr("24 tokens wait already and 8 are being computed, and these are 8 more"));
   hold.let_go.count_down();
   large.came.wait();
   running.came.wait();
   EXPECT_EQ(refused.times, 0);
+}
+
+TEST(SchedulerDoneTest, WhatRunsCountsAgainstWhatMayWait) {
+  Hold hold;
+  std::array<Told, 3> told;
+  Rig rig({.requests = 1}, [&](std::size_t number) {
+    if (number == 0) hold.stop();
+    return Status();
+  });
+  const auto submit = [&](std::size_t who) {
+    return rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1), 24), told[who].done());
+  };
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 2), 24), told[0].done()).ok());
+  hold.entered.wait();
+  EXPECT_EQ(rig.scheduler.queue_state().running_tokens, 16U);
+  ASSERT_TRUE(submit(1).ok());
+  // 8 wait and 16 run: whoever comes now would wait for 24.
+  EXPECT_EQ(submit(2).status().code(), StatusCode::kBusy);
+  hold.let_go.count_down();
+  told[0].came.wait();
+  told[1].came.wait();
+  while (rig.scheduler.queue_state().running_batches > 0)
+    std::this_thread::yield();
+  EXPECT_EQ(rig.scheduler.queue_state().running_tokens, 0U);
+  EXPECT_TRUE(submit(2).ok());
+  told[2].came.wait();
 }
 
 TEST(SchedulerDoneTest, ManyThreadsThatSubmitAndDropAreEachToldOnce) {

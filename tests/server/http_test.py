@@ -388,6 +388,20 @@ def test_overload_is_told_at_once(tmp_path):
         second.close()
 
 
+def test_what_the_queue_has_no_room_for_is_refused_before_it_is_tokenized(tmp_path):
+    with Busy(tmp_path, "--max-queue-tokens", "40") as busy, busy.daemon.connect() as second, busy.daemon.connect() as third:
+        second.sendall(post(texts("b")))
+        wait_for(lambda: waiting_texts(busy.daemon) == 1)
+        # By its bytes: there are two tokens in this, and the queue would take them.
+        third.sendall(post(texts(160 * " ")))
+        assert read_answers(third, 1)[0].status == 429
+        third.sendall(post(texts(16 * " ")))
+        wait_for(lambda: waiting_texts(busy.daemon) == 2)
+        busy.go_on()
+        for one in (second, third):
+            assert read_answers(one, 1)[0].status == 200
+
+
 def test_connections_above_the_limit_are_told_so(tmp_path):
     with Daemon("--max-connections", "2") as daemon:
         with daemon.connect() as first, daemon.connect() as second:

@@ -154,6 +154,7 @@ TEST(MetricsTest, ShowsWhatIsReadAtTheMoment) {
                            .waiting_texts = 7,
                            .waiting_tokens = 700,
                            .running_batches = 2,
+                           .running_tokens = 90,
                            .load_seconds = 1.25,
                            .from_cache = true});
   gauges.models.push_back({.model = "large", .waiting_texts = 5});
@@ -173,6 +174,7 @@ TEST(MetricsTest, ShowsWhatIsReadAtTheMoment) {
   EXPECT_EQ(page.value("latebind_queue_texts", {{"model", "large"}}), 5);
   EXPECT_EQ(page.value("latebind_queue_tokens", {{"model", "small"}}), 700);
   EXPECT_EQ(page.value("latebind_running_batches", {{"model", "small"}}), 2);
+  EXPECT_EQ(page.value("latebind_running_tokens", {{"model", "small"}}), 90);
   EXPECT_EQ(page.value("latebind_load_seconds", {{"model", "small"}}), 1.25);
   EXPECT_EQ(page.value("latebind_load_from_cache", {{"model", "small"}}), 1);
   EXPECT_EQ(page.value("latebind_connections"), 3);
