@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <string_view>
 
 namespace {
@@ -18,16 +19,30 @@ std::atomic<std::uint64_t> g_first{0};
 std::atomic<std::uint64_t> g_left{0};
 std::atomic<bool> g_from_then_on{false};
 std::atomic<bool> g_refused{false};
+std::atomic<bool> g_provider_alone{false};
 thread_local int t_spared = 0;
 
-bool in_fake_library() {
+// Whose memory it is: the innermost caller's of these libraries; "" where it is none of them.
+constexpr std::array<std::string_view, 3> kLibraries{"libopenvino_c.so", "libonnxruntime.so",
+                                                     "libonnxruntime_providers_latebind.so"};
+std::string_view caller() {
   std::array<void*, 64> frames{};
   const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  return std::any_of(frames.begin(), frames.begin() + count, [](void* frame) {
+  for (const void* frame : std::span(frames).first(static_cast<std::size_t>(count))) {
     Dl_info info{};
-    return ::dladdr(frame, &info) != 0 && info.dli_fname != nullptr &&
-           std::string_view(info.dli_fname).find("libopenvino_c.so") != std::string_view::npos;
-  });
+    if (::dladdr(frame, &info) == 0 || info.dli_fname == nullptr) continue;
+    const std::string_view file = info.dli_fname;
+    const auto* found = std::ranges::find_if(
+        kLibraries, [&](std::string_view library) { return file.find(library) != std::string_view::npos; });
+    if (found != kLibraries.end()) return *found;
+  }
+  return {};
+}
+
+// The first two are others', and what they would make of a refusal shows nothing of ours.
+bool is_ours() {
+  const std::string_view found = caller();
+  return g_provider_alone ? found == kLibraries[2] : found.empty() || found == kLibraries[2];
 }
 
 bool is_refused() {
@@ -38,7 +53,7 @@ bool is_refused() {
     g_left = 1;
   }
   if (g_refused && !g_from_then_on) return false;
-  if (in_fake_library()) return false;
+  if (!is_ours()) return false;
   return !g_refused.exchange(true) || g_from_then_on;
 }
 
@@ -58,13 +73,14 @@ void* allocate_or_throw(std::size_t size, std::size_t alignment = 0) {
 
 namespace latebind::test {
 
-void refuse_allocation(std::uint64_t n, Refusal refusal) {
+void refuse_allocation(std::uint64_t n, Refusal refusal, Refused whose) {
   std::array<void*, 1> first{};
   (void)::backtrace(first.data(), 1);  // loads what it needs
   g_first = n;
   g_left = n;
   g_refused = false;
   g_from_then_on = refusal == Refusal::kFromThenOn;
+  g_provider_alone = whose == Refused::kProviders;
   g_armed = true;
 }
 

@@ -1,5 +1,5 @@
-// An operator new for the whole process that fails when it is told to. The memory of fake vendors' libraries is never
-// refused: what they would make of that shows nothing of ours.
+// An operator new for the whole process that fails when it is told to. The memory of vendors' libraries, fake or not,
+// is never refused: what they would make of that shows nothing of ours.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,14 @@ enum class Refusal {
   kFromThenOn,  // and all that follow
 };
 
-// Counts from now on, on all threads, and refuses the n-th, from 1.
-void refuse_allocation(std::uint64_t n, Refusal refusal);
+enum class Refused {
+  kAll,
+  kProviders,  // what Latebind's provider for ONNX Runtime allocates, and not the program that it is in
+};
+
+// Counts all allocations from now on, on all threads, and refuses the n-th, from 1, or the first after it that may be
+// refused.
+void refuse_allocation(std::uint64_t n, Refusal refusal, Refused whose = Refused::kAll);
 
 // How many were counted since then.
 std::uint64_t allocations_counted();

@@ -1,0 +1,117 @@
+// Registration, sessions and their ends in stock ONNX Runtime, in order and on many threads.
+#include <barrier>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/platform/files/temporary_folder.h"
+#include "tests/hosts/onnxruntime/stock/scene.h"
+
+namespace latebind::test {
+namespace {
+
+constexpr int kThreads = 16;
+
+// on_threads(work): calls work(thread) on all of them at once, and expects "" of each.
+template <class Work>
+void on_threads(Work work) {
+  std::barrier start(kThreads);
+  std::vector<std::string> errors(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      errors[static_cast<std::size_t>(t)] = work(t);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  for (const std::string& error : errors)
+    EXPECT_EQ(error, "");
+}
+
+class StockLifetimeTest : public StockHostTest {};
+
+TEST_F(StockLifetimeTest, RegistersListsRunsCompilesLoadsAndUnregisters) {
+  const auto folder = platform::TemporaryFolder::create("stock");
+  ASSERT_TRUE(folder.ok());
+  unregister();
+  for (int i = 0; i < 5; ++i) {
+    register_as("latebind");
+    ASSERT_EQ(devices().size(), 1U);
+    EXPECT_EQ(use(plus_one_model()), "");
+    const bool is_embedded = i % 2 == 0;
+    const auto file = folder->path() / ("compiled" + std::to_string(i) + ".onnx");
+    ASSERT_EQ(compile(file, is_embedded), "");
+    EXPECT_EQ(use_file(file), "");
+    unregister();
+    EXPECT_TRUE(devices().empty());
+  }
+}
+
+TEST_F(StockLifetimeTest, SixteenThreadsRegisterAndUnregister) {
+  unregister();
+  on_threads([&](int t) {
+    const std::string name = "latebind." + std::to_string(t);
+    for (int i = 0; i < 8; ++i) {
+      // The host knows one provider of a name at a time, and says so to the others.
+      if (!text_of(api().RegisterExecutionProviderLibrary(env_, name.c_str(), provider_file().c_str())).empty())
+        continue;
+      if (std::string error = text_of(api().UnregisterExecutionProviderLibrary(env_, name.c_str())); !error.empty()) {
+        return error;
+      }
+    }
+    return std::string();
+  });
+  register_as("latebind");
+  EXPECT_EQ(use(plus_one_model()), "");
+}
+
+TEST_F(StockLifetimeTest, SixteenThreadsMakeSessionsAtOnce) {
+  const std::string model = plus_one_model();
+  const auto on = devices();
+  on_threads([&](int) {
+    for (int i = 0; i < 3; ++i) {
+      OrtSession* session = nullptr;
+      std::string error = session_error(model, on, {}, {}, &session);
+      for (int k = 0; error.empty() && k < 10; ++k)
+        error = run(session);
+      if (attestations().empty()) error += " no attestation";
+      if (session != nullptr) api().ReleaseSession(session);
+      if (!error.empty()) return error;
+    }
+    return std::string();
+  });
+}
+
+TEST_F(StockLifetimeTest, OneSessionRunsOnSixteenThreads) {
+  OrtSession* session = nullptr;
+  ASSERT_EQ(session_of(plus_one_model(), &session), "");
+  on_threads([&](int) {
+    std::string error;
+    for (int k = 0; error.empty() && k < 50; ++k)
+      error = run(session);
+    return error;
+  });
+  api().ReleaseSession(session);
+}
+
+TEST_F(StockLifetimeTest, UnregisteringWhileSessionsRunIsRefusedOrChangesNothing) {
+  std::vector<OrtSession*> sessions(kThreads);
+  for (OrtSession*& session : sessions)
+    ASSERT_EQ(session_of(plus_one_model(), &session), "");
+  on_threads([&](int t) {
+    if (t == 0) (void)text_of(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
+    std::string error;
+    for (int k = 0; error.empty() && k < 20; ++k)
+      error = run(sessions[static_cast<std::size_t>(t)]);
+    return error;
+  });
+  for (OrtSession* session : sessions) {
+    EXPECT_EQ(run(session), "");
+    api().ReleaseSession(session);
+  }
+}
+
+}  // namespace
+}  // namespace latebind::test
