@@ -241,13 +241,10 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
     const Status status = refuse_tokenizer_options(*tokenizer_config);
     if (!status.ok()) return status.with_context(platform::path_to_utf8(transformer));
   }
-  LB_ASSIGN_OR_RETURN(const auto positions, read_size(*config, "max_position_embeddings", kTokensMin, kTokensMax,
-                                                      platform::path_to_utf8(config_file)));
-  LB_ASSIGN_OR_RETURN(model.max_tokens,
-                      read_max_tokens(of_transformer, transformer, tokenizer_config, positions.value_or(kTokensMax)));
+  LB_ASSIGN_OR_RETURN(const std::size_t positions, count_positions(*config, config_file, model.network.get()));
+  LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens(of_transformer, transformer, tokenizer_config, positions));
   if (model.kind == EncoderKind::kMultiVectorEncoder) {
-    LB_RETURN_IF_ERROR(
-        take_multi_vectors({modules, own, of_transformer, tokenizer_config, positions.value_or(kTokensMax)}, model));
+    LB_RETURN_IF_ERROR(take_multi_vectors({modules, own, of_transformer, tokenizer_config, positions}, model));
   }
   return model;
 }

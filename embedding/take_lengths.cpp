@@ -31,6 +31,16 @@ constexpr std::size_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
+Result<std::size_t> count_positions(const json& config, const path& config_file, const Network* network) {
+  LB_ASSIGN_OR_RETURN(const auto said, read_size(config, "max_position_embeddings", kTokensMin, kTokensMax,
+                                                 platform::path_to_utf8(config_file)));
+  if (network == nullptr) return said.value_or(kTokensMax);
+  const std::size_t count = network->tokens_max();
+  if (count >= kTokensMin) return count;
+  return invalid_file(config_file, fmt::format("the network has positions for {} tokens of a text, must be at least {}",
+                                               count, kTokensMin));
+}
+
 Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path& transformer,
                                     const std::optional<json>& tokenizer_config, std::size_t position_count) {
   const auto& [file, config] = of_transformer;

@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "embedding/architectures/architecture.h"
 #include "embedding/encoder_kind.h"
 #include "embedding/model_files.h"
 
@@ -14,6 +15,11 @@ namespace latebind::embedding {
 
 // The fewest that a text has: [CLS] and [SEP].
 inline constexpr std::size_t kTokensMin = 2;
+
+// The longest text that the network takes, or, where it is not known, that config.json says it has positions for.
+[[nodiscard]] core::Result<std::size_t> count_positions(const nlohmann::json& config,
+                                                        const std::filesystem::path& config_file,
+                                                        const Network* network);
 
 // What modules.json's companion says, else what the tokenizer's does, and at most `position_count`. `transformer`: the
 // folder of both. kInvalidModel or kUnsupported, naming the file and the key.

@@ -103,17 +103,16 @@ Status take_multi_vectors(const MultiVectorFiles& given, ModelFolder& model) {
   }
   MultiVectorConfig& read = model.multi_vector;
   LB_ASSIGN_OR_RETURN(read, read_multi_vectors(model.files, modules, own, of_transformer));
-  const std::size_t most = model.network ? model.network->tokens_max() : positions;
   const path file = of_transformer.read ? of_transformer.file
                     : modules.listed    ? own.file
                                         : model.files.place() / kColbertFile;
   const auto& expansion = read.query.expansion;
-  if (expansion && expansion->length > most) {
+  if (expansion && expansion->length > positions) {
     return unsupported_file(
-        file, fmt::format("queries are filled up to {} tokens; the network takes {}", expansion->length, most));
+        file, fmt::format("queries are filled up to {} tokens; the network takes {}", expansion->length, positions));
   }
-  read.document.length = std::min(read.document.length.value_or(model.max_tokens), most);
-  std::size_t query = std::min(read.query.length.value_or(model.max_tokens), most);
+  read.document.length = std::min(read.document.length.value_or(model.max_tokens), positions);
+  std::size_t query = std::min(read.query.length.value_or(model.max_tokens), positions);
   if (expansion) query = expansion->cuts ? expansion->length : std::max(query, expansion->length);
   read.query.length = query;
   // By these names they are to be had of callers, too.

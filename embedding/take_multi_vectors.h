@@ -18,7 +18,7 @@ struct MultiVectorFiles {
   const ConfigFile& own;             // config_sentence_transformers.json
   const ConfigFile& of_transformer;  // sentence_bert_config.json
   const std::optional<nlohmann::json>& tokenizer_config;
-  std::size_t positions = 0;  // that a network has which is not known
+  std::size_t positions = 0;  // that the network has
 };
 
 // Reads what its files say of queries and documents, within what the network takes. kInvalidModel or kUnsupported,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
+#include <limits>
 
 #include "core/text/quote.h"
 
@@ -21,7 +23,7 @@ constexpr std::size_t kAtOnce = 32;
 }  // namespace
 
 void Vocabulary::reserve(std::size_t json_bytes) {
-  entries_.reserve(json_bytes / 14);
+  places_.reserve(json_bytes / 14);
   bytes_.reserve(json_bytes / 2);
 }
 
@@ -34,28 +36,33 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
     return {StatusCode::kInvalidModel,
             fmt::format("the id {} of token {} is not below {}", id, core::quoted(token), kIdEnd)};
   }
-  if (entries_.size() >= kTokensMax) {
+  if (places_.size() >= kTokensMax) {
     return {StatusCode::kUnsupported, fmt::format("more than {} tokens", kTokensMax)};
   }
-  entries_.push_back({static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(token.size()),
-                      static_cast<std::int32_t>(id)});
-  bytes_.append(token);
+  static_assert(kTokensMax * (kTokenBytesMax + kHeadBytes) <= std::numeric_limits<Place>::max());
+  const auto number = static_cast<std::int32_t>(id);
+  const auto size = static_cast<std::uint16_t>(token.size());
+  char* const at = bytes_.append(kHeadBytes + size);
+  std::memcpy(at, &number, sizeof(number));
+  std::memcpy(at + sizeof(number), &size, sizeof(size));
+  if (size > 0) std::memcpy(at + kHeadBytes, token.data(), size);
+  places_.push_back(static_cast<Place>(bytes_.size() - size));
   id_end_ = std::max(id_end_, static_cast<std::size_t>(id) + 1);
   return {};
 }
 
 Status Vocabulary::sort_by_id() {
   // Most files have them in this order.
-  const auto by_id = [](const Entry& a, const Entry& b) { return a.id < b.id; };
-  if (!std::is_sorted(entries_.begin(), entries_.end(), by_id)) {
-    std::stable_sort(entries_.begin(), entries_.end(), by_id);
+  const auto by_id = [this](Place a, Place b) { return id_at(a) < id_at(b); };
+  if (!std::is_sorted(places_.begin(), places_.end(), by_id)) {
+    std::stable_sort(places_.begin(), places_.end(), by_id);
   }
   const auto twin =
-      std::adjacent_find(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id == b.id; });
-  if (twin != entries_.end()) {
+      std::adjacent_find(places_.begin(), places_.end(), [this](Place a, Place b) { return id_at(a) == id_at(b); });
+  if (twin != places_.end()) {
     return {StatusCode::kInvalidModel,
-            fmt::format("tokens {} and {} have the same id {}", core::quoted(text_of(twin[0])),
-                        core::quoted(text_of(twin[1])), twin->id)};
+            fmt::format("tokens {} and {} have the same id {}", core::quoted(entry(twin[0]).text),
+                        core::quoted(entry(twin[1]).text), id_at(*twin))};
   }
   return {};
 }
@@ -77,7 +84,7 @@ Status Vocabulary::finish_steps() {
 
 Status Vocabulary::fill() {
   // At most half full. Another seed spreads differently what one seed piles up.
-  const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(entries_.size() * 2, 2));
+  const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(places_.size() * 2, 2));
   shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
   slots_ = ZeroedSlots<Slot>(capacity);
   for (seed_ = 0x6C617465U; seed_ < 0x6C617465U + 4; ++seed_) {
@@ -93,34 +100,33 @@ Status Vocabulary::fill() {
 
 bool Vocabulary::fill_table(std::string_view& twice) {
   std::array<std::uint64_t, kAtOnce> states{};
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
     if (i % kAtOnce == 0) {
-      for (std::size_t k = 0; k < std::min(kAtOnce, entries_.size() - i); ++k) {
-        states[k] = state_of(text_of(entries_[i + k]));
+      for (std::size_t k = 0; k < std::min(kAtOnce, places_.size() - i); ++k) {
+        states[k] = state_of(entry(places_[i + k]).text);
         __builtin_prefetch(&slots_[slot_of(states[k])], 1);
       }
     }
-    const std::string_view token = text_of(entries_[i]);
+    const std::string_view token = entry(places_[i]).text;
     const std::uint64_t state = states[i % kAtOnce];
     const std::uint32_t tag = tag_of(state);
     std::size_t slot = slot_of(state);
     std::size_t probes = 0;
-    while (slots_[slot].entry != 0) {
-      if (slots_[slot].tag == tag && same_text(text_of(entries_[slots_[slot].entry - 1]), token)) {
+    while (slots_[slot].place != 0) {
+      if (slots_[slot].tag == tag && same_text(entry(slots_[slot].place).text, token)) {
         twice = token;
         return false;
       }
       if (++probes > kProbesMax) return false;
       slot = (slot + 1) & (slots_.size() - 1);
     }
-    slots_[slot] = {tag, static_cast<std::uint32_t>(i + 1)};
+    slots_[slot] = {tag, places_[i]};
   }
   return true;
 }
 
 void Vocabulary::find_all(std::span<const std::string_view> tokens, std::span<std::int32_t> ids) const {
   std::array<std::uint64_t, kAtOnce> states{};
-  std::array<const Entry*, kAtOnce> likely{};
   while (!tokens.empty()) {
     const std::size_t count = std::min(kAtOnce, tokens.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -129,13 +135,9 @@ void Vocabulary::find_all(std::span<const std::string_view> tokens, std::span<st
     }
     for (std::size_t i = 0; i < count; ++i) {
       std::size_t slot = slot_of(states[i]);
-      while (slots_[slot].entry != 0 && slots_[slot].tag != tag_of(states[i]))
+      while (slots_[slot].place != 0 && slots_[slot].tag != tag_of(states[i]))
         slot = (slot + 1) & (slots_.size() - 1);
-      likely[i] = slots_[slot].entry == 0 ? nullptr : &entries_[slots_[slot].entry - 1];
-      __builtin_prefetch(likely[i]);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (likely[i] != nullptr) __builtin_prefetch(&bytes_[likely[i]->offset]);
+      __builtin_prefetch(bytes_.data() + slots_[slot].place);
     }
     for (std::size_t i = 0; i < count; ++i)
       ids[i] = find(states[i], {}, tokens[i]);
@@ -157,12 +159,15 @@ std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
 }
 
 std::optional<std::string_view> Vocabulary::token(std::int32_t id) const {
-  const auto place = static_cast<std::size_t>(id);
-  if (id >= 0 && place < entries_.size() && entries_[place].id == id) return text_of(entries_[place]);
-  const auto found = std::lower_bound(entries_.begin(), entries_.end(), id,
-                                      [](const Entry& entry, std::int32_t wanted) { return entry.id < wanted; });
-  if (found == entries_.end() || found->id != id) return std::nullopt;
-  return text_of(*found);
+  const auto likely = static_cast<std::size_t>(id);
+  if (id >= 0 && likely < places_.size()) {
+    const Entry found = entry(places_[likely]);
+    if (found.id == id) return found.text;
+  }
+  const auto place = std::lower_bound(places_.begin(), places_.end(), id,
+                                      [this](Place at, std::int32_t wanted) { return id_at(at) < wanted; });
+  if (place == places_.end() || id_at(*place) != id) return std::nullopt;
+  return entry(*place).text;
 }
 
 std::size_t Vocabulary::longest() const {
@@ -171,8 +176,9 @@ std::size_t Vocabulary::longest() const {
 
 std::size_t Vocabulary::longest_after(std::string_view prefix) const {
   std::size_t longest = 0;
-  for (const Entry& entry : entries_) {
-    if (text_of(entry).starts_with(prefix)) longest = std::max(longest, entry.size - prefix.size());
+  for (const Place place : places_) {
+    const std::string_view text = entry(place).text;
+    if (text.starts_with(prefix)) longest = std::max(longest, text.size() - prefix.size());
   }
   return longest;
 }

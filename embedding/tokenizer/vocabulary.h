@@ -1,4 +1,5 @@
-// Vocabulary: tokens and their ids, in one block of bytes, found by an open-addressing hash table or by a trie.
+// Vocabulary: tokens and their ids, in one block of bytes, found by an open-addressing hash table or by a trie. A
+// token's id and size stand before its text: whoever has found it has to go nowhere else.
 //
 // Filled once by add(), closed by one of the functions finish…(), then immutable and readable from any thread. The hash
 // of a string is taken eight bytes at a time, or, after finish_steps(), byte by byte, so that all prefixes of a word
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/tokenizer/growing_bytes.h"
 #include "embedding/tokenizer/short_bytes.h"
 #include "embedding/tokenizer/token_trie.h"
 #include "embedding/tokenizer/zeroed_slots.h"
@@ -40,7 +42,7 @@ class Vocabulary {
   [[nodiscard]] core::Status finish_trie();
 
   // All of the following only after one of these.
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
   // One more than the greatest id; ids in between may be without a token.
   [[nodiscard]] std::size_t id_end() const { return id_end_; }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
@@ -50,7 +52,8 @@ class Vocabulary {
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
   // The token at this place in the order of ids, and its id; `place` is below size().
   [[nodiscard]] std::pair<std::int32_t, std::string_view> at(std::size_t place) const {
-    return {entries_[place].id, text_of(entries_[place])};
+    const Entry found = entry(places_[place]);
+    return {found.id, found.text};
   }
 
   // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. After finish_trie().
@@ -75,17 +78,23 @@ class Vocabulary {
 
  private:
   struct Entry {
-    std::uint32_t offset;
-    std::uint32_t size;
     std::int32_t id;
+    std::string_view text;
   };
+  // Where the text of a token begins in bytes_; its id and its size, of 4 and 2 bytes, are before it.
+  using Place = std::uint32_t;
+  static constexpr std::size_t kHeadBytes = sizeof(std::int32_t) + sizeof(std::uint16_t);
   struct Slot {
     std::uint32_t tag;
-    std::uint32_t entry;  // position in entries_ plus one; 0: free
+    Place place;  // 0: free
   };
 
-  [[nodiscard]] std::string_view text_of(const Entry& entry) const {
-    return std::string_view(bytes_).substr(entry.offset, entry.size);
+  [[nodiscard]] std::int32_t id_at(Place place) const {
+    return word_at<std::int32_t>(bytes_.data() + place - kHeadBytes);
+  }
+  [[nodiscard]] Entry entry(Place place) const {
+    const char* const text = bytes_.data() + place;
+    return {id_at(place), {text, word_at<std::uint16_t>(text - sizeof(std::uint16_t))}};
   }
   static std::uint32_t tag_of(std::uint64_t state) { return static_cast<std::uint32_t>(state ^ state >> 32); }
   [[nodiscard]] std::size_t slot_of(std::uint64_t state) const { return static_cast<std::size_t>(state >> shift_); }
@@ -111,8 +120,8 @@ class Vocabulary {
   [[nodiscard]] core::Status sort_by_id();
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
-  std::string bytes_;
-  std::vector<Entry> entries_;  // after finish() by id
+  GrowingBytes bytes_;
+  std::vector<Place> places_;  // after finish() by id
   ZeroedSlots<Slot> slots_;
   std::optional<TokenTrie> trie_;
   std::uint64_t seed_ = 0;
@@ -124,14 +133,13 @@ class Vocabulary {
 // In the header so that it is inlined: it is called several times for each token.
 inline std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {
   const std::uint32_t tag = tag_of(state);
-  for (std::size_t slot = slot_of(state); slots_[slot].entry != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+  for (std::size_t slot = slot_of(state); slots_[slot].place != 0; slot = (slot + 1) & (slots_.size() - 1)) {
     if (slots_[slot].tag != tag) continue;
-    const Entry& entry = entries_[slots_[slot].entry - 1];
-    const std::string_view text = text_of(entry);
+    const auto& [id, text] = entry(slots_[slot].place);
     if (text.size() == prefix.size() + rest.size() &&
         same_bytes(text.data() + prefix.size(), rest.data(), rest.size()) &&
         same_bytes(text.data(), prefix.data(), prefix.size())) {
-      return entry.id;
+      return id;
     }
   }
   return -1;

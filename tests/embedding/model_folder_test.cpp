@@ -76,6 +76,23 @@ TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
   expect(StatusCode::kInvalidModel, {"sentence_bert_config.json", "max_seq_length"});
 }
 
+// Of RoBERTa's positions those up to the padding's are no token's: a longer text would have none.
+TEST_F(ModelFolderTest, LimitsTokensByWhatTheNetworkTakes) {
+  for (const char* file : {"config.json", "model.safetensors"})
+    scratch_.write(file, testing::read_file(testing::data_folder() / "networks" / "roberta" / file));
+  scratch_.set("sentence_bert_config.json", "max_seq_length", 26);
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.set("sentence_bert_config.json", "max_seq_length", nullptr);
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.write("tokenizer_config.json", R"({"model_max_length": 25})");
+  EXPECT_EQ(open()->max_tokens, 24U);
+  scratch_.write("onnx/model.onnx", "-");
+  std::filesystem::remove(scratch_.path() / "model.safetensors");
+  EXPECT_EQ(open()->max_tokens, 24U) << "of an ONNX file, too";
+  scratch_.set("config.json", "pad_token_id", 24);
+  expect(StatusCode::kInvalidModel, {"config.json", "positions for 1 tokens of a text, must be at least 2"});
+}
+
 TEST_F(ModelFolderTest, KnowsEachPoolingModeInBothSpellings) {
   const std::string file = "1_Pooling/config.json";
   const auto only = [&](const char* key) {
