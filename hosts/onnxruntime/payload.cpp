@@ -1,5 +1,6 @@
 #include "hosts/onnxruntime/payload.h"
 
+#include <cstddef>
 #include <new>
 #include <span>
 
@@ -16,12 +17,12 @@ std::shared_ptr<const Payload> Payload::read(const Host& host, const abi::Node* 
   if (found == nullptr) return payload;
   std::size_t size = attribute_size(host, found, abi::kAttrString);
   if (size == 0) return payload;
-  const std::size_t room = (size + platform::kHugePage - 1) / platform::kHugePage * platform::kHugePage;
   const bool is_large = size >= platform::kHugePage;
-  payload->bytes_.reset(
-      static_cast<char*>(is_large ? std::aligned_alloc(platform::kHugePage, room) : std::malloc(size)));
-  if (payload->bytes_ == nullptr) throw std::bad_alloc();
-  if (is_large) platform::prefer_huge_pages(std::as_writable_bytes(std::span(payload->bytes_.get(), room)));
+  const std::size_t room =
+      is_large ? (size + platform::kHugePage - 1) / platform::kHugePage * platform::kHugePage : size;
+  const std::align_val_t alignment{is_large ? platform::kHugePage : alignof(std::max_align_t)};
+  payload->bytes_ = {static_cast<char*>(::operator new(room, alignment)), Free{alignment}};
+  platform::prefer_huge_pages(std::as_writable_bytes(std::span(payload->bytes_.get(), room)));
   host.check(host->ReadOpAttr(found, abi::kAttrString, payload->bytes_.get(), size, &size));
   payload->size_ = size;
   return payload;

@@ -4,8 +4,9 @@
 // pages where the system has some. Belongs to whoever holds it; constant after it is made.
 #pragma once
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include "hosts/onnxruntime/host.h"
@@ -21,9 +22,10 @@ class Payload {
 
  private:
   struct Free {
-    void operator()(char* bytes) const { std::free(bytes); }
+    std::align_val_t alignment;
+    void operator()(char* bytes) const { ::operator delete(bytes, alignment); }
   };
-  std::unique_ptr<char, Free> bytes_;
+  std::unique_ptr<char, Free> bytes_{nullptr, Free{}};
   std::size_t size_ = 0;
 };
 
