@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "backends/openvino/properties.h"
 #include "backends/openvino/targets.h"
+#include "core/platform/accelerators.h"
+#include "core/platform/files/folders.h"
 
 namespace latebind::openvino {
 namespace {
@@ -57,9 +61,23 @@ DeviceKind kind_of(const std::string& name) {
   return DeviceKind::kOther;
 }
 
+// Whether the library's plugins lie beside it, as in the vendor's wheels and archives, and no file names others.
+bool has_only_own_plugins(const Library& library) {
+  const std::filesystem::path folder = platform::path_from_utf8(library.file).parent_path();
+  std::error_code error;
+  const auto is_there = [&](const char* name) { return std::filesystem::exists(folder / name, error); };
+  const bool has_some = is_there("libopenvino_intel_gpu_plugin.so") || is_there("libopenvino_intel_npu_plugin.so");
+  return has_some && !is_there("plugins.xml") && !error;
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> device_names(const VendorCore& core) {
+Result<std::vector<std::string>> device_names(const VendorCore& core, const std::filesystem::path& system_root) {
+  constexpr const char* kProcessor = "CPU";
+  if (has_only_own_plugins(*core.library) && platform::has_no_accelerator(system_root) &&
+      property(core, kProcessor, "FULL_DEVICE_NAME")) {
+    return std::vector<std::string>{kProcessor};
+  }
   const abi::Api& api = core.library->api;
   abi::Devices given{};
   if (const auto code = api.ov_core_get_available_devices(core.core.get(), &given); code != abi::kOk) {

@@ -1,6 +1,7 @@
 // The devices that OpenVINO finds in this machine now, with what it knows about each.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,11 @@ namespace latebind::openvino {
 
 inline constexpr const char* kBackendName = "openvino";
 
-// Only the vendor's names, which is cheaper.
-[[nodiscard]] core::Result<std::vector<std::string>> device_names(const VendorCore& core);
+// Only the vendor's names, which is cheaper. Where the system says that there is neither GPU nor NPU
+// (has_no_accelerator()), and only the vendor's own plugins are there to be asked, the CPU alone is: the vendor's list
+// opens the plugins of all, which takes longer than all else that is asked of it. `system_root`: a fake one in tests.
+[[nodiscard]] core::Result<std::vector<std::string>> device_names(const VendorCore& core,
+                                                                  const std::filesystem::path& system_root = "/");
 
 [[nodiscard]] core::Result<std::vector<core::Device>> list_devices(const VendorCore& core);
 

@@ -1,8 +1,11 @@
 #include "core/bundle/crc32.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <exception>
+#include <thread>
 
 #include "core/bundle/crc32_fold.h"
 
@@ -12,8 +15,9 @@ namespace {
 // Eight bytes at a step: kTables[k][b] is what the byte b contributes when k bytes follow it.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
+constexpr std::uint32_t kPolynomial = 0xEDB88320U;
+
 constexpr Tables make_tables() {
-  constexpr std::uint32_t kPolynomial = 0xEDB88320U;
   Tables tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t sum = byte;
@@ -53,7 +57,60 @@ std::uint32_t advanced(std::uint32_t sum, std::span<const std::byte> bytes) {
   return sum;
 }
 
+// Polynomials modulo that one, the coefficient of x^0 in the highest bit.
+constexpr std::uint32_t kOne = 0x80000000U;
+constexpr std::uint32_t kXToTheEighth = 0x00800000U;
+
+constexpr std::uint32_t product(std::uint32_t left, std::uint32_t right) {
+  std::uint32_t sum = 0;
+  for (; left != 0; left <<= 1U) {
+    if ((left & kOne) != 0) sum ^= right;
+    right = (right >> 1U) ^ ((right & 1U) != 0 ? kPolynomial : 0U);
+  }
+  return sum;
+}
+
+// x to the power of 8 * bytes: what so many bytes of zeros behind others multiply their sum by.
+constexpr std::uint32_t shift_by(std::uint64_t bytes) {
+  std::uint32_t power = kOne;
+  for (std::uint32_t square = kXToTheEighth; bytes != 0; bytes >>= 1U, square = product(square, square))
+    if ((bytes & 1U) != 0) power = product(power, square);
+  return power;
+}
+
+// From here on a thread of its own is worth its while: what costs is that the pages of a file are mapped one by one.
+constexpr std::size_t kBytesOfAThread = std::size_t{8} << 20U;
+constexpr std::size_t kThreadsMax = 4;
+
 }  // namespace
+
+std::uint32_t crc32_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t second_size) {
+  return product(shift_by(second_size), first) ^ second;
+}
+
+std::uint32_t crc32_on_threads(std::span<const std::byte> bytes, std::size_t threads) {
+  threads = std::clamp<std::size_t>(std::min(threads, bytes.size() / kBytesOfAThread), 1, kThreadsMax);
+  const std::size_t share = bytes.size() / threads;
+  std::array<std::uint32_t, kThreadsMax> sums{};
+  const auto part = [&](std::size_t i) {
+    return bytes.subspan(i * share, i + 1 < threads ? share : bytes.size() - i * share);
+  };
+  {
+    std::array<std::jthread, kThreadsMax> others;
+    for (std::size_t i = 1; i < threads; ++i) {
+      try {
+        others[i] = std::jthread([&sums, &part, i] { sums[i] = crc32(part(i)); });
+      } catch (const std::exception&) {  // no more threads, or no memory for one
+        sums[i] = crc32(part(i));
+      }
+    }
+    sums[0] = crc32(part(0));
+  }
+  std::uint32_t sum = sums[0];
+  for (std::size_t i = 1; i < threads; ++i)
+    sum = crc32_of_both(sum, sums[i], part(i).size());
+  return sum;
+}
 
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
   std::uint32_t sum = ~before;

@@ -10,6 +10,7 @@
 #include "core/bundle/crc32.h"
 #include "core/bundle/path_rules.h"
 #include "core/bundle/zip_format.h"
+#include "core/platform/system_info.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -317,7 +318,7 @@ SharedBytes ZipReader::bytes_of(const ZipEntry& entry) const {
 }
 
 Status ZipReader::check(const ZipEntry& entry) const {
-  if (crc32(bytes_of(entry).bytes) == entry.crc32) return Status();
+  if (crc32_on_threads(bytes_of(entry).bytes, platform::usable_processors()) == entry.crc32) return Status();
   return Status(
       StatusCode::kInvalidModel,
       fmt::format("{}: '{}' is damaged: its CRC-32 is not the one it was written with", name_, printable(entry.name)));

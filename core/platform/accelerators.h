@@ -1,4 +1,5 @@
-// The GPUs and NPUs that the operating system knows, without any vendor's library: for reports, never for correctness.
+// The GPUs and NPUs that the operating system knows, without any vendor's library: accelerators() is for
+// reports, never for correctness.
 //
 // Vendors are numbers here; only the backends know what a number means. Any thread may call these functions.
 #pragma once
@@ -41,5 +42,10 @@ inline constexpr std::size_t kAcceleratorTextMax = 128;
 // names are nodes. At most kAcceleratorsMax. `root` is the folder that contains sys and dev: a fake one in tests. Opens
 // no device.
 [[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
+
+// Whether the system says that there is none, whatever drives it: its list of PCI's devices can be read and has some,
+// none of them of these two classes, and /dev has no folder or node for one. False where the system does not say it, as
+// on Windows. Unlike accelerators() it may be relied on: quicker ways are chosen by it.
+[[nodiscard]] bool has_no_accelerator(const std::filesystem::path& root = "/");
 
 }  // namespace latebind::platform

@@ -177,4 +177,18 @@ std::vector<Accelerator> accelerators(const fs::path& root) {
   return found;
 }
 
+bool has_no_accelerator(const fs::path& root) {
+  std::error_code error;
+  for (const char* node : {"dev/accel", "dev/dri", "dev/dxg"}) {
+    if (fs::exists(root / node, error) || error) return false;
+  }
+  const fs::path pci = root / "sys/bus/pci/devices";
+  const auto addresses = names_in(pci, "");
+  return !addresses.empty() && std::ranges::none_of(addresses, [&](const std::string& address) {
+    const std::uint32_t pci_class = number_of(pci / address / "class") >> 16;
+    // 0: the file cannot be read; a device without a class has 0x00 there as well.
+    return pci_class == 0 || pci_class == kPciDisplay || pci_class == kPciAccelerator;
+  });
+}
+
 }  // namespace latebind::platform

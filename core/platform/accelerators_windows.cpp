@@ -118,4 +118,8 @@ std::vector<Accelerator> accelerators(const std::filesystem::path& /*root*/) {
   return found;
 }
 
+bool has_no_accelerator(const std::filesystem::path& /*root*/) {
+  return false;
+}
+
 }  // namespace latebind::platform

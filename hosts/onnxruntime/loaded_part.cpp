@@ -57,14 +57,13 @@ std::vector<TensorInfo> infos(const lb_model* model, std::size_t count,
 }
 
 // Memory that lives as long as Latebind refers to it.
-template <class Owned>
-lb_model_memory memory_of(const std::shared_ptr<const Owned>& owner, const std::string& bytes, std::int32_t format) {
+lb_model_memory memory_of(const std::shared_ptr<const void>& owner, std::string_view bytes, std::int32_t format) {
   auto memory = LB_INIT(lb_model_memory);
   memory.format = format;
   memory.graph = bytes.data();
   memory.graph_size = bytes.size();
-  memory.context = new std::shared_ptr<const Owned>(owner);
-  memory.release = [](void* context) { delete static_cast<std::shared_ptr<const Owned>*>(context); };
+  memory.context = new std::shared_ptr<const void>(owner);
+  memory.release = [](void* context) { delete static_cast<std::shared_ptr<const void>*>(context); };
   return memory;
 }
 
@@ -112,10 +111,10 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, 
   }
 }
 
-LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::string bundle, const Options& options)
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::shared_ptr<const void> owner,
+                       std::string_view bundle, const Options& options)
     : name_(std::move(name)) {
-  const auto owner = std::make_shared<const std::string>(std::move(bundle));
-  begin(runtime, options, memory_of(owner, *owner, LB_FORMAT_BUNDLE));
+  begin(runtime, options, memory_of(owner, bundle, LB_FORMAT_BUNDLE));
 }
 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::filesystem::path& file,

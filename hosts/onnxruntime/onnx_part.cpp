@@ -121,12 +121,17 @@ std::size_t initializer_size(const Host& host, const ValueView& value) {
   return size;
 }
 
-std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
+std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
   std::size_t size = 0;
   char none = 0;
   // The host tells the size, and calls that an error where it is more than nothing.
   if (abi::Status* too_small = host->ReadOpAttr(attribute, type, &none, 0, &size)) host->ReleaseStatus(too_small);
   if (size > kAttributeBytesMax) throw Failure(abi::kInvalidGraph, "Latebind: an attribute has more than 2 GiB");
+  return size;
+}
+
+std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
+  std::size_t size = attribute_size(host, attribute, type);
   std::string bytes(size, '\0');
   if (size > 0) host.check(host->ReadOpAttr(attribute, type, bytes.data(), size, &size));
   return bytes;

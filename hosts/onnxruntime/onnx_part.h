@@ -80,6 +80,7 @@ class PartWriter {
 [[nodiscard]] std::size_t initializer_size(const Host& host, const ValueView& value);
 
 // The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
+[[nodiscard]] std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
 
 // The numbers of such an array.

@@ -10,6 +10,7 @@
 #include "hosts/onnxruntime/context_file.h"
 #include "hosts/onnxruntime/host_log.h"
 #include "hosts/onnxruntime/onnx_part.h"
+#include "hosts/onnxruntime/payload.h"
 
 namespace latebind::provider {
 namespace {
@@ -301,8 +302,8 @@ std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
 }
 
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
-  std::string payload = text_attribute(host_, node.raw, "ep_cache_context");
-  if (payload.empty()) {
+  auto payload = Payload::read(host_, node.raw, "ep_cache_context");
+  if (payload->text().empty()) {
     throw Failure(abi::kInvalidGraph,
                   "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
   }
@@ -311,9 +312,9 @@ std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const a
   if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
   if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, std::move(payload), options);
+    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, payload, payload->text(), options);
   } else {
-    const fs::path file = context_path(model_file(graph).parent_path(), payload);
+    const fs::path file = context_path(model_file(graph).parent_path(), std::string(payload->text()));
     loaded = std::make_shared<LoadedPart>(*runtime_, node.name, file, options);
   }
   loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
@@ -324,9 +325,9 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
                                                     std::size_t number, abi::Node** context) {
   std::shared_ptr<LoadedPart> loaded;
   if (settings_.embeds_contexts || context == nullptr) {
-    std::string bundle = compile_bundle(*runtime_, name, whole, targets_);
-    if (context != nullptr) *context = make_context_node(host_, name, whole, bundle, true);
-    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, std::move(bundle), options_);
+    const auto bundle = std::make_shared<const std::string>(compile_bundle(*runtime_, name, whole, targets_));
+    if (context != nullptr) *context = make_context_node(host_, name, whole, *bundle, true);
+    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, bundle, *bundle, options_);
   } else {
     const fs::path model = written_model(graph);
     const std::string payload = context_file_name(model, number);

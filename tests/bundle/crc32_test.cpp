@@ -49,5 +49,23 @@ TEST(Crc32Test, GoesOnWhereItWasLeft) {
   }
 }
 
+TEST(Crc32Test, OfTwoPiecesIsThatOfBoth) {
+  const auto bytes = noise(5000);
+  const std::uint32_t whole = crc32(bytes);
+  for (const std::size_t cut : {0U, 1U, 15U, 1000U, 4999U, 5000U}) {
+    const auto second = std::span(bytes).subspan(cut);
+    EXPECT_EQ(crc32_of_both(crc32(std::span(bytes).first(cut)), crc32(second), second.size()), whole) << cut;
+  }
+}
+
+TEST(Crc32Test, OnThreadsIsTheSame) {
+  const auto bytes = noise((std::size_t{33} << 20U) + 5);
+  const std::uint32_t whole = crc32(bytes);
+  for (const std::size_t threads : {0U, 1U, 2U, 3U, 4U, 64U})
+    EXPECT_EQ(crc32_on_threads(bytes, threads), whole) << threads;
+  EXPECT_EQ(crc32_on_threads(std::span(bytes).first(100), 4), crc32(std::span(bytes).first(100)));
+  EXPECT_EQ(crc32_on_threads({}, 4), 0U);
+}
+
 }  // namespace
 }  // namespace latebind::core

@@ -53,6 +53,26 @@ class AcceleratorsTest : public ::testing::Test {
   testing::ScratchFolder root_;
 };
 
+TEST_F(AcceleratorsTest, ThereIsNoneWhereTheSystemSaysSo) {
+  EXPECT_FALSE(has_no_accelerator(root_.path())) << "there is no list to read";
+  add_pci("0000:00:02.0", "0x020000", "0x1af4", "0x1000", "virtio-pci");
+  EXPECT_TRUE(has_no_accelerator(root_.path()));
+  add_pci("0000:00:03.0", "0x030000", "0x8086", "0x643e", "");
+  EXPECT_FALSE(has_no_accelerator(root_.path())) << "a display that nothing drives";
+}
+
+TEST_F(AcceleratorsTest, ThereMayBeOneWhereTheListDoesNotSay) {
+  add_pci("0000:00:02.0", "0x020000", "0x1af4", "0x1000", "virtio-pci");
+  for (const char* node : {"dev/dxg", "dev/dri/renderD128", "dev/accel/accel0"}) {
+    add_node(node, 0600);
+    EXPECT_FALSE(has_no_accelerator(root_.path())) << node;
+    fs::remove_all(root_ / "dev");
+  }
+  EXPECT_TRUE(has_no_accelerator(root_.path()));
+  fs::create_directories(root_ / "sys/bus/pci/devices/0000:00:04.0");
+  EXPECT_FALSE(has_no_accelerator(root_.path())) << "a device whose class cannot be read";
+}
+
 TEST_F(AcceleratorsTest, WithoutAnyTheListIsEmpty) {
   EXPECT_THAT(accelerators(root_.path()), IsEmpty());
   EXPECT_THAT(accelerators(root_ / "nowhere"), IsEmpty());

@@ -210,6 +210,24 @@ def blob(place, target):
     return (place / "model" / f"npu-{target}-f16-1x128" / "model.blob").read_bytes()
 
 
+def test_they_are_compiled_for_through_stock_onnxruntime(tmp_path):
+    """By OrtCompileApi of a host that knows nothing of Latebind but the file of its provider."""
+    host = BINARIES / "compile_through_host.exe"
+    begin = z(ONNXRUNTIME / "onnxruntime.dll"), z(BINARIES / "onnxruntime_providers_latebind.dll")
+    listed = good(*begin, "-", "-", program=host).stdout.split("\n")
+    assert "openvino:CPU 0" in listed and all(f"openvino:NPU.{target} 1" in listed for target in TARGETS), listed
+    model, compiled = tmp_path / "model.onnx", tmp_path / "model_ctx.onnx"
+    native("export", "--model", MODEL, "-o", model)
+    devices = [f"openvino:NPU.{target}" for target in TARGETS]
+    good(*begin, z(model), z(compiled), *devices, "input_shapes=1x128,1x128", program=host)
+    assert compiled.stat().st_size < 10_000
+    variants = native("inspect", "--json", tmp_path / "model_ctx_latebind_0.lbundle")
+    assert all(f'"{device}"' in variants for device in devices), variants
+    # Where there is no OpenVINO there is no such device.
+    refused = run(*begin, z(model), z(compiled), *devices, program=host, env=NOWHERE)
+    assert refused.returncode == 1 and "not all of these devices are there" in refused.stderr
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_blob_is_of_its_npu(npus, target):
     image = blob(npus[0], target)

@@ -12,8 +12,9 @@
 namespace latebind::platform {
 namespace {
 
-// What is read within one is what counts at most: some ten MiB.
-constexpr std::chrono::milliseconds kPeriod{4};
+// What is read within one is what counts at most: some tens of MiB. Each release makes the reader fault again where it
+// was.
+constexpr std::chrono::milliseconds kPeriod{16};
 
 // Less is not worth a thread.
 constexpr std::size_t kLeast = std::size_t{8} << 20;

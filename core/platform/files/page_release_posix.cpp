@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <fstream>
@@ -16,7 +18,7 @@
 namespace latebind::platform {
 namespace {
 
-// "7f0a…-7f0b… r--p 00000000 fe:00 1234 /path": the first line of a mapping in /proc/self/smaps.
+// "7f0a…-7f0b… r--p 00000000 fe:00 1234 /path": a line of /proc/self/maps.
 struct Mapping {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -31,7 +33,6 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-// Nothing for the lines that tell more about the mapping before them.
 std::optional<Mapping> parse_mapping(std::string_view line) {
   Mapping mapping;
   const std::string_view range = next_word(line);
@@ -46,21 +47,31 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   return mapping;
 }
 
-// Checked first, because it is quick: the system looks at every page for what it tells in smaps.
-bool touches_unwritable_file(std::uintptr_t begin, std::uintptr_t end) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto mapping = parse_mapping(line);
-    if (!mapping || mapping->begin >= end) return false;
-    if (mapping->end > begin && mapping->of_a_file && mapping->read_only) return true;
+// Whether no page of these addresses is the process's own, as one of a private mapping is that was written to. Of each
+// the system says, in /proc/self/pagemap, where it is; that of smaps, it would have to count for the whole process.
+bool is_all_the_files(std::uintptr_t begin, std::uintptr_t end) {
+  constexpr std::uint64_t kPresent = std::uint64_t{1} << 63U;
+  constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62U;
+  constexpr std::uint64_t kOfAFile = std::uint64_t{1} << 61U;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<std::uint64_t, 4096> entries{};
+  std::uintptr_t next = begin / page;
+  const std::uintptr_t last = (end + page - 1) / page;
+  bool is_all = true;
+  while (is_all && next < last) {
+    const std::size_t wanted = std::min<std::size_t>(entries.size(), last - next);
+    const ::ssize_t read =
+        ::pread(file, entries.data(), wanted * sizeof entries[0], static_cast<::off_t>(next * sizeof entries[0]));
+    const std::size_t count = read > 0 ? static_cast<std::size_t>(read) / sizeof entries[0] : 0;
+    is_all = count > 0 && std::none_of(entries.begin(), entries.begin() + count, [](std::uint64_t entry) {
+               return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfAFile) == 0;
+             });
+    next += count;
   }
-  return false;
-}
-
-// "Anonymous:             4 kB": pages that are not the file's any more.
-bool tells_of_own_pages(std::string_view line) {
-  const std::string_view key = next_word(line);
-  return (key == "Anonymous:" || key == "Swap:" || key == "Private_Hugetlb:") && next_word(line) != "0";
+  ::close(file);
+  return is_all;
 }
 
 }  // namespace
@@ -69,29 +80,16 @@ std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   const std::uintptr_t end = begin + bytes.size();
   std::vector<std::span<const std::byte>> parts;
-  if (!touches_unwritable_file(begin, end)) return parts;
-  std::optional<Mapping> mapping;  // that the lines describe, when it is a read-only mapping of a file
-  bool is_unwritten = false;       // its line on pages was there, and there are none
-  const auto take = [&] {
-    if (!mapping || !is_unwritten) return;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const auto mapping = parse_mapping(line);
+    if (!mapping || mapping->begin >= end) break;
     const std::uintptr_t from = std::max(begin, mapping->begin);
     const std::uintptr_t to = std::min(end, mapping->end);
-    if (from < to) parts.push_back(bytes.subspan(from - begin, to - from));
-  };
-  std::ifstream smaps("/proc/self/smaps");
-  for (std::string line; std::getline(smaps, line);) {
-    if (const auto next = parse_mapping(line)) {
-      take();
-      if (next->begin >= end) return parts;
-      is_unwritten = false;
-      mapping = next->end > begin && next->of_a_file && next->read_only ? next : std::nullopt;
-    } else if (line.starts_with("Anonymous:")) {
-      is_unwritten = !tells_of_own_pages(line);
-    } else if (tells_of_own_pages(line)) {
-      mapping.reset();
-    }
+    if (from >= to || !mapping->of_a_file || !mapping->read_only) continue;
+    // Of the whole mapping: what was written to anywhere is somebody's memory.
+    if (is_all_the_files(mapping->begin, mapping->end)) parts.push_back(bytes.subspan(from - begin, to - from));
   }
-  take();
   return parts;
 }
 

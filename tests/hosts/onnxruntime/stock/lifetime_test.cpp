@@ -1,5 +1,6 @@
 // Registration, sessions and their ends in stock ONNX Runtime, in order and on many threads.
 #include <barrier>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -111,6 +112,21 @@ TEST_F(StockLifetimeTest, UnregisteringWhileSessionsRunIsRefusedOrChangesNothing
     EXPECT_EQ(run(session), "");
     api().ReleaseSession(session);
   }
+}
+
+TEST_F(StockLifetimeTest, NobodyWaitsForADeviceThatHangs) {
+  OrtSession* session = nullptr;
+  ASSERT_EQ(session_of(plus_one_model(), &session, {{"failover.run_timeout_ms", "50"}}), "");
+  fake_.script("hang\n");
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_NE(run(session).find("50 ms"), std::string::npos) << run(session);
+  api().ReleaseSession(session);
+  unregister();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  fake_.script("");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (fake_.alive("request") != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
 }
 
 }  // namespace
