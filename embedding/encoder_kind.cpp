@@ -68,7 +68,8 @@ Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const 
                       core::read_text(*own.read, "model_type", "", platform::path_to_utf8(own.file)));
   if (type == "CrossEncoder") return EncoderKind::kCrossEncoder;
   if (type == "SparseEncoder") return EncoderKind::kSparseEncoder;
-  if (type.empty() || type == "SentenceTransformer") return EncoderKind::kEmbedder;
+  // The reference takes no word at all for this one, but null and no letters for another.
+  if (type == "SentenceTransformer" || !own.read->contains("model_type")) return EncoderKind::kEmbedder;
   return unsupported_file(own.file,
                           fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
                                       "vector for a text, CrossEncoder, SparseEncoder and MultiVectorEncoder (ColBERT)",

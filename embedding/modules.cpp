@@ -196,6 +196,24 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
   return {};
 }
 
+// What Normalize gives length 1. Older ones have no configuration, and perhaps no folder of their own.
+Result<std::string> read_normalize(const ModelFiles& files, const path& place, bool has_folder, Modules& modules) {
+  const path file = place / "config.json";
+  LB_ASSIGN_OR_RETURN(const auto config,
+                      has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
+  if (!config) return std::string(kVector);
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
+  LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
+  if (output != input) {
+    return unsupported_file(
+        file, fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must be the same",
+                          printable(output), printable(input)));
+  }
+  modules.files.push_back(file);
+  return input;
+}
+
 // One of a multi-vector encoder's, behind the network.
 Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
                          const path& place, Modules& modules) {
@@ -208,24 +226,9 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
     return {};
   }
   if (kind == "Normalize") {
-    const path file = place / "config.json";
-    LB_ASSIGN_OR_RETURN(const auto config,
-                        has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
-    std::string input(kVector);
-    if (config) {
-      const std::string name = platform::path_to_utf8(file);
-      LB_ASSIGN_OR_RETURN(input, read_text(*config, "module_input_name", kVector, name));
-      LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
-      if (output != input) {
-        return unsupported_file(file,
-                                fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must "
-                                            "be the same",
-                                            printable(output), printable(input)));
-      }
-      modules.files.push_back(file);
-    }
+    LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
     // There is no vector of a text: the reference leaves all as it is.
-    if (input == kTokenVectors) modules.normalize = true;
+    if (vectors == kTokenVectors) modules.normalize = true;
     return {};
   }
   // What was made for one vector is left out where a model that was is read as this.
@@ -271,14 +274,20 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
     LB_ASSIGN_OR_RETURN(modules.sparse, read_sparse_pooling(files, *modules.pooling_file));
     return {};
   }
+  const bool has_folder = place != folder && place != modules.transformer;
   if (kind == "Normalize" && is_open) {
+    LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
+    if (vectors != kVector) {
+      return unsupported_file(place / "config.json", fmt::format("'module_input_name' is '{}'; only {} is supported",
+                                                                 printable(vectors), kVector));
+    }
     modules.normalize = true;
     return {};
   }
   // Only training has dropouts.
   if (kind == "Dropout" && is_open) return {};
   // A module of its own: weights of the model's own folder are the transformer's.
-  if ((kind == "Dense" || kind == "LayerNorm") && is_open && place != folder && place != modules.transformer)
+  if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_behind(files, std::string(kind), place, modules);
   return unsupported_file(file,
                           fmt::format("the module '{}' as number {} is not supported; supported are Transformer "

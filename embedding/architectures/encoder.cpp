@@ -281,6 +281,10 @@ Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place
 }
 
 Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) {
+  if (const std::string bias = dense.place + "linear.bias"; !dense.has_bias && weights_.contains(bias)) {
+    return Status(core::StatusCode::kInvalidModel,
+                  fmt::format("there is a tensor '{}', but 'bias' is false in the module's config.json", bias));
+  }
   LB_ASSIGN_OR_RETURN(Value y, linear(x, dense.place + "linear", dense.in, dense.out, dense.has_bias));
   if (dense.activation) y = graph_.add(graph::Activation{.x = y, .function = *dense.activation});
   if (dense.residual == Residual::kNone) return y;

@@ -72,6 +72,24 @@ TEST(BuildModelTest, RefusesAWeightsFileOfAnotherModel) {
   EXPECT_THAT(model.status().to_string(), HasSubstr("embeddings.word_embeddings.weight"));
 }
 
+TEST(BuildModelTest, ABiasThatTheFilesDisagreeAboutIsRefused) {
+  const testing::ScratchFolder scratch;
+  scratch.copy_tiny_bert();
+  for (const char* file :
+       {"modules.json", "1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors",
+        "3_Dense/config.json", "3_Dense/model.safetensors", "4_LayerNorm/config.json", "4_LayerNorm/model.safetensors"})
+    scratch.write(file, testing::read_file(testing::data_folder() / "modules" / "behind" / file));
+  const auto refusal = [&scratch](const char* module, bool has_bias) {
+    scratch.set(std::string(module) + "/config.json", "bias", has_bias);
+    const auto model = build_model(*ModelFolder::open(scratch.path()), {});
+    scratch.set(std::string(module) + "/config.json", "bias", !has_bias);
+    return model.ok() ? "it was taken" : model.status().to_string();
+  };
+  ASSERT_TRUE(build_model(*ModelFolder::open(scratch.path()), {}).ok());
+  EXPECT_THAT(refusal("2_Dense", true), HasSubstr("no tensor 'linear.bias'"));
+  EXPECT_THAT(refusal("3_Dense", false), HasSubstr("'3_Dense/linear.bias', but 'bias' is false"));
+}
+
 TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   const testing::ScratchFolder scratch;
   scratch.copy_tiny_bert();

@@ -142,6 +142,30 @@ TEST_F(ModelFolderTest, RefusesAPoolingThatDoesNotFit) {
   expect(StatusCode::kNotFound, {"1_Pooling", "modules.json names it"});
 }
 
+TEST_F(ModelFolderTest, NormalizeIsOfTheTextsVector) {
+  const std::string file = "2_Normalize/config.json";
+  EXPECT_TRUE(open()->normalize) << "without a file";
+  scratch_.write(file, R"({"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"})");
+  EXPECT_TRUE(open()->normalize);
+  EXPECT_THAT(open()->small_files, Contains(scratch_.path() / file)) << "a bundle takes it along";
+  scratch_.set(file, "module_output_name", "token_embeddings");
+  expect(StatusCode::kUnsupported, {file, "'module_output_name' is 'token_embeddings'"});
+  scratch_.set(file, "module_input_name", "token_embeddings");
+  expect(StatusCode::kUnsupported, {file, "'module_input_name' is 'token_embeddings'; only sentence_embedding"});
+}
+
+TEST_F(ModelFolderTest, AnotherKindOfModelIsRefused) {
+  const std::string file = "config_sentence_transformers.json";
+  scratch_.write(file, R"({"model_type": "SentenceTransformer"})");
+  EXPECT_TRUE(open().ok());
+  for (const json& other : {json("Other"), json(""), json(nullptr)}) {
+    scratch_.write(file, json{{"model_type", other}}.dump());
+    expect(StatusCode::kUnsupported, {file, "'model_type' is '", "supported are SentenceTransformer"});
+  }
+  scratch_.write(file, "{}");
+  EXPECT_TRUE(open().ok());
+}
+
 TEST_F(ModelFolderTest, RefusesOtherModulesByName) {
   const auto modules = [&](std::initializer_list<const char*> kinds) {
     json list = json::array();
