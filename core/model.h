@@ -197,7 +197,8 @@ struct Blob {
   SharedBytes bytes;
   // The vendor's own compatibility string, which only the vendor understands; empty when it gives none.
   std::string compatibility{};
-  // Whoever loads it makes a copy; else it is used where it lies, which may be a mapping.
+  // Whoever loads it makes a copy, or one costs little beside a blob that is stored whole; else it is used where it
+  // lies, which may be a mapping.
   bool is_copied = false;
 };
 

@@ -164,21 +164,17 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
 Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, bool anew) {
   const LogHold hold;
   const std::lock_guard loading(slot.loading);
-  std::shared_ptr<Executable> spoiled;
+  bool is_spoiled = false;
   {
     const std::lock_guard lock(mutex_);
     if (!anew && is_usable(slot.executable)) return slot.executable;  // another request was faster
-    if (slot.executable && !is_usable(slot.executable)) {
-      spoiled = std::move(slot.executable);
-      slot.executable = nullptr;
-      slot.attestation = nullptr;
-    }
+    is_spoiled = slot.executable && !is_usable(slot.executable);
   }
-  if (spoiled) {
+  if (is_spoiled) {
     log(LogLevel::kInfo,
         fmt::format("{} loads {} again: a run without enough memory has spoiled it", slot.name, model_name_));
-    spoiled = nullptr;  // before there is another
   }
+  let_go(slot);  // before there is another
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
   const std::lock_guard lock(mutex_);
@@ -194,6 +190,15 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   slot.executable = executable;
   slot.attestation = nullptr;
   return executable;
+}
+
+// A vendor may keep a device that was lost as long as anything on it lives (WebGPU's provider does): what is loaded
+// again beside it would be on that device, too.
+void PlacedModel::State::let_go(Slot& slot) {
+  std::shared_ptr<Executable> last;
+  const std::lock_guard lock(mutex_);
+  last.swap(slot.executable);
+  slot.attestation = nullptr;
 }
 
 std::vector<PlacementStep> PlacedModel::State::refusals() const {

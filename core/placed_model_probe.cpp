@@ -122,7 +122,8 @@ void PlacedModel::State::load_standby(Slot& slot) {
 }
 
 // A real inference on made-up values; a second try with the model loaded again, because a device that was reset forgets
-// what was on it. One that hangs does not get a second run. Where no shapes are known, the next request is let through.
+// what was on it. Where that fails as well, nothing stays loaded while the device rests. One that hangs does not get a
+// second run. Where no shapes are known, the next request is let through.
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
@@ -134,6 +135,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   const RunOptions until_leaving{.cancellation = leaving_};
   if (is_usable(executable)) answer = ask(slot, *executable, until_leaving, &said);
   if (answer == Answer::kFails || answer == Answer::kNotAskable) {
+    executable = nullptr;
     auto loaded = load(slot, true, until_leaving);
     if (leaving_.is_requested()) return;
     if (!loaded.ok()) {
@@ -141,6 +143,10 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
       return;
     }
     answer = ask(slot, **loaded, until_leaving, &said);
+    if (answer == Answer::kFails) {
+      *loaded = nullptr;
+      let_go(slot);
+    }
   }
   if (leaving_.is_requested()) return;
   switch (answer) {

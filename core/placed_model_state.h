@@ -138,6 +138,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
                                                        const std::vector<PlacementStep>& met) const;
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
   Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
+  void let_go(Slot& slot);
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);

@@ -50,6 +50,12 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
                               PlacementStep::refused(found->id(), Status(StatusCode::kDeviceNotFound, why))};
 }
 
+// A library that is not there, for a device that is named: with what to type for that one, where it is known.
+Status absence_of(const Status& backend, const std::string& why_not) {
+  if (why_not.empty()) return backend;
+  return Status(backend.code(), why_not).with_details(std::string(backend.details()));
+}
+
 struct Offer {
   Status status;
   std::vector<Device> devices;
@@ -206,11 +212,20 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       if (!term.backend.empty() && term.backend != backend->name()) continue;
       const Offer& offer = offers.find(backend->name())->second;
       if (!offer.status.ok()) {
+        std::string why_not;
+        if (offer.is_absent && !term.device.empty()) {
+          const auto of_this = [device = term.device](Backend& one) -> Result<std::string> {
+            return one.why_not(device);
+          };
+          auto asked = ask<std::string>(backend, of_this, limits);
+          if (asked.ok()) why_not = *std::move(asked);
+        }
+        const Status why = absence_of(offer.status, why_not);
         refusals.push_back({0,
                             false,
                             backend_rank,
                             offer.is_absent,
-                            {std::nullopt, PlacementStep::refused(std::string(backend->name()), offer.status)}});
+                            {std::nullopt, PlacementStep::refused(std::string(backend->name()), why)}});
         continue;
       }
       for (const Device& device : offer.devices) {

@@ -211,7 +211,10 @@ class OnnxruntimeBackend final : public core::Backend {
       return make_executable(std::move(session), options);
     }
     LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
-    LB_ASSIGN_OR_RETURN(auto session, load_model(vendor.environment, model, options, &place.use));
+    auto loaded = load_model(vendor.environment, model, options, &place.use);
+    const KnownProvider* const known = known_provider(place.provider);
+    if (!loaded.ok() && known != nullptr) return explained(*known, loaded.status(), core::own_system());
+    LB_ASSIGN_OR_RETURN(auto session, std::move(loaded));
     return make_executable(std::move(session), options, &place);
   }
 
@@ -253,7 +256,12 @@ class OnnxruntimeBackend final : public core::Backend {
   [[nodiscard]] std::string why_not(std::string_view device) override {
     if (std::string reason = core::Backend::why_not(device); !reason.empty()) return reason;
     const auto vendor = vendor_now();
-    return vendor.ok() ? vendor->plugins->why_not(device) : std::string();
+    if (vendor.ok()) return vendor->plugins->why_not(device);
+    const KnownProvider* const known = known_provider_of_device(device);
+    const bool is_absent = vendor.status().code() == StatusCode::kLibraryNotFound && !loader_.is_expected();
+    if (known == nullptr || !is_absent) return {};
+    return fmt::format("ONNX Runtime with {} is not here: install it ({})", known->provider,
+                       install_command_with_runtime(*known));
   }
 
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
@@ -261,7 +269,7 @@ class OnnxruntimeBackend final : public core::Backend {
     diagnosis.install_hint = loader_.wanted().install_command;
     diagnosis.search = loader_.trace();
     if (devices != nullptr) {
-      diagnosis.hardware = hardware_notes(platform::accelerators(), *devices, diagnosis.install_hint);
+      diagnosis.hardware = hardware_notes(platform::accelerators(), *devices);
     }
     if (diagnosis.search.empty() || !diagnosis.search.back().opened) return diagnosis;
     if (const auto vendor = vendor_now(); vendor.ok()) {
@@ -343,8 +351,9 @@ class OnnxruntimeBackend final : public core::Backend {
   // Why the compiler of a known provider cannot be used, when more is known than that it is not installed.
   static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
     if (plugins == nullptr) {
-      device.metadata["Missing"] = fmt::format(
-          "ONNX Runtime: {}; {}", core::pip_command("onnxruntime", core::own_system()), device.metadata["Missing"]);
+      device.metadata["Missing"] =
+          fmt::format("ONNX Runtime with {} and its compiler {}: {}", known.provider,
+                      core::library_name(known.compiler_stem, core::own_system()), install_command_with_runtime(known));
       return;
     }
     for (const core::UnavailablePart& part : plugins->unavailable()) {

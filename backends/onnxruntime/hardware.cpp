@@ -45,8 +45,7 @@ std::string name_of(const Accelerator& one, const Maker& maker) {
 }  // namespace
 
 std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
-                                         const core::Result<std::vector<Device>>& devices,
-                                         const std::string& install_hint, core::System system) {
+                                         const core::Result<std::vector<Device>>& devices, core::System system) {
   std::vector<HardwareNote> notes;
   for (const Accelerator& one : found) {
     if (one.kind != platform::AcceleratorClass::kRender) continue;
@@ -63,8 +62,8 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
       return device.kind == DeviceKind::kGpu && known != nullptr && known->is_for_gpus_of(one.vendor_id);
     };
     if (!devices.ok()) {
-      problems.push_back({"ONNX Runtime, which would use it, is not here or does not work",
-                          fmt::format("{}; {}", install_hint, install_command(provider))});
+      problems.push_back(
+          {"ONNX Runtime, which would use it, is not here or does not work", install_command_with_runtime(provider)});
     } else if (std::ranges::none_of(*devices, is_such)) {
       problems.push_back({fmt::format("{}, which would use it, is not here or does not work", provider.provider),
                           install_command(provider)});

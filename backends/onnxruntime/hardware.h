@@ -14,11 +14,10 @@
 
 namespace latebind::onnxruntime {
 
-// One note for each GPU among `found`. `devices`: those that the backend lists, or why it cannot be asked;
-// `install_hint`: what to type then. `system`: the system for which remedies are worded.
+// One note for each GPU among `found`. `devices`: those that the backend lists, or why it cannot be asked. `system`:
+// the system for which remedies are worded.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,
-                                                             const std::string& install_hint,
                                                              core::System system = core::own_system());
 
 }  // namespace latebind::onnxruntime

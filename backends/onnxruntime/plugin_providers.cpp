@@ -340,9 +340,8 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
 }
 
 std::string PluginProviders::why_not(std::string_view device) {
-  const auto known =
-      std::ranges::find(known_providers(), device.substr(0, device.find('.')), &KnownProvider::short_name);
-  if (known == known_providers().end()) return {};
+  const KnownProvider* const known = known_provider_of_device(device);
+  if (known == nullptr) return {};
   const auto found = any_of(known->provider);
   return found.ok() ? std::string() : std::string(found.status().message());
 }

@@ -52,16 +52,22 @@ constexpr std::array kKnown{
                   .options = kExactly,
                   .gpus_of = kNvidia},
     // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
-    KnownProvider{.short_name = "WebGpu",
-                  .provider = kWebGpuProvider,
-                  .library_stem = "onnxruntime_providers_webgpu",
-                  .package_folder = "onnxruntime_ep_webgpu",
-                  .package = "onnxruntime-ep-webgpu",
-                  .compiles = false,
-                  .one_session_at_a_time = true,
-                  .why_one_precision = "WebGPU computes in what a model is written in, which is f32, and its provider "
-                                       "does not tell whether an adapter has f16 (shader-f16)",
-                  .gpus_of = 0},
+    KnownProvider{
+        .short_name = "WebGpu",
+        .provider = kWebGpuProvider,
+        .library_stem = "onnxruntime_providers_webgpu",
+        .package_folder = "onnxruntime_ep_webgpu",
+        .package = "onnxruntime-ep-webgpu",
+        .compiles = false,
+        .one_session_at_a_time = true,
+        .explanation = {"Failed to get a WebGPU adapter",
+                        "no Vulkan driver for a GPU is here, or none that does what WebGPU needs: install its "
+                        "maker's, with Vulkan's loader (Debian: sudo apt install mesa-vulkan-drivers)",
+                        "no graphics driver is here that does what WebGPU needs: install the newest of the "
+                        "GPU's maker"},
+        .why_one_precision = "WebGPU computes in what a model is written in, which is f32, and its provider "
+                             "does not tell whether an adapter has f16 (shader-f16)",
+        .gpus_of = 0},
     // Not before WebGPU: nobody has run it here yet.
     KnownProvider{.short_name = "TensorRtRtx",
                   .provider = "NvTensorRTRTXExecutionProvider",
@@ -82,6 +88,17 @@ std::span<const KnownProvider> known_providers() {
 const KnownProvider* known_provider(std::string_view provider) {
   const auto* const found = std::ranges::find(kKnown, provider, &KnownProvider::provider);
   return found == kKnown.end() ? nullptr : found;
+}
+
+const KnownProvider* known_provider_of_device(std::string_view device) {
+  const auto* const found = std::ranges::find(kKnown, device.substr(0, device.find('.')), &KnownProvider::short_name);
+  return found == kKnown.end() ? nullptr : found;
+}
+
+core::Status explained(const KnownProvider& known, const core::Status& failure, core::System system) {
+  const Explanation& one = known.explanation;
+  if (one.says.empty() || failure.to_string().find(one.says) == std::string::npos) return failure;
+  return failure.with_context(system == core::System::kWindows ? one.means_on_windows : one.means);
 }
 
 bool only_compiles(std::string_view provider, core::DeviceKind kind) {
@@ -119,6 +136,11 @@ core::Result<TargetName> find_target(std::string_view device_name) {
 
 std::string install_command(const KnownProvider& known) {
   return core::pip_command(known.package, core::own_system());
+}
+
+std::string install_command_with_runtime(const KnownProvider& known) {
+  if (known.of_runtime) return install_command(known);
+  return core::pip_command(fmt::format("onnxruntime {}", known.package), core::own_system());
 }
 
 std::string device_name(const TargetName& name) {

@@ -44,6 +44,13 @@ struct Needs {
   std::string_view packages{};
 };
 
+// What a failure means in which a provider says this, and what to type.
+struct Explanation {
+  std::string_view says{};
+  std::string_view means{};
+  std::string_view means_on_windows{};
+};
+
 struct KnownProvider {
   std::string_view short_name;        // "QNN": the device's name
   std::string_view provider;          // "QNNExecutionProvider": it must be registered under this name
@@ -59,6 +66,8 @@ struct KnownProvider {
   bool of_runtime = false;
   Needs needs{};
   std::span<const DefaultOption> options{};
+  // Of its failure to make a session; empty: none is known.
+  Explanation explanation{};
   // Why its devices compute in one precision only; empty: nothing is known of it.
   std::string_view why_one_precision{};
   // Whose GPUs it computes on, by vendor of PCI; 0: on those of every maker; kNoGpus.
@@ -73,10 +82,15 @@ struct KnownProvider {
 inline constexpr std::string_view kWebGpuProvider = "WebGpuExecutionProvider";
 inline constexpr std::string_view kCudaProvider = "CUDAExecutionProvider";
 inline constexpr std::uint32_t kNvidia = 0x10DE;
-// What to type to install it.
+// What to type to install it; the second where ONNX Runtime is not here either.
 [[nodiscard]] std::string install_command(const KnownProvider& known);
+[[nodiscard]] std::string install_command_with_runtime(const KnownProvider& known);
 // Null when it is not in the table.
 [[nodiscard]] const KnownProvider* known_provider(std::string_view provider);
+// The one that "WebGpu.GPU.0" is a device of, or "QNN.v73" a target. Null when there is none.
+[[nodiscard]] const KnownProvider* known_provider_of_device(std::string_view device);
+// The failure with what it means first, where that is known.
+[[nodiscard]] core::Status explained(const KnownProvider& known, const core::Status& failure, core::System system);
 // True for the CPU of a provider with targets: the vendor's compiler runs on it, but it loads no model itself.
 [[nodiscard]] bool only_compiles(std::string_view provider, core::DeviceKind kind);
 // "libx.so.1.2" for the library "libx.so", and that itself.

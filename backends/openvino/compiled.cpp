@@ -274,11 +274,14 @@ Result<Blob> export_blob(const Compiled& compiled) {
   if (exported->file->bytes().empty()) {
     return Status(StatusCode::kDeviceFailed, fmt::format("OpenVINO exported nothing for {}", compiled.device));
   }
-  return Blob{.backend = kBackendName,
-              .device = compiled.device,
-              .runtime_version = library.version,
-              .precision = compiled.active.precision,
-              .bytes = {.owner = exported, .bytes = exported->file->bytes()}};
+  return Blob{
+      .backend = kBackendName,
+      .device = compiled.device,
+      .runtime_version = library.version,
+      .precision = compiled.active.precision,
+      .bytes = {.owner = exported, .bytes = exported->file->bytes()},
+      // A CPU computes from the weights where they lie. An NPU's compiler puts them into the blob of every length.
+      .is_copied = device_base(compiled.device) == "NPU"};
 }
 
 }  // namespace latebind::openvino

@@ -70,7 +70,8 @@ Exit fail(const Status& status) {
   if (status.code() == StatusCode::kCancelled) return Exit::kFailed;
   std::string_view rest = status.details();
   const bool shown = tells_details.load();
-  note(status.to_string() + (rest.empty() || shown ? "" : " (`latebind doctor` tells more, and so does --verbose)"));
+  note(status.to_string() +
+       (rest.empty() || shown ? "" : " (`latebind doctor` tells more, and so does this command after `latebind -v`)"));
   while (shown && !rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());
     note(fmt::format("  {}", rest.substr(0, end)));

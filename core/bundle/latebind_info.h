@@ -65,7 +65,7 @@ struct LatebindInfo {
   std::map<std::string, std::string> assets;
   std::vector<RecordedFile> files;  // every file of the variant's folder
   LeftNodes left_to_cpu;            // of a blob that is not the whole model
-  // Of a blob: whoever loads it makes a copy, so that nothing is lost where it is stored as a difference.
+  // Of a blob: it need not lie in a mapping to be loaded (Blob::is_copied), and may be stored as a difference.
   bool is_copied = false;
   // `model` is not stored, but is to be made of this.
   std::optional<StoredDifference> difference;

@@ -250,12 +250,12 @@ def test_what_to_type_is_one_short_line_and_the_places_follow_for_those_who_ask(
     program, env = empty_prefix(tmp_path)
     line = ["embed", "--model", MODEL, "--device", "openvino:CPU"]
     said = bad(1, *line, input=LINES, program=program, env=env)
-    assert "OpenVINO is not here: install it (pip install -U --target " in said and "--verbose" in said
+    assert "OpenVINO is not here: install it (pip install -U --target " in said and "after `latebind -v`" in said
     assert len(said) < 400 and "no such" not in said, said
     done = run("-v", *line, input=LINES, program=program, env=env)
     lines = done.stderr.splitlines()
     (error,) = [at for at, one in enumerate(lines) if "install it (pip install" in one and "no device of" in one]
-    assert done.returncode == 1 and "--verbose" not in lines[error]
+    assert done.returncode == 1 and "`latebind -v`" not in lines[error]
     places = [one for one in lines[error + 1 :] if one.startswith("latebind:   openvino: ")]
     assert len(places) > 5 and any("LATEBIND_OPENVINO_LIBRARY may name" in one for one in places), lines
 

@@ -143,6 +143,34 @@ TEST_F(PlacedModelTest, ADeviceThatForgotItsModelGetsItAnew) {
   EXPECT_GT(backend->loads, loads + 1);  // the CPU, then the NPU anew
 }
 
+TEST_F(PlacedModelTest, ALostDeviceIsLetGoOfBeforeItIsLoadedAgain) {
+  script_npu();
+  // A vendor whose device stays lost as long as anything that was loaded on it lives.
+  const auto device = std::make_shared<std::atomic<bool>>(false);
+  backend->run_scripts["NPU"] = [device, script = backend->run_scripts["NPU"]](const RunOptions& run) {
+    return *device ? Status(StatusCode::kDeviceFailed, "the device is lost") : script(run);
+  };
+  // This one and the script's.
+  backend->load_scripts["NPU"] = [device_use = std::weak_ptr(device)] {
+    if (device_use.use_count() <= 2) *device_use.lock() = false;
+  };
+  const auto placed = load();
+  // A second model on it, which fails only when it is asked.
+  const auto other = load();
+  ASSERT_TRUE(run(*placed).ok());
+  ASSERT_TRUE(run(*other).ok());
+  *device = true;
+  std::string by;
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "CPU");
+  ASSERT_TRUE(run(*other, &by).ok());
+  EXPECT_EQ(by, "CPU");
+  while (placed->attestation()->fallback || other->attestation()->fallback)
+    std::this_thread::yield();
+  ASSERT_TRUE(run(*placed, &by).ok());
+  EXPECT_EQ(by, "NPU");
+}
+
 TEST_F(PlacedModelTest, TheCallersMistakeIsNotTheDevices) {
   script_npu();
   const auto placed = load();

@@ -122,6 +122,21 @@ TEST_F(PlacementTest, AnAbsentLibraryThatNobodyExpectsIsNoNewsBesideADeviceThatN
   EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
 }
 
+TEST_F(PlacementTest, WhatToTypeForADeviceIsForTheOneThatIsNamed) {
+  first->availability = Status(StatusCode::kLibraryNotFound, "not here: install first").with_details("looked there");
+  first->reasons = {{"GPU", "not here: install first and its GPU part"}};
+  const auto refusal = [&](const char* text) {
+    return Placement::parse(text, registry)->resolve(registry).front().refusal;
+  };
+  EXPECT_EQ(refusal("first:GPU").reason, "not here: install first and its GPU part");
+  EXPECT_EQ(refusal("first:GPU").details, "looked there");
+  EXPECT_EQ(refusal("first:NPU").reason, "not here: install first");
+  EXPECT_EQ(refusal("first").reason, "not here: install first");
+  // One that is there and broken has a reason of its own.
+  first->availability = Status(StatusCode::kLibraryUnusable, "damaged");
+  EXPECT_EQ(refusal("first:GPU").reason, "damaged");
+}
+
 TEST_F(PlacementTest, APreferredDeviceIsNoSecondChoiceToWhatWouldNotHaveAnsweredFirst) {
   const auto third = std::make_shared<test::ScriptedBackend>("third");
   third->with("CPU", DeviceKind::kCpu);

@@ -41,7 +41,7 @@ std::vector<Device> with_provider() {
 
 HardwareNote note_of(const Accelerator& one, const core::Result<std::vector<Device>>& devices,
                      core::System system = core::System::kLinux) {
-  const auto notes = hardware_notes({&one, 1}, devices, "install onnxruntime", system);
+  const auto notes = hardware_notes({&one, 1}, devices, system);
   EXPECT_THAT(notes, SizeIs(1));
   return notes.empty() ? HardwareNote{} : notes.front();
 }
@@ -90,19 +90,25 @@ TEST(OnnxruntimeHardwareTest, ForNvidiasThereIsAProviderOfTheMakers) {
   EXPECT_FALSE(note_of(gpu(0x1002), cuda).ready);
 }
 
+TEST(OnnxruntimeHardwareTest, WithoutOnnxRuntimeOneCommandInstallsBoth) {
+  const Status gone(StatusCode::kLibraryNotFound, "gone");
+  EXPECT_THAT(note_of(gpu(), gone).remedy, testing::EndsWith(" onnxruntime onnxruntime-ep-webgpu"));
+  // That build is ONNX Runtime itself.
+  EXPECT_THAT(note_of(gpu(0x10DE), gone).remedy, testing::EndsWith("runtime 'onnxruntime-gpu[cuda,cudnn]'"));
+}
+
 TEST(OnnxruntimeHardwareTest, WithoutBothItSaysBoth) {
   Accelerator one = gpu();
   one.driver.clear();
   const auto note = note_of(one, Status(StatusCode::kLibraryNotFound, "no library"));
   EXPECT_THAT(note.status, AllOf(HasSubstr("no driver is loaded"), HasSubstr("ONNX Runtime")));
-  EXPECT_THAT(note.remedy,
-              AllOf(HasSubstr("modprobe"), HasSubstr("install onnxruntime; "), HasSubstr("onnxruntime-ep-webgpu")));
+  EXPECT_THAT(note.remedy, AllOf(HasSubstr("modprobe"), HasSubstr(" onnxruntime onnxruntime-ep-webgpu")));
 }
 
 TEST(OnnxruntimeHardwareTest, SaysNothingOfOtherHardware) {
   Accelerator one = gpu();
   one.kind = AcceleratorClass::kCompute;
-  EXPECT_THAT(hardware_notes({&one, 1}, with_provider(), "hint"), IsEmpty());
+  EXPECT_THAT(hardware_notes({&one, 1}, with_provider()), IsEmpty());
 }
 
 }  // namespace

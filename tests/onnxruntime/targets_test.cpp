@@ -8,8 +8,10 @@
 namespace latebind::onnxruntime {
 namespace {
 
+using core::Status;
 using core::StatusCode;
 using core::System;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Pair;
@@ -96,6 +98,20 @@ TEST(OnnxruntimeTargetsTest, WhoseGpusAProviderIsFor) {
   EXPECT_FALSE(known_provider("QNNExecutionProvider")->is_for_gpus_of(kNvidia));
   // In `auto` the maker's own comes first.
   EXPECT_LT(known_provider(kCudaProvider), known_provider(kWebGpuProvider));
+}
+
+TEST(OnnxruntimeTargetsTest, AFailureToReachAGpuSaysWhatIsMissingFirst) {
+  const KnownProvider& webgpu = *known_provider(kWebGpuProvider);
+  const auto failure = Status::from_vendor(StatusCode::kDeviceFailed, "ONNX Runtime does not load the model", 1,
+                                           "x.cc:1 was false. Failed to get a WebGPU adapter: No supported adapters");
+  const auto linux_s = explained(webgpu, failure, core::System::kLinux);
+  EXPECT_EQ(linux_s.code(), failure.code());
+  EXPECT_EQ(linux_s.vendor_text(), failure.vendor_text());
+  EXPECT_THAT(linux_s.brief(), AllOf(testing::StartsWith("no Vulkan driver"), HasSubstr("mesa-vulkan-drivers")));
+  EXPECT_THAT(explained(webgpu, failure, core::System::kWindows).brief(), testing::StartsWith("no graphics driver"));
+  const Status other(StatusCode::kDeviceFailed, "something else");
+  EXPECT_EQ(explained(webgpu, other, core::System::kLinux).to_string(), other.to_string());
+  EXPECT_EQ(explained(*known_provider(kCudaProvider), failure, core::System::kLinux).to_string(), failure.to_string());
 }
 
 TEST(OnnxruntimeTargetsTest, EmulationIsForOneKindOfMachine) {

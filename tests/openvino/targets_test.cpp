@@ -171,6 +171,14 @@ TEST_F(NpuTargetTest, AUsersPropertyDoesNotChangeTheTarget) {
   EXPECT_THAT(status.to_string(), HasSubstr("NPU_PLATFORM"));
 }
 
+TEST_F(NpuTargetTest, BlobsMayBeStoredAsDifferencesAndThoseForACpuMayNot) {
+  install_compiler();
+  EXPECT_TRUE(compile("NPU.4000", half_)->is_copied);
+  fake_.script("device CPU\ndevice NPU\n");
+  EXPECT_TRUE(compile("NPU", half_)->is_copied);
+  EXPECT_FALSE(compile("CPU", {})->is_copied);
+}
+
 TEST_F(NpuTargetTest, RunNothingHere) {
   install_compiler();
   const auto blob = compile("NPU.4000", half_);

@@ -70,7 +70,8 @@ class ScriptedBackend : public core::Backend {
 
   // What the script says; set before use or from the test's own thread.
   Status availability;
-  bool is_expected = false;  // that its library is there
+  bool is_expected = false;                                 // that its library is there
+  std::map<std::string, std::string, std::less<>> reasons;  // by device name: why it is not present
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
   std::map<std::string, Status> load_failures;  // by device name
@@ -99,6 +100,10 @@ class ScriptedBackend : public core::Backend {
     return availability;
   }
   bool library_is_expected() override { return is_expected; }
+  std::string why_not(std::string_view device) override {
+    const auto found = reasons.find(device);
+    return found == reasons.end() ? Backend::why_not(device) : found->second;
+  }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();
