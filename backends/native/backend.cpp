@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <new>
 #include <string>
@@ -13,6 +14,7 @@
 #include "backends/native/order.h"
 #include "backends/native/plan/plan.h"
 #include "backends/native/probe.h"
+#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/text/quote.h"
@@ -42,16 +44,16 @@ const Product* product_of(const Kernels& kernels, Precision precision) {
 
 // "f32,bf16,int8"
 template <class Which>
-std::string words_of_those(const Which& which) {
+std::string words_of_those(const Which& which, std::string_view separator = ",") {
   std::string words;
   for (const auto& [word, precision] : core::Words<Precision>::kWords) {
-    if (which(precision)) words += fmt::format("{}{}", words.empty() ? "" : ",", word);
+    if (which(precision)) words += fmt::format("{}{}", words.empty() ? "" : separator, word);
   }
   return words;
 }
 
-std::string precisions(const Kernels& kernels) {
-  return words_of_those([&](Precision precision) { return product_of(kernels, precision) != nullptr; });
+std::string precisions(const Kernels& kernels, std::string_view separator = ",") {
+  return words_of_those([&](Precision precision) { return product_of(kernels, precision) != nullptr; }, separator);
 }
 
 // Of those that keep the least cosine to f32 at 0.999. docs/native.md has the figures.
@@ -67,7 +69,13 @@ class NativeBackend final : public core::Backend {
   explicit NativeBackend(BackendOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
-  [[nodiscard]] Status available() override { return kernels().status(); }
+  // Told once: behind vendors' devices, which are taken then, nobody would learn of it.
+  [[nodiscard]] Status available() override {
+    Status status = kernels().status();
+    if (!status.ok() && !has_told_.exchange(true))
+      core::log(core::LogLevel::kWarning, fmt::format("{} is left out: {}", kBackendName, status.to_string()));
+    return status;
+  }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
@@ -167,7 +175,7 @@ class NativeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (options.precision != Precision::kFast && product_of(kernels, options.precision) == nullptr) {
       return {StatusCode::kUnsupported,
-              fmt::format("native:CPU computes in {} with {}, and {} was asked for", precisions(kernels), kernels.name,
+              fmt::format("native:CPU computes in {} with {}, and {} was asked for", precisions(kernels, ", "), kernels.name,
                           core::word_of(options.precision))};
     }
     if (!options.input_shapes.empty()) {
@@ -201,6 +209,7 @@ class NativeBackend final : public core::Backend {
   }
 
   const BackendOptions options_;
+  std::atomic<bool> has_told_ = false;
 };
 
 }  // namespace
