@@ -203,6 +203,9 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
                       has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
   if (!config) return std::string(kVector);
   const std::string name = platform::path_to_utf8(file);
+  // Null is not left out here: the reference then finds nothing to normalize.
+  if (const auto found = config->find("module_input_name"); found != config->end() && found->is_null())
+    return unsupported_file(file, "'module_input_name' is null, which is the name of no vector");
   LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
   LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
   if (output != input) {

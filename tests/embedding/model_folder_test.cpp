@@ -152,6 +152,8 @@ TEST_F(ModelFolderTest, NormalizeIsOfTheTextsVector) {
   expect(StatusCode::kUnsupported, {file, "'module_output_name' is 'token_embeddings'"});
   scratch_.set(file, "module_input_name", "token_embeddings");
   expect(StatusCode::kUnsupported, {file, "'module_input_name' is 'token_embeddings'; only sentence_embedding"});
+  scratch_.write(file, R"({"module_input_name": null})");
+  expect(StatusCode::kUnsupported, {file, "'module_input_name' is null"});
 }
 
 TEST_F(ModelFolderTest, AnotherKindOfModelIsRefused) {

@@ -118,10 +118,10 @@ def changes(text):
             inside = inside[step]
         before = inside.pop(place[-1])
         yield place, "left out", json.dumps(document)
-        for other in others(before):
-            if json.dumps(other) != json.dumps(before):
-                inside[place[-1]] = other
-                yield place, json.dumps(other), json.dumps(document)
+        for other in dict.fromkeys(map(json.dumps, others(before))):
+            if other != json.dumps(before):
+                inside[place[-1]] = json.loads(other)
+                yield place, other, json.dumps(document)
 
 
 def ours(program, folder, texts):
