@@ -50,6 +50,21 @@ std::optional<HardwareProblem> problem_of_system(const Accelerator& one, std::st
                          fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
 }
 
+std::string pci_id(std::uint32_t vendor_id, std::uint32_t device_id) {
+  return fmt::format("{:04x}:{:04x}", vendor_id, device_id);
+}
+
+void note_that_it_works(std::vector<HardwareNote>& notes, const Device& device) {
+  const std::string id = device.metadata_at(kPciId);
+  for (HardwareNote& note : notes) {
+    const auto of_note = note.metadata.find(kPciId);
+    if (id.empty() || of_note == note.metadata.end() || of_note->second != id) continue;
+    note.ready = true;
+    note.status = "ready";
+    note.remedy.clear();
+  }
+}
+
 HardwareNote hardware_note(std::string name, DeviceKind kind, const Accelerator& one,
                            const std::vector<HardwareProblem>& problems) {
   HardwareNote note;
@@ -65,7 +80,7 @@ HardwareNote hardware_note(std::string name, DeviceKind kind, const Accelerator&
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) note.metadata[key] = value;
   };
-  add("PciId", fmt::format("{:04x}:{:04x}", one.vendor_id, one.device_id));
+  add(kPciId, pci_id(one.vendor_id, one.device_id));
   add("PciAddress", one.pci_address);
   add("Driver", one.driver);
   add("DriverVersion", one.driver_version);

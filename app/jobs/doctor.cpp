@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/device_check.h"
+#include "core/hardware_note.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/system_info.h"
 
@@ -42,6 +43,7 @@ core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& 
       auto status = check_device(*backend, device);
       const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
       diagnosis.works = diagnosis.works || status.ok();
+      if (status.ok()) core::note_that_it_works(report.diagnosis.hardware, device);
       finding.devices.push_back({device, std::move(status), time.count()});
     }
     if (diagnosis.speeds.empty()) {

@@ -8,6 +8,7 @@
 
 #include "backends/onnxruntime/needed_libraries.h"
 #include "backends/onnxruntime/targets.h"
+#include "core/hardware_note.h"
 #include "core/log.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
@@ -148,6 +149,10 @@ PluginDevice describe(const Environment& environment, const abi::EpDevice* handl
     metadata["HardwareVendor"] = hardware_vendor;
     metadata["HardwareVendorId"] = fmt::format("0x{:04x}", api.HardwareDevice_VendorId(hardware));
     metadata["HardwareDeviceId"] = fmt::format("0x{:04x}", api.HardwareDevice_DeviceId(hardware));
+    if (device.kind == DeviceKind::kGpu || device.kind == DeviceKind::kNpu) {
+      metadata[core::kPciId] =
+          core::pci_id(api.HardwareDevice_VendorId(hardware), api.HardwareDevice_DeviceId(hardware));
+    }
   }
   const bool is_virtual = metadata["IsVirtual"] == "1";
   if (is_virtual) {

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy
 import pytest
 
-sys.path.insert(0, str(Path(os.environ["LATEBIND_TEST_SOURCE_DIR"]) / "tests" / "cli"))
+for folder in "cli", "server":
+    sys.path.insert(0, str(Path(os.environ["LATEBIND_TEST_SOURCE_DIR"]) / "tests" / folder))
 
+from daemon import Daemon, wait_for  # noqa: E402
 from support import GOLDEN, MODEL, PROGRAM, SOURCE, cosines, provider, vectors  # noqa: E402
 
 SOFTWARE_GPU = SOURCE / "tests" / "support" / "software_gpu"
@@ -109,11 +111,38 @@ def notes(*flags, env=None):
     return note, works.get(DEVICE)
 
 
+def test_without_a_vulkan_driver_that_is_said_first():
+    done = on_gpu(PROGRAM, "embed", "--model", MODEL, "--device", f"{DEVICE},cpu", SOURCE / "examples" / "sentences.txt",
+                  flags=("--no-driver",))
+    assert done.returncode == 0, done.stderr
+    assert f"because {DEVICE}: no Vulkan driver for a GPU is here" in done.stderr, done.stderr
+    assert "sudo apt install mesa-vulkan-drivers" in done.stderr
+
+
+def test_a_gpu_that_is_unplugged_and_comes_back(tmp_path):
+    unplugged = tmp_path / "unplugged"
+    under = (SOFTWARE_GPU, "--vulkan", os.environ["UNPLUGGABLE_VULKAN"])
+    with Daemon("--device", f"{DEVICE},cpu", env=WITH_PROVIDER | {"UNPLUGGED": str(unplugged)},
+                under=under) as daemon:  # fmt: skip
+
+        def device():
+            answer = daemon.embed("a cat")
+            assert answer.status == 200, answer
+            return daemon.status()["models"][0]["device"]
+
+        assert device() == DEVICE
+        unplugged.touch()
+        assert device() == "native:CPU"
+        unplugged.unlink()
+        # It is probed after a second, then after two, four and so on.
+        wait_for(lambda: device() == DEVICE)
+
+
 def test_doctor_says_which_part_is_missing():
     whole, works = notes()
     assert works and whole["name"] == "Intel GPU (PCI 8086:46a6)"
-    # Nothing but a link to its driver is there of the kernel's side.
-    assert "renderD128 is not here" in whole["status"]
+    # Its node is not there; what works needs none.
+    assert (whole["ready"], whole["status"], whole["remedy"]) == (True, "ready", "")
     no_provider, works = notes(env=WITHOUT_PROVIDER)
     assert works is None
     assert "WebGpuExecutionProvider" in no_provider["status"] and "onnxruntime-ep-webgpu" in no_provider["remedy"]

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "core/hardware_note.h"
+
 namespace latebind::onnxruntime {
 namespace {
 
@@ -95,6 +99,21 @@ TEST(OnnxruntimeHardwareTest, WithoutOnnxRuntimeOneCommandInstallsBoth) {
   EXPECT_THAT(note_of(gpu(), gone).remedy, testing::EndsWith(" onnxruntime onnxruntime-ep-webgpu"));
   // That build is ONNX Runtime itself.
   EXPECT_THAT(note_of(gpu(0x10DE), gone).remedy, testing::EndsWith("runtime 'onnxruntime-gpu[cuda,cudnn]'"));
+}
+
+TEST(OnnxruntimeHardwareTest, WhatWorksNeedsNoMending) {
+  Accelerator one = gpu(0x10DE);
+  one.open_error = ENOENT;  // as in a container of NVIDIA's
+  std::vector<HardwareNote> notes{note_of(one, with_provider()), note_of(gpu(), std::vector<Device>{})};
+  EXPECT_FALSE(notes.front().ready);
+  Device device = with_provider().front();
+  core::note_that_it_works(notes, device);
+  EXPECT_FALSE(notes.front().ready) << "nobody knows what it is on";
+  device.metadata[core::kPciId] = core::pci_id(0x10DE, one.device_id);
+  core::note_that_it_works(notes, device);
+  EXPECT_TRUE(notes.front().ready);
+  EXPECT_EQ(notes.front().status + notes.front().remedy, "ready");
+  EXPECT_FALSE(notes.back().ready);
 }
 
 TEST(OnnxruntimeHardwareTest, WithoutBothItSaysBoth) {

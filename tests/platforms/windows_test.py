@@ -243,6 +243,14 @@ def test_blobs_are_the_same_in_two_runs_and_differ_from_each_other(npus):
         assert (place / "manifest.json").read_bytes() == (npus[0] / "manifest.json").read_bytes()
 
 
+def test_lengths_of_one_npu_share_their_weights(tmp_path):
+    bundle = tmp_path / "lengths.lbundle"
+    good("compile", z(MODEL), "--target", "npu:5010", "--shapes", "1x32,1x64", "-o", z(bundle), "--quiet")
+    # The weights that every machine can compile, 91 MB, and one blob of 46.
+    assert 130_000_000 < bundle.stat().st_size < 141_000_000
+    native("inspect", bundle, "--verify")
+
+
 def native(*arguments, env=None):
     """Standard output of the program for this machine."""
     done = subprocess.run([NATIVE, *map(str, arguments)], capture_output=True, encoding="utf-8",

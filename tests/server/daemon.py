@@ -68,14 +68,16 @@ def run_serve(*arguments, env=None, timeout=LIMIT):
 
 
 class Daemon:
-    """with Daemon("--max-body", "1KiB") as daemon: …"""
+    """with Daemon("--max-body", "1KiB") as daemon: …
 
-    def __init__(self, *arguments, models=(TINY,), listen="127.0.0.1:0", env=None):
+    `under`: a command that runs the daemon in its own process."""
+
+    def __init__(self, *arguments, models=(TINY,), listen="127.0.0.1:0", env=None, under=()):
         self.home = tempfile.TemporaryDirectory(prefix="latebind-serve-")
         self.folder = Path(self.home.name)
         self.log_file = self.folder / "log"
         ready = self.folder / "ready"
-        command = [PROGRAM, "serve", "--listen", listen, "--ready-file", ready]
+        command = [*under, PROGRAM, "serve", "--listen", listen, "--ready-file", ready]
         for model in models:
             command += ["--model", model]
         environment = os.environ | {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache")} | (env or {})
