@@ -84,10 +84,11 @@ endfunction()
 set(latebind_test_options $<$<CONFIG:Release>:-Og>)
 
 # latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [COMPUTES] [EACH_ALONE]
-# [ALONE FILTER …])
+# [SANITIZED] [ALONE FILTER …])
 # Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
 # *_windows_test.cpp where such a system is built for. Those labelled real
-# load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, and elsewhere the whole
+# load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, unless SANITIZED says that they go together, and
+# elsewhere the whole
 # program is one test of ctest, as every program is in emulation, unless EACH_ALONE says that its tests need a process
 # each, or ALONE which of them do: those that fork, in whose children qemu aborts when the process has had threads; they
 # are in *_posix_test.cpp. ONE_THREAD: none of them has a second thread, so that the thread sanitizer has nothing to find.

@@ -111,7 +111,7 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, 
   }
 }
 
-LoadedPart::LoadedPart(const Runtime& runtime, std::string name, std::shared_ptr<const void> owner,
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const void>& owner,
                        std::string_view bundle, const Options& options)
     : name_(std::move(name)) {
   begin(runtime, options, memory_of(owner, bundle, LB_FORMAT_BUNDLE));

@@ -19,8 +19,8 @@ class LoadedPart {
   // Throws Failure when no device takes it. `name` is for messages and attestations.
   LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options);
   // A compiled model: the bytes of a bundle, which `owner` keeps, or a file with one.
-  LoadedPart(const Runtime& runtime, std::string name, std::shared_ptr<const void> owner, std::string_view bundle,
-             const Options& options);
+  LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const void>& owner,
+             std::string_view bundle, const Options& options);
   LoadedPart(const Runtime& runtime, std::string name, const std::filesystem::path& file, const Options& options);
   LoadedPart(const LoadedPart&) = delete;
   LoadedPart& operator=(const LoadedPart&) = delete;

@@ -20,6 +20,7 @@ import zipfile
 from pathlib import Path
 
 import numpy
+import onnx
 import pytest
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
@@ -218,11 +219,19 @@ def test_they_are_compiled_for_through_stock_onnxruntime(tmp_path):
     assert "openvino:CPU 0" in listed and all(f"openvino:NPU.{target} 1" in listed for target in TARGETS), listed
     model, compiled = tmp_path / "model.onnx", tmp_path / "model_ctx.onnx"
     native("export", "--model", MODEL, "-o", model)
+    fixed = onnx.load(model)
+    for port in [*fixed.graph.input, *fixed.graph.output]:
+        for dimension in port.type.tensor_type.shape.dim:
+            if dimension.dim_param:
+                dimension.dim_value = {"batch": 1, "tokens": 128}[dimension.dim_param]
+    onnx.save(fixed, model)
     devices = [f"openvino:NPU.{target}" for target in TARGETS]
-    good(*begin, z(model), z(compiled), *devices, "input_shapes=1x128,1x128", program=host)
+    refused = run(*begin, z(model), z(compiled), *devices, "input_shapes=1x128,1x128", program=host)
+    assert refused.returncode == 1 and "has its shapes from shapes" in refused.stderr and not compiled.exists()
+    good(*begin, z(model), z(compiled), *devices, program=host)
     assert compiled.stat().st_size < 10_000
     variants = native("inspect", "--json", tmp_path / "model_ctx_latebind_0.lbundle")
-    assert all(f'"{device}"' in variants for device in devices), variants
+    assert all(f'"device": "NPU.{target}"' in variants for target in TARGETS), variants
     # Where there is no OpenVINO there is no such device.
     refused = run(*begin, z(model), z(compiled), *devices, program=host, env=NOWHERE)
     assert refused.returncode == 1 and "not all of these devices are there" in refused.stderr

@@ -1,7 +1,8 @@
 #include "tests/hosts/onnxruntime/stock/scene.h"
 
 #include <array>
-#include <cstring>
+#include <chrono>
+#include <thread>
 
 #include "core/graph/protobuf.h"
 
@@ -78,8 +79,13 @@ void StockHostTest::SetUp() {
 void StockHostTest::TearDown() {
   OnnxruntimeHostTest::TearDown();
   EXPECT_EQ(fake_.defects(), "");
-  for (const char* kind : {"model", "compiled model", "request"})
+  // What probes a device that failed may still be at it.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (const char* kind : {"model", "compiled model", "request"}) {
+    while (fake_.alive(kind) != 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
     EXPECT_EQ(fake_.alive(kind), 0) << kind;
+  }
 }
 
 std::string StockHostTest::session_of_file(const std::filesystem::path& file, OrtSession** session) const {
