@@ -47,7 +47,10 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
                                       .without_padding = attested->active.leaves_padding_out,
                                       .static_lengths = attested->active.static_lengths,
                                       .static_rows = attested->active.static_rows});
-  work->shape = {.tokens = batch_tokens_, .longest = longest_, .without_padding = attested->active.leaves_padding_out};
+  work->shape = {.tokens = batch_tokens_,
+                 .longest = longest_,
+                 .without_padding = attested->active.leaves_padding_out,
+                 .kept_shapes = attested->active.kept_shapes};
   if (!attested->active.static_lengths.empty()) {
     work->shape.static_rows = std::max<std::size_t>(1, attested->active.static_rows);
     work->static_lengths = attested->active.static_lengths;
