@@ -88,8 +88,8 @@ struct BatchShape {
 // made. On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
 inline constexpr std::size_t kRunTokens = 24;
 
-// What making a new shape ready costs, the same way: 2.5 ms of that model in OpenVINO, and somewhat less, because it will
-// be ready for others.
+// What making a new shape ready costs, the same way: 2.5 ms of that model in OpenVINO, and somewhat less, because it
+// will be ready for others.
 inline constexpr std::size_t kNewShapeTokens = 16;
 
 // How batches get smaller towards the end of the work, so that several workers finish together.
@@ -100,8 +100,8 @@ struct Taper {
 
 // Divides texts, by descending length and none without a token, into batches of neighbours: of all ways that the shape
 // allows, the one that costs least (dynamic programming; linear in the number of texts). Without padding each batch is
-// as large as it may be. Not for static shapes. Shapes that are `ready` are preferred as far as that pays, also wider ones
-// than needed, so that few are in use where many texts of all lengths come.
+// as large as it may be. Not for static shapes. Shapes that are `ready` are preferred as far as that pays, also wider
+// ones than needed, so that few are in use where many texts of all lengths come.
 [[nodiscard]] std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape,
                                         const Taper& taper, const ReadyShapes& ready = {});
 

@@ -47,9 +47,7 @@ class ReadyShapes {
   [[nodiscard]] bool matters() const noexcept { return kept_ > 0; }
   // The last one used comes last.
   [[nodiscard]] std::span<const ReadyShape> all() const noexcept { return {shapes_.data(), count_}; }
-  [[nodiscard]] bool has(ReadyShape shape) const noexcept {
-    return std::ranges::find(all(), shape) != all().end();
-  }
+  [[nodiscard]] bool has(ReadyShape shape) const noexcept { return std::ranges::find(all(), shape) != all().end(); }
 
  private:
   std::array<ReadyShape, kMost> shapes_{};

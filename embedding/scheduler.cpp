@@ -84,8 +84,9 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
   if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
-    return Status(StatusCode::kBusy, fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
-                                                 waiting_tokens_, running_tokens_, work->plan.tokens));
+    return Status(StatusCode::kBusy,
+                  fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
+                              waiting_tokens_, running_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
     waiting_.push_back(work);

@@ -218,8 +218,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
     return refused;
   }
-  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options,
-                properties);
+  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties);
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
