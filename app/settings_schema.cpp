@@ -499,8 +499,7 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.max_queue_tokens", "LATEBIND_MAX_QUEUE_TOKENS", "--max-queue-tokens", "N",
                 "Tokens that may wait or be computed for one model, which is what a request may have to wait for; one "
                 "beyond that is answered with 429 at once.",
-                false,
-                assign_number<&Settings::queue_tokens_max, 1, std::int64_t{1} << 32>,
+                false, assign_number<&Settings::queue_tokens_max, 1, std::int64_t{1} << 32>,
                 number_text<&Settings::queue_tokens_max>},
     SettingSpec{"server.max_queue_runs", "LATEBIND_MAX_QUEUE_RUNS", "--max-queue-runs", "N",
                 "Runs that may wait for one model that takes tensors; a request beyond that is answered with 429 at "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace latebind::embedding {
 namespace {
@@ -75,13 +76,19 @@ std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths
 
 }  // namespace
 
-std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
+std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper,
+                          const ReadyShapes& ready) {
   if (shape.without_padding) return divide_without_padding(lengths, shape, taper);
-  // From the end: what the texts from each position on cost at least, and with how many rows their first batch has
-  // then.
+  // From the end: what the texts from each position on cost at least, and which shape their first batch has then.
   const std::size_t count = lengths.size();
   std::vector<std::uint64_t> cost(count + 1, 0);
-  std::vector<std::uint32_t> rows(count, 1);
+  std::vector<ReadyShape> first(count);
+  std::vector<ReadyShape> by_width(ready.all().begin(), ready.all().end());
+  std::ranges::sort(by_width, {}, [](const ReadyShape& each) { return std::pair(each.width, each.rows); });
+  const auto is_ready = [&](const ReadyShape& one) {
+    return std::ranges::binary_search(by_width, std::pair(one.width, one.rows), {},
+                                      [](const ReadyShape& each) { return std::pair(each.width, each.rows); });
+  };
   std::uint64_t remaining = taper.later_tokens;
   for (std::size_t i = count; i-- > 0;) {
     remaining += lengths[i];
@@ -89,24 +96,33 @@ std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchSha
     const std::size_t full = shape.rows_max(width);
     const std::size_t most =
         std::min(count - i, std::clamp<std::size_t>(tapered(shape.tokens, remaining, taper) / width, 1, full));
-    cost[i] = lengths[i] + kRunTokens + cost[i + 1];
     const auto consider = [&](std::size_t some) {
-      const std::uint64_t total = some * width + kRunTokens + cost[i + some];
-      if (total > cost[i]) return;
+      // A single text is computed at its own length.
+      const ReadyShape one{some, some == 1 ? lengths[i] : width};
+      std::uint64_t total = some * one.width + kRunTokens + cost[i + some];
+      if (ready.matters() && !is_ready(one)) total += kNewShapeTokens;
+      if (some > 1 && total > cost[i]) return;
       cost[i] = total;
-      rows[i] = static_cast<std::uint32_t>(some);
+      first[i] = one;
     };
+    consider(1);
     for (std::size_t some = 2; some <= std::min(most, kAnyRowsMost); ++some)
       consider(some);
     for (std::size_t some = 2 * kAnyRowsMost; some <= most; some *= 2)
       consider(some);
     if (full <= most && full > kAnyRowsMost) consider(full);
+    const auto wide = std::ranges::lower_bound(by_width, lengths[i], {}, &ReadyShape::width);
+    for (auto one = wide; one != by_width.end(); ++one) {
+      if (one->rows > most) continue;
+      const std::uint64_t total = one->rows * one->width + kRunTokens + cost[i + one->rows];
+      if (total >= cost[i]) continue;
+      cost[i] = total;
+      first[i] = *one;
+    }
   }
   std::vector<Batch> batches;
-  for (std::size_t i = 0; i < count; i += rows[i]) {
-    // A single text is computed at its own length.
-    batches.push_back({i, rows[i], rows[i] == 1 ? lengths[i] : shape.width(lengths[i])});
-  }
+  for (std::size_t i = 0; i < count; i += first[i].rows)
+    batches.push_back({i, first[i].rows, first[i].width});
   return batches;
 }
 

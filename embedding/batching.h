@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "embedding/ready_shapes.h"
+
 namespace latebind::embedding {
 
 // Rows order[first] … order[first + count - 1] of a plan, each padded to `width` tokens.
@@ -62,6 +64,7 @@ struct BatchShape {
   std::size_t longest = 0;
   std::size_t static_rows = 0;  // 0: any shape
   bool without_padding = false;
+  std::size_t kept_shapes = 0;  // see ReadyShapes
 
   // Without padding: of a full batch, and of the next one when `remaining` are left for all workers. These get a share
   // each, in one batch, as far as it is not too small to be worth a run.
@@ -85,6 +88,10 @@ struct BatchShape {
 // made. On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
 inline constexpr std::size_t kRunTokens = 24;
 
+// What making a new shape ready costs, the same way: 2.5 ms of that model in OpenVINO, and somewhat less, because it
+// will be ready for others.
+inline constexpr std::size_t kNewShapeTokens = 16;
+
 // How batches get smaller towards the end of the work, so that several workers finish together.
 struct Taper {
   std::size_t workers = 1;         // 1: they do not
@@ -93,9 +100,10 @@ struct Taper {
 
 // Divides texts, by descending length and none without a token, into batches of neighbours: of all ways that the shape
 // allows, the one that costs least (dynamic programming; linear in the number of texts). Without padding each batch is
-// as large as it may be. Not for static shapes.
+// as large as it may be. Not for static shapes. Shapes that are `ready` are preferred as far as that pays, also wider
+// ones than needed, so that few are in use where many texts of all lengths come.
 [[nodiscard]] std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape,
-                                        const Taper& taper);
+                                        const Taper& taper, const ReadyShapes& ready = {});
 
 // The shortest of the static lengths that a text fits in; its own length where it fits none.
 [[nodiscard]] std::size_t static_width(std::size_t length, std::span<const std::size_t> lengths);

@@ -47,7 +47,10 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
                                       .without_padding = attested->active.leaves_padding_out,
                                       .static_lengths = attested->active.static_lengths,
                                       .static_rows = attested->active.static_rows});
-  work->shape = {.tokens = batch_tokens_, .longest = longest_, .without_padding = attested->active.leaves_padding_out};
+  work->shape = {.tokens = batch_tokens_,
+                 .longest = longest_,
+                 .without_padding = attested->active.leaves_padding_out,
+                 .kept_shapes = attested->active.kept_shapes};
   if (!attested->active.static_lengths.empty()) {
     work->shape.static_rows = std::max<std::size_t>(1, attested->active.static_rows);
     work->static_lengths = attested->active.static_lengths;
@@ -81,8 +84,9 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue
     return Status(StatusCode::kBusy, fmt::format("{} requests for vectors wait already", submissions_));
   }
   if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
-    return Status(StatusCode::kBusy, fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
-                                                 waiting_tokens_, running_tokens_, work->plan.tokens));
+    return Status(StatusCode::kBusy,
+                  fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
+                              waiting_tokens_, running_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
     waiting_.push_back(work);

@@ -259,6 +259,7 @@ class Scheduler {
   std::uint64_t running_tokens_ = 0;
   std::shared_ptr<Work> over_;  // those to pass on, a list through Work::next_over: it needs no memory
   FairTime now_ = 0;
+  ReadyShapes ready_;
 
   std::mutex scratch_mutex_;
   std::vector<std::unique_ptr<Forward::Scratch>> idle_scratch_;  // guarded by scratch_mutex_, at most requests_

@@ -132,6 +132,8 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   run->limits.side_by_side = std::min(requests_, running_.size() + 1 + more);
   tokens -= waiting_tokens_;
   run->tokens = tokens;
+  ready_.keep(seed->shape.kept_shapes);
+  ready_.use({run->rows, run->width});
   running_tokens_ += tokens;
   now_ += tokens * kPartsOfToken / sharing;
   return run;
@@ -237,7 +239,9 @@ void Scheduler::choose(const std::shared_ptr<Work>& seed, Run& run) const {
       tokens += length;
     for (const embedding::Batch& batch :
          divide(lengths, seed->shape,
-                {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens})) {
+                {.workers = seed->more_follows ? 1 : requests_, .later_tokens = waiting_tokens_ - tokens},
+                // A text that is alone is computed at its own length, which may come again.
+                pool.size() > 1 ? ready_ : ReadyShapes())) {
       if (at >= batch.first + batch.count) continue;
       first = batch.first;
       end = batch.first + batch.count;

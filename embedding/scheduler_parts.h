@@ -85,7 +85,7 @@ struct Scheduler::Run {
   std::vector<Piece> pieces;
   std::size_t rows = 0;
   std::size_t width = 0;
-  std::uint64_t tokens = 0;  // of its texts
+  std::uint64_t tokens = 0;   // of its texts
   core::RunOptions limits{};  // when nothing waits for it any more
   std::shared_ptr<const core::Attestation> answered_by{};
 };

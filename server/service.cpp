@@ -76,8 +76,8 @@ std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& em
   return vectors * dimension * kNumberBytes;
 }
 
-// Tokens of texts before they are counted, four bytes each: where a queue is nearly full the guess refuses nearly all that
-// the number would, before a processor that others wait for spends its time on it.
+// Tokens of texts before they are counted, four bytes each: where a queue is nearly full the guess refuses nearly all
+// that the number would, before a processor that others wait for spends its time on it.
 std::uint64_t likely_tokens(const VectorCall& call, const embedding::Embedder& embedder, std::size_t prompt_bytes) {
   constexpr std::size_t kTokenBytes = 4;
   constexpr std::size_t kSpecialTokens = 2;

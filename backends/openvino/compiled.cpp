@@ -136,14 +136,17 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
 // Reads back what is really active; rejects what was not requested.
 Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore> core, Model source,
                                                core::SharedBytes blob, CompiledModelHandle handle,
-                                               const std::string& device, const CompileOptions& options) {
+                                               const std::string& device, const CompileOptions& options,
+                                               const Properties& properties) {
   const Library& library = *core->library;
-  LB_ASSIGN_OR_RETURN(const Active active, read_back(library, handle.get(), device, options.precision));
+  LB_ASSIGN_OR_RETURN(Active active, read_back(library, handle.get(), device, options.precision));
   bool all_named = true;
   LB_ASSIGN_OR_RETURN(auto inputs, describe_ports(library, handle, library.api.ov_compiled_model_inputs_size,
                                                   library.api.ov_compiled_model_input_by_index, "input", all_named));
   LB_ASSIGN_OR_RETURN(auto outputs, describe_ports(library, handle, library.api.ov_compiled_model_outputs_size,
                                                    library.api.ov_compiled_model_output_by_index, "output", all_named));
+  const auto is_static = [](const TensorInfo& input) { return input.shape.is_static(); };
+  if (!std::ranges::all_of(inputs, is_static)) active.kept_shapes = kept_shapes(device, properties);
   // An input that is passed through is one tensor with one set of names.
   std::vector<bool> direct;
   for (const TensorInfo& output : outputs) {
@@ -215,7 +218,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
     return refused;
   }
-  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options);
+  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties);
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
@@ -235,7 +238,7 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
                          fmt::format("OpenVINO {} on {} refuses the blob", library.version, device), code);
   }
   return finish(std::move(core), Model::from_forms("blob", {}), blob.bytes, CompiledModelHandle(library.api, compiled),
-                device, options);
+                device, options, properties);
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {

@@ -68,6 +68,7 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(const std::
                          .precision = made.active.precision,
                          .threads = made.active.threads,
                          .requests = requests,
+                         .kept_shapes = made.active.kept_shapes,
                          .from_cache = !made.blob.bytes.empty()};
   return std::unique_ptr<core::Executable>(std::move(executable));
 }

@@ -93,9 +93,10 @@ Result<std::string> checked_device(std::string_view device) {
 // stream are not slower, because what is expensive to make stays in a second cache of the vendor's; single runs may be,
 // and have more. With none, memory is not shared at all. 100 documents for a query are a dozen shapes, which the next
 // query has again: with room for four of them it takes 5 % longer.
+constexpr const char* kCacheCapacity = "CPU_RUNTIME_CACHE_CAPACITY";
 constexpr const char* kCapacityForThroughput = "16";
 constexpr const char* kCapacityForRecurring = "128";
-constexpr const char* kCapacityForLatency = "512";
+constexpr const char* kCapacityForLatency = "256";
 
 unsigned default_streams(unsigned threads) {
   if (threads <= 8) return std::max(threads, 1U);
@@ -120,7 +121,7 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
     if (throughput) streams = options.requests != 0 ? std::min(options.requests, threads) : default_streams(threads);
     set(properties, "INFERENCE_NUM_THREADS", std::to_string(threads));
     set(properties, "NUM_STREAMS", std::to_string(streams));
-    set(properties, "CPU_RUNTIME_CACHE_CAPACITY",
+    set(properties, kCacheCapacity,
         !throughput            ? kCapacityForLatency
         : options.shapes_recur ? kCapacityForRecurring
                                : kCapacityForThroughput);
@@ -129,6 +130,15 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
   }
   LB_RETURN_IF_ERROR(add_user_properties(properties, options));
   return properties;
+}
+
+std::size_t kept_shapes(std::string_view device, const Properties& properties) {
+  constexpr unsigned kEntriesOfShape = 4;
+  const auto value_of = [&](std::string_view key) {
+    const auto found = std::ranges::find(properties, key, &Properties::value_type::first);
+    return found != properties.end() ? number_or_zero(found->second) : 0U;
+  };
+  return device_base(device) == "CPU" && value_of("NUM_STREAMS") == 1 ? value_of(kCacheCapacity) / kEntriesOfShape : 0;
 }
 
 Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled, const char* key) {

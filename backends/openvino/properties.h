@@ -4,6 +4,7 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,10 @@ inline constexpr std::size_t kPropertiesMax = 32;
 [[nodiscard]] core::Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options,
                                                       unsigned processors);
 
+// Shapes that a compiled model with these properties has ready at a time; 0: another device than the CPU, or several
+// streams, which have different ones.
+[[nodiscard]] std::size_t kept_shapes(std::string_view device, const Properties& properties);
+
 // Streams for throughput when `requests` is not set: as many as threads while there are few, since a single thread on a
 // batch never waits; above eight, two threads per stream up to 16 streams, and then more threads per stream: every
 // stream costs memory for its activations.
@@ -49,6 +54,7 @@ struct Active {
   unsigned threads = 0;
   unsigned streams = 0;
   unsigned optimal_requests = 0;  // 0 when the vendor does not report it
+  std::size_t kept_shapes = 0;    // see core::ActiveConfig
 };
 [[nodiscard]] core::Result<Active> read_back(const Library& library, const abi::CompiledModel* compiled,
                                              std::string_view device, core::Precision wanted);

@@ -31,7 +31,7 @@ struct ModelGauges {
   std::uint64_t waiting_runs = 0;  // of a model that takes tensors
   std::uint64_t running_batches = 0;
   std::uint64_t running_tokens = 0;  // of their texts
-  double load_seconds = 0;  // compiling or importing included
+  double load_seconds = 0;           // compiling or importing included
   bool from_cache = false;
 };
 

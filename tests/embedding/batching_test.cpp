@@ -149,20 +149,30 @@ TEST(BatchingTest, StaticShapesTakeEachTextInTheShortestThatFits) {
 }
 
 // What a division costs, and of all divisions the least.
-std::uint64_t cost_of(const std::vector<Batch>& batches) {
+std::uint64_t cost_of(std::size_t rows, std::size_t width, const ReadyShapes& ready) {
+  const bool is_new = ready.matters() && !ready.has({rows, width});
+  return rows * width + kRunTokens + (is_new ? kNewShapeTokens : 0);
+}
+
+std::uint64_t cost_of(const std::vector<Batch>& batches, const ReadyShapes& ready = {}) {
   std::uint64_t cost = 0;
   for (const Batch& batch : batches)
-    cost += batch.count * batch.width + kRunTokens;
+    cost += cost_of(batch.count, batch.width, ready);
   return cost;
 }
 
-std::uint64_t least_cost(std::span<const std::uint32_t> lengths, const BatchShape& shape) {
+std::uint64_t least_cost(std::span<const std::uint32_t> lengths, const BatchShape& shape,
+                         const ReadyShapes& ready = {}) {
   if (lengths.empty()) return 0;
-  std::uint64_t least = lengths[0] + kRunTokens + least_cost(lengths.subspan(1), shape);
-  const std::size_t width = shape.width(lengths[0]);
+  std::uint64_t least = cost_of(1, lengths[0], ready) + least_cost(lengths.subspan(1), shape, ready);
+  const auto consider = [&](std::size_t rows, std::size_t width) {
+    least = std::min(least, cost_of(rows, width, ready) + least_cost(lengths.subspan(rows), shape, ready));
+  };
   for (std::size_t rows = 2; rows <= lengths.size(); ++rows) {
-    if (!shape.allows(rows, width)) continue;
-    least = std::min(least, rows * width + kRunTokens + least_cost(lengths.subspan(rows), shape));
+    if (const std::size_t width = shape.width(lengths[0]); shape.allows(rows, width)) consider(rows, width);
+  }
+  for (const ReadyShape& one : ready.all()) {
+    if (one.width >= lengths[0] && one.rows <= lengths.size()) consider(one.rows, one.width);
   }
   return least;
 }
@@ -219,6 +229,55 @@ TEST(DivideTest, NoOtherDivisionCostsLess) {
     EXPECT_EQ(next, lengths.size());
     EXPECT_EQ(cost_of(batches), least_cost(lengths, shape));
   }
+}
+
+TEST(DivideTest, NoOtherDivisionCostsLessWithWhatIsReady) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::uint32_t> lengths(1 + random() % 9);
+    for (auto& length : lengths)
+      length = static_cast<std::uint32_t>(1 + random() % 100);
+    std::ranges::sort(lengths, std::greater<>());
+    const BatchShape shape{.tokens = 1024, .longest = 256};
+    ReadyShapes ready;
+    ready.keep(6);
+    for (int i = 0; i < 6; ++i)
+      ready.use({1 + random() % 8, 1 + random() % 120});
+    EXPECT_EQ(cost_of(divide(lengths, shape, {}, ready), ready), least_cost(lengths, shape, ready));
+  }
+}
+
+TEST(DivideTest, AShapeThatIsReadyIsTakenAsFarAsThatPays) {
+  const std::vector<std::uint32_t> lengths(4, 34);
+  const BatchShape shape{.tokens = 1024, .longest = 256};
+  const auto width_with = [&](std::size_t ready_width) {
+    ReadyShapes ready;
+    ready.keep(2);
+    ready.use({4, ready_width});
+    const auto batches = divide(lengths, shape, {}, ready);
+    return batches.size() == 1 ? batches.front().width : 0;
+  };
+  EXPECT_EQ(width_with(38), 38U);
+  EXPECT_EQ(width_with(60), 36U);  // as without
+  EXPECT_EQ(width_with(30), 36U);  // too narrow
+}
+
+TEST(ReadyShapesTest, AreThoseUsedLast) {
+  ReadyShapes ready;
+  ready.use({1, 1});
+  EXPECT_FALSE(ready.matters());
+  EXPECT_FALSE(ready.has({1, 1}));
+  ready.keep(3);
+  for (const std::size_t width : {1U, 2U, 3U, 1U, 4U})
+    ready.use({1, width});
+  EXPECT_THAT(ready.all(), ElementsAre(ReadyShape{1, 3}, ReadyShape{1, 1}, ReadyShape{1, 4}));
+  ready.keep(2);
+  EXPECT_THAT(ready.all(), ElementsAre(ReadyShape{1, 1}, ReadyShape{1, 4}));
+  ready.keep(1000);
+  for (std::size_t width = 1; width <= 1000; ++width)
+    ready.use({2, width});
+  EXPECT_EQ(ready.all().size(), ReadyShapes::kMost);
+  EXPECT_TRUE(ready.has({2, 1000}));
 }
 
 TEST(DivideTest, AFewTextsOfManyLengthsAreNotPaddedToTheLongest) {

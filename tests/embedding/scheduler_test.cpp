@@ -15,6 +15,7 @@
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -543,6 +544,37 @@ TEST(SchedulerTest, RequestsOfOneSizeAreOverInTheOrderInWhichTheyCame) {
       last_run[mark] = number;
   for (std::int32_t i = 0; i + 1 < 20; ++i)
     EXPECT_LE(last_run[10 + i], last_run[11 + i]) << i;
+}
+
+std::size_t shapes_of_many_texts(std::size_t kept_shapes) {
+  Rig rig({.batch_tokens = 1024}, nullptr, {.kept_shapes = kept_shapes});
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    std::vector<Ids> texts;
+    for (int k = 0; k < 12; ++k)
+      texts.push_back(text_of(10 + k, 3 + random() % 20 + (random() % 4 == 0 ? random() % 90 : 0)));
+    Client client(rig, std::move(texts));
+    client.expect_right();
+  }
+  std::set<std::pair<std::size_t, std::size_t>> shapes;
+  for (const Runs::Run& run : rig.runs->so_far())
+    shapes.emplace(run.rows, run.width);
+  return shapes.size();
+}
+
+TEST(SchedulerTest, FewShapesAreInUseWhereTheDeviceMakesEachReady) {
+  const std::size_t any = shapes_of_many_texts(0);
+  EXPECT_LT(shapes_of_many_texts(32), any * 2 / 3);
+}
+
+// A device that keeps few shapes is no reason to pad a text that is alone: it may come again.
+TEST(SchedulerTest, ALoneTextIsComputedAtItsOwnLengthWhateverIsReady) {
+  Rig rig({}, nullptr, {.kept_shapes = 8});
+  for (const std::size_t length : {20U, 19U, 20U}) {
+    Client client(rig, texts_of(7, length, 1));
+    client.expect_right();
+  }
+  EXPECT_THAT(rig.runs->widths(), ElementsAre(20, 19, 20));
 }
 
 // Ten times what the device takes is offered, and admitted as soon as there is room in a bounded queue.

@@ -54,6 +54,7 @@ struct ToyScript {
   std::vector<std::size_t> static_lengths{};
   std::size_t static_rows = 0;
   bool leaves_padding_out = false;
+  std::size_t kept_shapes = 0;
   // Sees what each run may take, on the thread that asks for it.
   std::function<void(const core::RunOptions& options)> on_ask{};
   // Called at the start of every run, from the thread that runs (which is another one within limits); an error is the
@@ -86,6 +87,7 @@ class ToyEncoder : public core::Executable {
     active_.static_lengths = script.static_lengths;
     active_.static_rows = script.static_rows;
     active_.leaves_padding_out = script.leaves_padding_out;
+    active_.kept_shapes = script.kept_shapes;
   }
 
   std::span<const core::TensorInfo> inputs() const override { return inputs_; }
