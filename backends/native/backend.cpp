@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <new>
 #include <string>
@@ -14,7 +13,6 @@
 #include "backends/native/order.h"
 #include "backends/native/plan/plan.h"
 #include "backends/native/probe.h"
-#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/system_info.h"
 #include "core/text/quote.h"
@@ -69,13 +67,7 @@ class NativeBackend final : public core::Backend {
   explicit NativeBackend(BackendOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
-  // Told once: behind vendors' devices, which are taken then, nobody would learn of it.
-  [[nodiscard]] Status available() override {
-    Status status = kernels().status();
-    if (!status.ok() && !has_told_.exchange(true))
-      core::log(core::LogLevel::kWarning, fmt::format("{} is left out: {}", kBackendName, status.to_string()));
-    return status;
-  }
+  [[nodiscard]] Status available() override { return kernels().status(); }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
@@ -209,7 +201,6 @@ class NativeBackend final : public core::Backend {
   }
 
   const BackendOptions options_;
-  std::atomic<bool> has_told_ = false;
 };
 
 }  // namespace
