@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ class ScriptedBackend : public core::Backend {
   // What the script says; set before use or from the test's own thread.
   Status availability;
   bool is_expected = false;  // that its library is there
+  std::optional<DeviceKind> kept_back;
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
   std::map<std::string, Status> load_failures;  // by device name
@@ -99,6 +101,7 @@ class ScriptedBackend : public core::Backend {
     return availability;
   }
   bool library_is_expected() override { return is_expected; }
+  std::optional<DeviceKind> kept_back_by_setting() override { return kept_back; }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();
