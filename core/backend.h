@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,6 +93,10 @@ class Backend {
   // Whether it is news that the vendor's library is not there: a setting or a variable names it, or one that was found
   // is left out.
   [[nodiscard]] virtual bool library_is_expected() { return false; }
+
+  // The kind of the devices that it would have, where a setting of its own is why available() refuses. The refusal then
+  // stands before all devices of this kind: whoever made the setting expects it to matter.
+  [[nodiscard]] virtual std::optional<DeviceKind> kept_back_by_setting() { return std::nullopt; }
 
   // Every device present now, queried at each call. An available backend without devices returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;

@@ -61,6 +61,7 @@ struct Offer {
   std::vector<Device> devices;
   // There is no library, and nobody expects one.
   bool is_absent = false;
+  std::optional<DeviceKind> kept_back;
 };
 
 Result<Offer> offer_of(Backend& backend) {
@@ -68,6 +69,7 @@ Result<Offer> offer_of(Backend& backend) {
   offer.status = backend.available();
   if (!offer.status.ok()) {
     offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
+    offer.kept_back = backend.kept_back_by_setting();
     return offer;
   }
   auto devices = backend.devices();
@@ -184,7 +186,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     if (std::ranges::none_of(terms_, concerns)) continue;
     auto asked = ask<Offer>(backend, offer_of, limits);
     if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();
-    offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}, false});
+    offers.emplace(std::string(backend->name()), asked.ok() ? *std::move(asked) : Offer{asked.status(), {}, false, {}});
   }
 
   std::vector<Candidate> candidates;
@@ -202,6 +204,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       bool is_second;            // after those that are preferred
       std::size_t backend_rank;  // place in the registry
       bool is_absent;            // a refusal that is no news
+      std::optional<DeviceKind> kept_back;
       Candidate candidate;
     };
     std::vector<Found> devices;
@@ -225,6 +228,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
                             false,
                             backend_rank,
                             offer.is_absent,
+                            offer.kept_back,
                             {std::nullopt, PlacementStep::refused(std::string(backend->name()), why)}});
         continue;
       }
@@ -235,15 +239,17 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         const std::size_t kind_rank = rank_of(device.kind);
         // `auto` takes the kinds that it can rank; anything else must be named.
         if (term.backend.empty() && kind_rank == kKindOrder.size()) continue;
-        devices.push_back({kind_rank, !prefers(device), backend_rank, false, {device, {}}});
+        devices.push_back({kind_rank, !prefers(device), backend_rank, false, {}, {device, {}}});
       }
     }
     const bool any_device = !devices.empty();
     std::ranges::stable_sort(devices, {}, [](const Found& one) { return std::pair(one.kind_rank, one.is_second); });
     // A refusal goes before the first device of a later backend: that device is a second choice. But not where it is
-    // preferred to one of an earlier backend, which alone would have answered before the one that refuses.
+    // preferred to one of an earlier backend, which alone would have answered before the one that refuses. One
+    // that a setting keeps back might have been preferred itself.
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
+        if (refusal.kept_back) return one.kind_rank >= rank_of(*refusal.kept_back);
         if (one.backend_rank <= refusal.backend_rank) return false;
         const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
         if (refusal.is_absent && needs_none) return false;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,10 @@ class NativeBackend final : public core::Backend {
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
+  // Without native.isa there is a set that every processor can run.
+  [[nodiscard]] std::optional<core::DeviceKind> kept_back_by_setting() override {
+    return kernels().ok() ? std::nullopt : std::optional(core::DeviceKind::kCpu);
+  }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {

@@ -103,6 +103,14 @@ TEST_F(PlacementTest, AnUnavailableBackendStandsBeforeTheDevicesOfLaterBackends)
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
 }
 
+TEST_F(PlacementTest, ABackendThatItsSettingKeepsBackStandsBeforeAllDevicesOfItsKind) {
+  second->availability = Status(StatusCode::kUnsupported, "not on this processor");
+  second->kept_back = DeviceKind::kCpu;
+  EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "!second", "first:CPU"));
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!second", "first:CPU"));
+  EXPECT_THAT(resolved("first,auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
+}
+
 TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {
   second->present.front().metadata["PreferredIn"] = "bf16,f32";
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "second:NPU", "first:GPU", "second:CPU", "first:CPU"));

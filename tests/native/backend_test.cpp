@@ -146,6 +146,7 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
   if (std::ranges::count(features, "avx512_fp16") == 0) {
     EXPECT_EQ(named.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(named.status().to_string(), HasSubstr("avx512_fp16, which this processor does not have"));
+    EXPECT_EQ(testing::backend("avx512_fp16")->kept_back_by_setting(), core::DeviceKind::kCpu);
   } else {
     ASSERT_TRUE(named.ok()) << named.status().to_string();
     EXPECT_TRUE(named->front().computes_in(core::Precision::kF16));
