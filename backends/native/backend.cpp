@@ -172,8 +172,8 @@ class NativeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (options.precision != Precision::kFast && product_of(kernels, options.precision) == nullptr) {
       return {StatusCode::kUnsupported,
-              fmt::format("native:CPU computes in {} with {}, and {} was asked for", precisions(kernels, ", "), kernels.name,
-                          core::word_of(options.precision))};
+              fmt::format("native:CPU computes in {} with {}, and {} was asked for", precisions(kernels, ", "),
+                          kernels.name, core::word_of(options.precision))};
     }
     if (!options.input_shapes.empty()) {
       return {StatusCode::kUnsupported, "native:CPU takes texts of any number and length, and no static shapes"};
