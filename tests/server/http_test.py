@@ -392,10 +392,11 @@ def test_what_the_queue_has_no_room_for_is_refused_before_it_is_tokenized(tmp_pa
     with Busy(tmp_path, "--max-queue-tokens", "40") as busy, busy.daemon.connect() as second, busy.daemon.connect() as third:
         second.sendall(post(texts("b")))
         wait_for(lambda: waiting_texts(busy.daemon) == 1)
-        # By its bytes: there are two tokens in this, and the queue would take them.
-        third.sendall(post(texts(160 * " ")))
-        assert read_answers(third, 1)[0].status == 429
-        third.sendall(post(texts(16 * " ")))
+        # By their bytes: a word that is not known is one token, and the queue would take them.
+        third.sendall(post(texts(320 * "x", 320 * "x")))
+        refused = read_answers(third, 1)[0]
+        assert refused.status == 429 and b"of 40 at most, and these are about " in refused.body
+        third.sendall(post(texts(320 * " ")))
         wait_for(lambda: waiting_texts(busy.daemon) == 2)
         busy.go_on()
         for one in (second, third):
