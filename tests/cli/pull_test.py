@@ -104,14 +104,15 @@ def patient(body):
 
 @pytest.fixture(scope="module", autouse=True)
 def patient_tests(request, tmp_path_factory):
-    def run_body(body):
+    def run_body(body, folder):
         with open_hub() as hub:
-            body(hub, Place(tmp_path_factory.mktemp(body.__name__) / "hf", hub))
+            body(hub, Place(folder / "hf", hub))
 
     chosen = {item.function.body for item in request.session.items
               if item.module is request.module and hasattr(item.function, "body")}
     with concurrent.futures.ThreadPoolExecutor(max(1, len(chosen))) as threads:
-        yield {body.__name__: threads.submit(run_body, body) for body in chosen}
+        # The folders are made here: two threads that ask first would each make a place for them.
+        yield {body.__name__: threads.submit(run_body, body, tmp_path_factory.mktemp(body.__name__)) for body in chosen}
 
 
 def is_complete(place, hub):
