@@ -150,10 +150,12 @@ struct Product {
   }
 };
 
+inline constexpr std::size_t kPanelColumnsMost = 32;
+
 struct Kernels {
   // "avx2"
   std::string_view name;
-  std::size_t panel_columns = 0;
+  std::size_t panel_columns = 0;  // at most kPanelColumnsMost
 
   Product f32;
   Product bf16;

@@ -177,6 +177,8 @@ void rms_norm(const Rows& x, std::size_t width, const float* weight, std::size_t
   }
 }
 
+static_assert(kPanelColumns <= kPanelColumnsMost);
+
 constexpr Kernels make_kernels(std::string_view name) {
   return {.name = name,
           .panel_columns = kPanelColumns,

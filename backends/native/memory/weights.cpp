@@ -235,9 +235,9 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, const Matrix& matrix,
          [&](std::size_t i, float number) { run.numbers[i] = number; });
     return run;
   };
-  std::vector<float> factors;
+  // Not on the heap: a thread of the team has nobody to tell that memory is out.
+  std::array<float, kPanelColumnsMost> factors{};
   if (product_.format == Format::kF16) {
-    factors.resize(columns);
     for (std::size_t column = 0; column < columns; ++column) {
       std::uint32_t largest = 0;
       for (std::size_t row = 0; row < matrix.rows; row += kInt8Block)
