@@ -151,7 +151,8 @@ TEST_F(ModelFolderTest, NormalizeIsOfTheTextsVector) {
   scratch_.set(file, "module_output_name", "token_embeddings");
   expect(StatusCode::kUnsupported, {"2_Normalize", "'module_output_name' is 'token_embeddings'"});
   scratch_.set(file, "module_input_name", "token_embeddings");
-  expect(StatusCode::kUnsupported, {"2_Normalize", "'module_input_name' is 'token_embeddings'; only sentence_embedding"});
+  expect(StatusCode::kUnsupported,
+         {"2_Normalize", "'module_input_name' is 'token_embeddings'; only sentence_embedding"});
   scratch_.write(file, R"({"module_input_name": null})");
   expect(StatusCode::kUnsupported, {"2_Normalize", "'module_input_name' is null"});
 }
