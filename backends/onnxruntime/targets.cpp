@@ -45,7 +45,7 @@ constexpr std::array kKnown{
                   .provider = kCudaProvider,
                   .library_stem = "onnxruntime_providers_cuda",
                   .package_folder = "onnxruntime/capi",
-                  .package = "'onnxruntime-gpu[cuda,cudnn]'",
+                  .package = R"("onnxruntime-gpu[cuda,cudnn]")",
                   .compiles = false,
                   .of_runtime = true,
                   .needs = {kCudaDriver, kCudaDriverOnWindows, kOfCuda, "nvidia"},

@@ -98,7 +98,7 @@ TEST(OnnxruntimeHardwareTest, WithoutOnnxRuntimeOneCommandInstallsBoth) {
   const Status gone(StatusCode::kLibraryNotFound, "gone");
   EXPECT_THAT(note_of(gpu(), gone).remedy, testing::EndsWith(" onnxruntime onnxruntime-ep-webgpu"));
   // That build is ONNX Runtime itself.
-  EXPECT_THAT(note_of(gpu(0x10DE), gone).remedy, testing::EndsWith("runtime 'onnxruntime-gpu[cuda,cudnn]'"));
+  EXPECT_THAT(note_of(gpu(0x10DE), gone).remedy, testing::EndsWith(R"( "onnxruntime-gpu[cuda,cudnn]")"));
 }
 
 TEST(OnnxruntimeHardwareTest, WhatWorksNeedsNoMending) {

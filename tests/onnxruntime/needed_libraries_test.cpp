@@ -79,7 +79,7 @@ TEST(OnnxruntimeNeededLibrariesTest, OneThatIsMissingIsNamedWithWhatToType) {
   const auto explained = with_remedy(cuda(), failure);
   EXPECT_EQ(explained.code(), StatusCode::kLibraryNotFound);
   EXPECT_THAT(explained.to_string(), AllOf(HasSubstr("needs libcublasLt.so.13"), HasSubstr("pip install"),
-                                           HasSubstr("'onnxruntime-gpu[cuda,cudnn]'")));
+                                           HasSubstr(R"("onnxruntime-gpu[cuda,cudnn]")")));
   const Status other(StatusCode::kDeviceFailed, "libcudart.so.13 says no");
   EXPECT_EQ(with_remedy(cuda(), other).to_string(), other.to_string());
 }
