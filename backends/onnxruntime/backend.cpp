@@ -212,10 +212,11 @@ class OnnxruntimeBackend final : public core::Backend {
     }
     LB_ASSIGN_OR_RETURN(const auto place, find_place_to_run(vendor, device, options));
     auto loaded = load_model(vendor.environment, model, options, &place.use);
-    const KnownProvider* const known = known_provider(place.provider);
-    if (!loaded.ok() && known != nullptr) return explained(*known, loaded.status(), core::own_system());
-    LB_ASSIGN_OR_RETURN(auto session, std::move(loaded));
-    return make_executable(std::move(session), options, &place);
+    if (!loaded.ok()) {
+      const KnownProvider* const known = known_provider(place.provider);
+      return known == nullptr ? loaded.status() : explained(*known, loaded.status(), core::own_system());
+    }
+    return make_executable(*std::move(loaded), options, &place);
   }
 
   // The vendor writes its file while it makes a session, and takes longer then: another session makes it, later.
