@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "core/bundle/package.h"
@@ -10,6 +9,7 @@
 #include "core/bundle/refusals.h"
 #include "core/bundle/vcdiff.h"
 #include "core/platform/files/page_release.h"
+#include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -18,12 +18,7 @@ namespace {
 // The whole is not larger than so many times what it is made of, or a small bundle could take all memory.
 constexpr std::uint64_t kGrowthMax = 4;
 // As in a ZIP and in a mapping: drivers that use a blob where it lies want whole pages.
-constexpr std::align_val_t kAlignment{4096};
-
-std::shared_ptr<std::byte> aligned_memory(std::size_t bytes) {
-  return {static_cast<std::byte*>(::operator new(bytes, kAlignment)),
-          [](std::byte* memory) { ::operator delete(memory, kAlignment); }};
-}
+constexpr std::size_t kAlignment = 4096;
 
 }  // namespace
 
@@ -48,7 +43,7 @@ Result<SharedBytes> Package::make_whole(const Variant& variant) const {
   LB_RETURN_IF_ERROR(check_difference(variant));
   LB_ASSIGN_OR_RETURN(const SharedBytes source, open_file(variant, difference.from));
   LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
-  const std::shared_ptr<std::byte> memory = aligned_memory(difference.bytes);
+  const std::shared_ptr<std::byte> memory = platform::large_memory(difference.bytes, kAlignment);
   const std::span<std::byte> whole(memory.get(), difference.bytes);
   LB_RETURN_IF_ERROR(apply_vcdiff(
       source.bytes, stored.bytes, whole,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <span>
 
 namespace latebind::platform {
@@ -12,5 +14,20 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Asks for huge pages where the system has them, for memory that was not touched yet. It may not follow. Any thread.
 void prefer_huge_pages(std::span<std::byte> memory) noexcept;
+
+struct FreeAligned {
+  std::align_val_t alignment{alignof(std::max_align_t)};
+  void operator()(std::byte* memory) const noexcept { ::operator delete(memory, alignment); }
+};
+using LargeMemory = std::unique_ptr<std::byte, FreeAligned>;
+
+// So many bytes, which are not initialised and begin at a multiple of `alignment`; at one of a huge page, and in such
+// where the system has them, when they are at least as many. Throws std::bad_alloc. Any thread.
+[[nodiscard]] inline LargeMemory large_memory(std::size_t bytes, std::size_t alignment) {
+  const FreeAligned free{std::align_val_t{bytes < kHugePage ? alignment : kHugePage}};
+  LargeMemory memory(static_cast<std::byte*>(::operator new(bytes, free.alignment)), free);
+  prefer_huge_pages({memory.get(), bytes});
+  return memory;
+}
 
 }  // namespace latebind::platform

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <string_view>
 
+#include "core/platform/huge_pages.h"
 #include "hosts/onnxruntime/host.h"
 
 namespace latebind::provider {
@@ -18,14 +18,10 @@ class Payload {
   // Of the node's text attribute of that name; empty when there is none. Throws Failure.
   static std::shared_ptr<const Payload> read(const Host& host, const abi::Node* node, const char* attribute);
 
-  [[nodiscard]] std::string_view text() const { return {bytes_.get(), size_}; }
+  [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(memory_.get()), size_}; }
 
  private:
-  struct Free {
-    std::align_val_t alignment;
-    void operator()(char* bytes) const { ::operator delete(bytes, alignment); }
-  };
-  std::unique_ptr<char, Free> bytes_{nullptr, Free{}};
+  platform::LargeMemory memory_;
   std::size_t size_ = 0;
 };
 

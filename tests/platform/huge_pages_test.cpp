@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace latebind::platform {
@@ -15,6 +16,19 @@ TEST(HugePagesTest, MemoryIsAsItWasWhateverPartOfItIsAskedFor) {
        {all, all.subspan(1, kHugePage + 5), all.subspan(3, 2 * kHugePage), all.subspan(9, 1), all.first(0)})
     prefer_huge_pages(part);
   EXPECT_EQ(std::ranges::count(memory, std::byte{7}), static_cast<std::ptrdiff_t>(memory.size()));
+}
+
+TEST(HugePagesTest, LargeMemoryBeginsAtAHugePageAndOtherWhereItIsToldTo) {
+  const auto begins_at_multiple = [](const LargeMemory& memory, std::size_t of) {
+    return reinterpret_cast<std::uintptr_t>(memory.get()) % of == 0;
+  };
+  for (const std::size_t alignment : {std::size_t{64}, std::size_t{4096}}) {
+    for (const std::size_t bytes : {std::size_t{1}, kHugePage - 1, kHugePage, 3 * kHugePage + 1}) {
+      const LargeMemory memory = large_memory(bytes, alignment);
+      EXPECT_TRUE(begins_at_multiple(memory, bytes < kHugePage ? alignment : kHugePage)) << bytes;
+      std::ranges::fill(std::span(memory.get(), bytes), std::byte{7});
+    }
+  }
 }
 
 }  // namespace

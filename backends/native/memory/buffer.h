@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
 
 #include "backends/native/kernels/kernels.h"
 #include "core/platform/huge_pages.h"
@@ -19,26 +17,17 @@ class Buffer {
   // Room for so many numbers. What was in it is lost when it has to grow. Throws std::bad_alloc, and is empty then.
   void reserve(std::size_t size) {
     if (size <= size_) return;
-    data_.reset();
+    memory_.reset();
     size_ = 0;
-    const std::size_t bytes = size * sizeof(float);
-    const std::align_val_t alignment{bytes < platform::kHugePage ? kAlignment : platform::kHugePage};
-    void* const memory = ::operator new(bytes, alignment);
-    data_ = std::unique_ptr<float, Free>(static_cast<float*>(memory), Free{alignment});
+    memory_ = platform::large_memory(size * sizeof(float), kAlignment);
     size_ = size;
-    platform::prefer_huge_pages({static_cast<std::byte*>(memory), bytes});
   }
 
-  [[nodiscard]] float* data() const { return data_.get(); }
+  [[nodiscard]] float* data() const { return reinterpret_cast<float*>(memory_.get()); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  struct Free {
-    std::align_val_t alignment;
-
-    void operator()(float* data) const { ::operator delete(data, alignment); }
-  };
-  std::unique_ptr<float, Free> data_{nullptr, Free{std::align_val_t{kAlignment}}};
+  platform::LargeMemory memory_;
   std::size_t size_ = 0;
 };
 
