@@ -1,11 +1,10 @@
 // Registration, sessions and their ends, in every order and on many threads.
 #include <array>
-#include <barrier>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "tests/hosts/onnxruntime/faults/visit.h"
+#include "tests/support/on_threads.h"
 
 namespace latebind::test {
 namespace {
@@ -89,24 +88,14 @@ TEST_F(LifetimeTest, ASessionOutlivesItsRegistration) {
 }
 
 TEST_F(LifetimeTest, SixteenThreadsRegisterAndRun) {
-  constexpr int kThreads = 16;
-  std::barrier start(kThreads);
-  std::vector<std::string> errors(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      start.arrive_and_wait();
-      for (int i = 0; i < 4; ++i) {
-        const Outcome outcome = visit({.registered_name = "latebind." + std::to_string(t), .graph = plus_one()});
-        if (!outcome.error.empty()) errors[static_cast<std::size_t>(t)] = outcome.error;
-        if (!outcome.is_right) errors[static_cast<std::size_t>(t)] += " not right";
-      }
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
-  for (const std::string& error : errors)
-    EXPECT_EQ(error, "");
+  on_threads(16, [&](int t) {
+    for (int i = 0; i < 4; ++i) {
+      const Outcome outcome = visit({.registered_name = "latebind." + std::to_string(t), .graph = plus_one()});
+      if (!outcome.error.empty()) return outcome.error;
+      if (!outcome.is_right) return std::string("not right");
+    }
+    return std::string();
+  });
 }
 
 TEST_F(LifetimeTest, OneSessionRunsOnManyThreads) {
@@ -122,24 +111,18 @@ TEST_F(LifetimeTest, OneSessionRunsOnManyThreads) {
   const abi::Node* fused = part->fused();
   abi::NodeComputeInfo* info = nullptr;
   ASSERT_EQ(take_status(ep->Compile(ep, &raw, &fused, 1, &info, nullptr)), "");
-  std::vector<std::string> errors(8);
-  std::vector<std::thread> threads;
-  for (std::string& wrong : errors) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 100 && wrong.empty(); ++i) {
-        const std::int64_t rows = 1 + i % 5;
-        const std::string zeros(static_cast<std::size_t>(rows) * 2 * sizeof(float), '\0');
-        const auto made = compute(*info, {{1, {rows, 2}, zeros}}, 1, wrong);
-        if (made[0].bytes.size() != zeros.size()) wrong += " another size";
-        std::array<char, 2048> text{};
-        LatebindAttestations(text.data(), text.size());
-      }
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
-  for (const std::string& wrong : errors)
-    EXPECT_EQ(wrong, "");
+  on_threads(8, [&](int) {
+    std::string wrong;
+    for (int i = 0; i < 100 && wrong.empty(); ++i) {
+      const std::int64_t rows = 1 + i % 5;
+      const std::string zeros(static_cast<std::size_t>(rows) * 2 * sizeof(float), '\0');
+      const auto made = compute(*info, {{1, {rows, 2}, zeros}}, 1, wrong);
+      if (made[0].bytes.size() != zeros.size()) wrong += " another size";
+      std::array<char, 2048> text{};
+      LatebindAttestations(text.data(), text.size());
+    }
+    return wrong;
+  });
   ep->ReleaseNodeComputeInfos(ep, &info, 1);
   registered->ReleaseEp(registered, ep);
   EXPECT_EQ(take_status(ReleaseEpFactory(registered)), "");

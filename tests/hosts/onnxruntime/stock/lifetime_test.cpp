@@ -1,5 +1,5 @@
 // Registration, sessions and their ends in stock ONNX Runtime, in order and on many threads.
-#include <barrier>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -7,29 +7,12 @@
 
 #include "core/platform/files/temporary_folder.h"
 #include "tests/hosts/onnxruntime/stock/scene.h"
+#include "tests/support/on_threads.h"
 
 namespace latebind::test {
 namespace {
 
 constexpr int kThreads = 16;
-
-// on_threads(work): calls work(thread) on all of them at once, and expects "" of each.
-template <class Work>
-void on_threads(Work work) {
-  std::barrier start(kThreads);
-  std::vector<std::string> errors(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      start.arrive_and_wait();
-      errors[static_cast<std::size_t>(t)] = work(t);
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
-  for (const std::string& error : errors)
-    EXPECT_EQ(error, "");
-}
 
 class StockLifetimeTest : public StockHostTest {};
 
@@ -52,18 +35,21 @@ TEST_F(StockLifetimeTest, RegistersListsRunsCompilesLoadsAndUnregisters) {
 
 TEST_F(StockLifetimeTest, SixteenThreadsRegisterAndUnregister) {
   unregister();
-  on_threads([&](int t) {
+  std::atomic<int> registered = 0;
+  on_threads(kThreads, [&](int t) {
     const std::string name = "latebind." + std::to_string(t);
     for (int i = 0; i < 8; ++i) {
       // The host knows one provider of a name at a time, and says so to the others.
       if (!text_of(api().RegisterExecutionProviderLibrary(env_, name.c_str(), provider_file().c_str())).empty())
         continue;
+      ++registered;
       if (std::string error = text_of(api().UnregisterExecutionProviderLibrary(env_, name.c_str())); !error.empty()) {
         return error;
       }
     }
     return std::string();
   });
+  EXPECT_GT(registered, 0);
   register_as("latebind");
   EXPECT_EQ(use(plus_one_model()), "");
 }
@@ -71,7 +57,7 @@ TEST_F(StockLifetimeTest, SixteenThreadsRegisterAndUnregister) {
 TEST_F(StockLifetimeTest, SixteenThreadsMakeSessionsAtOnce) {
   const std::string model = plus_one_model();
   const auto on = devices();
-  on_threads([&](int) {
+  on_threads(kThreads, [&](int) {
     for (int i = 0; i < 3; ++i) {
       OrtSession* session = nullptr;
       std::string error = session_error(model, on, {}, {}, &session);
@@ -88,7 +74,7 @@ TEST_F(StockLifetimeTest, SixteenThreadsMakeSessionsAtOnce) {
 TEST_F(StockLifetimeTest, OneSessionRunsOnSixteenThreads) {
   OrtSession* session = nullptr;
   ASSERT_EQ(session_of(plus_one_model(), &session), "");
-  on_threads([&](int) {
+  on_threads(kThreads, [&](int) {
     std::string error;
     for (int k = 0; error.empty() && k < 50; ++k)
       error = run(session);
@@ -101,7 +87,7 @@ TEST_F(StockLifetimeTest, UnregisteringWhileSessionsRunIsRefusedOrChangesNothing
   std::vector<OrtSession*> sessions(kThreads);
   for (OrtSession*& session : sessions)
     ASSERT_EQ(session_of(plus_one_model(), &session), "");
-  on_threads([&](int t) {
+  on_threads(kThreads, [&](int t) {
     if (t == 0) (void)text_of(api().UnregisterExecutionProviderLibrary(env_, "latebind"));
     std::string error;
     for (int k = 0; error.empty() && k < 20; ++k)
@@ -127,6 +113,7 @@ TEST_F(StockLifetimeTest, NobodyWaitsForADeviceThatHangs) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (fake_.alive("request") != 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::yield();
+  EXPECT_EQ(fake_.alive("request"), 0);
 }
 
 }  // namespace
