@@ -98,6 +98,8 @@ struct ActiveConfig {
   std::size_t static_rows = 0;
   // Padding costs nothing: the tokens that a mask leaves out are not computed.
   bool leaves_padding_out = false;
+  // Padding costs little: of it attention alone is computed.
+  bool packs_tokens = false;
   // Shapes that it has ready, those used last; a run in another one takes some ms more. 0: nothing is made ready for a
   // shape, or nothing is known of it.
   std::size_t kept_shapes = 0;

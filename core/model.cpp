@@ -103,7 +103,8 @@ Status check_same(const std::filesystem::path& file, const platform::FileIdentit
 // otherwise.
 Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDigest& of_file) {
   const std::string text = graph::describe(*model.graph);
-  std::string all = fmt::format("graph {} {}", LATEBIND_VERSION, platform::sha256_hex(std::as_bytes(std::span(text))));
+  std::string all =
+      fmt::format("graph, packed {} {}", LATEBIND_VERSION, platform::sha256_hex(std::as_bytes(std::span(text))));
   for (std::size_t i = 0; i < model.graph->weights().size(); ++i) {
     const FilePart& weights = model.graph->weights()[i];
     std::string digest = model.sources[i].identity;

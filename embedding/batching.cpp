@@ -28,11 +28,16 @@ std::size_t tapered(std::size_t budget, std::uint64_t remaining, const Taper& ta
 // Lengths are rounded up to this many steps per octave: some 3 % more to compute for an eighth of the shapes.
 constexpr std::size_t kStepsInOctave = 8;
 
+// Coarser where attention alone is padded.
+constexpr std::size_t kPackedStepsInOctave = 4;
+constexpr std::size_t kPackedStep = 8;
+
 }  // namespace
 
 std::size_t BatchShape::width(std::size_t length) const {
   if (static_rows > 0) return length;
-  const std::size_t step = std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
+  const std::size_t step = packs_tokens ? std::max(kPackedStep, std::bit_ceil(length) / (2 * kPackedStepsInOctave))
+                                        : std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
   const std::size_t width = (length + step - 1) / step * step;
   return longest == 0 ? width : std::max(length, std::min(width, longest));
 }
@@ -51,7 +56,43 @@ bool BatchShape::allows(std::size_t rows, std::size_t width) const {
   return static_rows > 0 || rows <= kAnyRowsMost || std::has_single_bit(rows) || rows == rows_max(width);
 }
 
+std::size_t BatchShape::packed_rows_max(std::size_t width) const {
+  return std::max<std::size_t>(1, kPackedMost * tokens / width);
+}
+
+std::uint64_t BatchShape::packed_cost(std::uint64_t texts_tokens, std::size_t rows, std::size_t width) {
+  return (texts_tokens + kRunTokens) * kCostOfToken + rows * width * (kCostOfPlace + width);
+}
+
 namespace {
+
+// As divide(): any number of texts may be together.
+std::vector<Batch> divide_packed(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper) {
+  const std::size_t count = lengths.size();
+  std::vector<std::uint64_t> cost(count + 1, 0);
+  std::vector<std::size_t> rows(count, 1);
+  // Tokens of all texts from a position on.
+  std::vector<std::uint64_t> tokens(count + 1, 0);
+  for (std::size_t i = count; i-- > 0;) {
+    tokens[i] = tokens[i + 1] + lengths[i];
+    const std::size_t width = shape.width(lengths[i]);
+    const std::size_t budget = tapered(shape.tokens, taper.later_tokens + tokens[i], taper);
+    const std::size_t most = std::min(count - i, shape.packed_rows_max(width));
+    cost[i] = BatchShape::packed_cost(lengths[i], 1, lengths[i]) + cost[i + 1];
+    for (std::size_t some = 2; some <= most; ++some) {
+      const std::uint64_t together = tokens[i] - tokens[i + some];
+      if (together > budget) break;
+      const std::uint64_t total = BatchShape::packed_cost(together, some, width) + cost[i + some];
+      if (total > cost[i]) continue;
+      cost[i] = total;
+      rows[i] = some;
+    }
+  }
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < count; i += rows[i])
+    batches.push_back({i, rows[i], rows[i] == 1 ? lengths[i] : shape.width(lengths[i])});
+  return batches;
+}
 
 std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths, const BatchShape& shape,
                                           const Taper& taper) {
@@ -79,6 +120,7 @@ std::vector<Batch> divide_without_padding(std::span<const std::uint32_t> lengths
 std::vector<Batch> divide(std::span<const std::uint32_t> lengths, const BatchShape& shape, const Taper& taper,
                           const ReadyShapes& ready) {
   if (shape.without_padding) return divide_without_padding(lengths, shape, taper);
+  if (shape.packs_tokens) return divide_packed(lengths, shape, taper);
   // From the end: what the texts from each position on cost at least, and which shape their first batch has then.
   const std::size_t count = lengths.size();
   std::vector<std::uint64_t> cost(count + 1, 0);
@@ -147,12 +189,14 @@ BatchPlan plan_batches(std::span<const std::uint32_t> lengths, const BatchLimits
   }
 
   if (limits.static_lengths.empty()) {
-    const BatchShape shape{
-        .tokens = limits.tokens, .longest = limits.longest, .without_padding = limits.without_padding};
+    const BatchShape shape{.tokens = limits.tokens,
+                           .longest = limits.longest,
+                           .without_padding = limits.without_padding,
+                           .packs_tokens = limits.packs_tokens};
     plan.batches = divide(sorted, shape, {.workers = limits.more_follows ? 1 : limits.workers});
     for (const Batch& batch : plan.batches)
       plan.padded_tokens += batch.count * batch.width;
-    if (limits.without_padding) plan.padded_tokens = plan.tokens;
+    if (limits.without_padding || limits.packs_tokens) plan.padded_tokens = plan.tokens;
     return plan;
   }
   const std::size_t rows = std::max<std::size_t>(1, limits.static_rows);

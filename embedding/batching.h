@@ -5,7 +5,8 @@
 // budget has up to 8 rows or a power of two, and the widths of batches with several rows go in steps (each length up to
 // 16 tokens, then 8 steps per octave): vendors keep state for every shape that they encounter, so few shapes mean
 // little memory in a long run. For a device that leaves padding out, batches are formed of whole texts, by their tokens
-// alone. Pure functions of their arguments: the same lengths give the same plan on every machine.
+// alone; for one that packs tokens by what attention costs, too. Pure functions of their arguments: the same lengths
+// give the same plan on every machine.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +45,9 @@ struct BatchLimits {
   bool more_follows = false;
   // No batch is made wider than this, but for a text that is longer; 0: no limit.
   std::size_t longest = 0;
-  // The device leaves padding out.
+  // The device leaves padding out, or all but that of attention.
   bool without_padding = false;
+  bool packs_tokens = false;
   // Where the device takes only static shapes: their lengths, ascending, and rows of each. A batch then has one shape,
   // and every text goes to the shortest that it fits into; `tokens` and tapering do not matter. Texts longer than all
   // keep their length.
@@ -64,6 +66,7 @@ struct BatchShape {
   std::size_t longest = 0;
   std::size_t static_rows = 0;  // 0: any shape
   bool without_padding = false;
+  bool packs_tokens = false;
   std::size_t kept_shapes = 0;  // see ReadyShapes
 
   // Without padding: of a full batch, and of the next one when `remaining` are left for all workers. These get a share
@@ -80,13 +83,24 @@ struct BatchShape {
   // Whether a batch with this many rows has one of the few shapes that are used.
   [[nodiscard]] bool allows(std::size_t rows, std::size_t width) const;
 
+  // Where tokens are packed: rows that the tensors of a batch have room for.
+  [[nodiscard]] std::size_t packed_rows_max(std::size_t width) const;
+  // What a run costs, in parts of a token.
+  [[nodiscard]] static std::uint64_t packed_cost(std::uint64_t tokens, std::size_t rows, std::size_t width);
+
  private:
   static constexpr std::size_t kPaddedMost = 8;
+  static constexpr std::size_t kPackedMost = 2;
 };
 
 // What a run of the model costs beside its tokens, in tokens: so much padding is paid back by a run that need not be
 // made. On two cores of an AMD EPYC a run of all-MiniLM-L6-v2 takes 2 to 4 ms more than its tokens, and a token 0.13.
 inline constexpr std::size_t kRunTokens = 24;
+
+// Where tokens are packed, what attention costs for each place, padding or not, in parts of a token: so much, and one
+// more for each place in its row. Of all-MiniLM-L6-v2 in OpenVINO, on the same machine.
+inline constexpr std::uint64_t kCostOfToken = 1024;
+inline constexpr std::uint64_t kCostOfPlace = 80;
 
 // What making a new shape ready costs, the same way: 2.5 ms of that model in OpenVINO, and somewhat less, because it
 // will be ready for others.

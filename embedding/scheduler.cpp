@@ -45,11 +45,13 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
                                       .more_follows = texts.more_follows,
                                       .longest = longest_,
                                       .without_padding = attested->active.leaves_padding_out,
+                                      .packs_tokens = attested->active.packs_tokens,
                                       .static_lengths = attested->active.static_lengths,
                                       .static_rows = attested->active.static_rows});
   work->shape = {.tokens = batch_tokens_,
                  .longest = longest_,
                  .without_padding = attested->active.leaves_padding_out,
+                 .packs_tokens = attested->active.packs_tokens,
                  .kept_shapes = attested->active.kept_shapes};
   if (!attested->active.static_lengths.empty()) {
     work->shape.static_rows = std::max<std::size_t>(1, attested->active.static_rows);

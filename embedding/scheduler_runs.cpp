@@ -63,7 +63,9 @@ bool Scheduler::is_within_run() noexcept {
 }
 
 bool Scheduler::leaves_padding_out(const Run& run) noexcept {
-  return run.answered_by != nullptr && run.answered_by->active.leaves_padding_out;
+  if (run.answered_by == nullptr) return false;
+  const core::ActiveConfig& active = run.answered_by->active;
+  return active.leaves_padding_out || active.packs_tokens;
 }
 
 // The error of a run, with its place; unchanged when there is no memory for that.

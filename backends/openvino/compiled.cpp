@@ -141,21 +141,30 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(Active active, read_back(library, handle.get(), device, options.precision));
   bool all_named = true;
-  LB_ASSIGN_OR_RETURN(auto inputs, describe_ports(library, handle, library.api.ov_compiled_model_inputs_size,
-                                                  library.api.ov_compiled_model_input_by_index, "input", all_named));
+  LB_ASSIGN_OR_RETURN(auto vendor_inputs,
+                      describe_ports(library, handle, library.api.ov_compiled_model_inputs_size,
+                                     library.api.ov_compiled_model_input_by_index, "input", all_named));
   LB_ASSIGN_OR_RETURN(auto outputs, describe_ports(library, handle, library.api.ov_compiled_model_outputs_size,
                                                    library.api.ov_compiled_model_output_by_index, "output", all_named));
+  auto packing = packing_of(vendor_inputs);
+  std::vector<TensorInfo> inputs = vendor_inputs;
+  if (packing) {
+    inputs.clear();
+    for (const std::size_t position : packing->given)
+      inputs.push_back(vendor_inputs[position]);
+  }
   const auto is_static = [](const TensorInfo& input) { return input.shape.is_static(); };
-  if (!std::ranges::all_of(inputs, is_static)) active.kept_shapes = kept_shapes(device, properties);
+  // With packed tokens there are few shapes.
+  if (!packing && !std::ranges::all_of(inputs, is_static)) active.kept_shapes = kept_shapes(device, properties);
   // An input that is passed through is one tensor with one set of names.
   std::vector<bool> direct;
   for (const TensorInfo& output : outputs) {
     direct.push_back(all_named && output.shape.is_static() &&
                      std::ranges::find(inputs, output.name, &TensorInfo::name) == inputs.end());
   }
-  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(
-      Compiled{std::move(core), std::move(source), std::move(blob), std::move(handle), device, active,
-               std::move(inputs), std::move(outputs), std::move(direct)}));
+  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(Compiled{
+      std::move(core), std::move(source), std::move(blob), std::move(handle), device, active, std::move(inputs),
+      std::move(outputs), std::move(direct), std::move(vendor_inputs), std::move(packing)}));
 }
 
 // kInvalidArgument for one of the user's own that is not taken.
@@ -196,7 +205,9 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
                                                       const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
-  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model));
+  // What other devices do with it was not measured.
+  const bool may_pack_tokens = device_base(device) == "CPU" && options.input_shapes.empty();
+  LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens));
   // All of them are read once, and then few ever again: most are repacked.
   const platform::PageRelease read_pages(weights_in_memory(readable));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/openvino/packed_inputs.h"
 #include "backends/openvino/properties.h"
 #include "backends/openvino/vendor_core.h"
 #include "core/executable.h"
@@ -24,11 +26,14 @@ struct Compiled {
 
   std::string device;
   Active active;
-  std::vector<core::TensorInfo> inputs;
+  std::vector<core::TensorInfo> inputs;  // of a caller
   std::vector<core::TensorInfo> outputs;
   // Outputs that the vendor reliably writes to memory that it is given: their shape is known before the run, and they
   // are not an input passed through, which the CPU plugin (2024.6 to 2026.4) fails to write at all.
   std::vector<bool> direct;
+  // The vendor's inputs: those of a caller, unless tokens are packed.
+  std::vector<core::TensorInfo> vendor_inputs;
+  std::optional<Packing> packing;
 
   [[nodiscard]] const Library& library() const { return *core->library; }
 };

@@ -68,12 +68,14 @@ Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(const std::
                          .precision = made.active.precision,
                          .threads = made.active.threads,
                          .requests = requests,
+                         .packs_tokens = made.packing.has_value(),
                          .kept_shapes = made.active.kept_shapes,
                          .from_cache = !made.blob.bytes.empty()};
   return std::unique_ptr<core::Executable>(std::move(executable));
 }
 
 Status OpenvinoExecutable::check_values(std::span<const core::TensorView> inputs) const {
+  if (loaded().packing) LB_RETURN_IF_ERROR(check_same_shape(loaded().inputs, inputs));
   return narrows_integers_ ? check_integer_range(loaded().inputs, inputs) : Status();
 }
 

@@ -43,8 +43,8 @@ constexpr std::string_view kBroadcast = R"(auto_broadcast="numpy")";
 
 class IrWriter {
  public:
-  IrWriter(const graph::Graph& graph, std::size_t tail_offset)
-      : graph_(graph), network_(graph::lower(graph, {})), tail_offset_(tail_offset) {}
+  IrWriter(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens)
+      : graph_(graph), network_(graph::lower(graph, {.packs_tokens = packs_tokens})), tail_offset_(tail_offset) {}
 
   Ir write();
 
@@ -330,8 +330,8 @@ Ir IrWriter::write() {
 
 }  // namespace
 
-Ir write_ir(const graph::Graph& graph, std::size_t tail_offset) {
-  return IrWriter(graph, tail_offset).write();
+Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens) {
+  return IrWriter(graph, tail_offset, packs_tokens).write();
 }
 
 }  // namespace latebind::openvino

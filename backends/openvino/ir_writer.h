@@ -17,8 +17,11 @@ struct Ir {
   std::string tail;
 };
 
+// `packs_tokens`: only for a graph whose tokens can be packed; the network then has the inputs that
+// core/graph/token_packing.h says.
+//
 // Weights keep the offsets that they have in the first of Graph::weights(): the blob is those bytes, then, from
 // `tail_offset` on, the tail, with copies of the weights of the others: OpenVINO takes one blob.
-[[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset);
+[[nodiscard]] Ir write_ir(const graph::Graph& graph, std::size_t tail_offset, bool packs_tokens = false);
 
 }  // namespace latebind::openvino

@@ -15,6 +15,7 @@
 #include "backends/openvino/ir_writer.h"
 #include "core/graph/onnx_inline.h"
 #include "core/graph/onnx_structure.h"
+#include "core/graph/token_packing.h"
 #include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -160,12 +161,13 @@ const ModelForm* form_of(const Model& model) {
 
 }  // namespace
 
-Result<Model> readable_model(const Model& model) {
+Result<Model> readable_model(const Model& model, bool may_pack_tokens) {
   if (model.graph() == nullptr || model.find(ModelFormat::kOpenvinoIr) != nullptr) return model;
   const graph::Graph& network = *model.graph()->graph;
   const core::FilePart weights = network.weights().empty() ? core::FilePart() : network.weights().front();
   const auto bytes = weights.bytes.bytes;
-  Ir ir = write_ir(network, platform::MappedFile::tail_offset(bytes.size()));
+  Ir ir = write_ir(network, platform::MappedFile::tail_offset(bytes.size()),
+                   may_pack_tokens && graph::can_pack(network).has_value());
   LB_ASSIGN_OR_RETURN(auto joined, platform::MappedFile::with_tail(weights.where, weights.identity, bytes,
                                                                    std::as_bytes(std::span(ir.tail))));
   const auto shared = std::make_shared<const platform::MappedFile>(std::move(joined));

@@ -10,9 +10,9 @@
 
 namespace latebind::openvino {
 
-// The model itself, or, where it is a Graph, that graph as IR: written now, with the weights left in place. kIo,
-// kOutOfMemory.
-[[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model);
+// The model itself, or, where it is a Graph, that graph as IR: written now, with the weights left in place, and with
+// packed tokens where they may be and can. kIo, kOutOfMemory.
+[[nodiscard]] core::Result<core::Model> readable_model(const core::Model& model, bool may_pack_tokens);
 
 // The IR form is taken if there is one, else ONNX. Weights in memory are not copied: the network, and whatever is
 // compiled from it, refers to them as long as it lives.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/openvino/properties.h"
+#include "core/graph/token_packing.h"
 
 namespace latebind::openvino {
 namespace {
@@ -40,7 +41,7 @@ Result<Request> Request::create(const Compiled& compiled) {
   }
   Request request(compiled);
   request.handle_ = InferRequestHandle(library.api, made);
-  request.inputs_.resize(compiled.inputs.size());
+  request.inputs_.resize(compiled.vendor_inputs.size());
   request.outputs_.resize(compiled.outputs.size());
   return request;
 }
@@ -79,16 +80,58 @@ Status Request::set(Slot& slot, const TensorInfo& info, std::size_t index, SetTe
   return {};
 }
 
-Status Request::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory) {
+Status Request::place_input(Slot& slot, const TensorView& view, bool in_own_memory) {
+  slot.next_data = view.data;
+  slot.next_shape = view.shape;
+  if (!in_own_memory && view.is_contiguous() && core::is_aligned(view.data, view.type)) return {};
+  LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(view.type, view.shape));
+  return view.copy_to_contiguous(slot.next_data);
+}
+
+Status Request::place_packed(std::span<const TensorView> inputs, bool in_own_memory) {
+  const Packing& packing = *compiled_->packing;
+  given_texts_ = inputs[0].shape;
+  const bool has_several = given_texts_[0] > 1;
+  // At least one place: packed tokens are taken from there.
+  computed_texts_ = {has_several ? static_cast<std::int64_t>(rows_to_compute(static_cast<std::size_t>(given_texts_[0])))
+                                 : std::int64_t{1},
+                     std::max<std::int64_t>(1, given_texts_[1])};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TensorView& view = inputs[i];
-    Slot& slot = inputs_[i];
-    slot.next_data = view.data;
-    slot.next_shape = view.shape;
-    if (in_own_memory || !view.is_contiguous() || !core::is_aligned(view.data, view.type)) {
-      LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(view.type, view.shape));
-      LB_RETURN_IF_ERROR(view.copy_to_contiguous(slot.next_data));
+    Slot& slot = inputs_[packing.given[i]];
+    if (computed_texts_ == given_texts_) {
+      LB_RETURN_IF_ERROR(place_input(slot, inputs[i], in_own_memory));
+      continue;
     }
+    LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(inputs[i].type, computed_texts_));
+    slot.next_shape = computed_texts_;
+    LB_ASSIGN_OR_RETURN(const std::size_t given, core::byte_size_of(inputs[i].type, given_texts_));
+    LB_ASSIGN_OR_RETURN(const std::size_t all, core::byte_size_of(inputs[i].type, computed_texts_));
+    LB_RETURN_IF_ERROR(inputs[i].copy_to_contiguous(slot.next_data));
+    std::memset(static_cast<std::byte*>(slot.next_data) + given, 0, all - given);
+  }
+  const auto place_made = [&](std::size_t position, const Shape& shape) -> Result<std::span<std::int64_t>> {
+    Slot& slot = inputs_[position];
+    LB_ASSIGN_OR_RETURN(slot.next_data, slot.own.prepare(core::ElementType::kI64, shape));
+    slot.next_shape = shape;
+    LB_ASSIGN_OR_RETURN(const std::size_t count, shape.element_count());
+    return std::span(static_cast<std::int64_t*>(slot.next_data), count);
+  };
+  LB_ASSIGN_OR_RETURN(const std::size_t slot_count, computed_texts_.element_count());
+  const std::span mask(static_cast<const std::int64_t*>(inputs_[packing.mask].next_data), slot_count);
+  const std::size_t tokens = std::max<std::size_t>(1, graph::count_tokens(mask));
+  const auto computed = static_cast<std::int64_t>(has_several ? tokens_to_compute(tokens) : tokens);
+  LB_ASSIGN_OR_RETURN(const auto places, place_made(packing.places, Shape{computed}));
+  LB_ASSIGN_OR_RETURN(const auto slots, place_made(packing.slots, computed_texts_));
+  graph::pack_tokens(mask, places, slots);
+  return {};
+}
+
+Status Request::place(std::span<const TensorView> inputs, std::span<OutputTensor> outputs, bool in_own_memory) {
+  if (compiled_->packing) {
+    LB_RETURN_IF_ERROR(place_packed(inputs, in_own_memory));
+  } else {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      LB_RETURN_IF_ERROR(place_input(inputs_[i], inputs[i], in_own_memory));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = compiled_->outputs[i];
@@ -110,7 +153,7 @@ Status Request::place(std::span<const TensorView> inputs, std::span<OutputTensor
 Status Request::compute(const std::atomic<bool>& given_up) {
   const abi::Api& api = compiled_->library().api;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    LB_RETURN_IF_ERROR(set(inputs_[i], compiled_->inputs[i], i, api.ov_infer_request_set_input_tensor_by_index));
+    LB_RETURN_IF_ERROR(set(inputs_[i], compiled_->vendor_inputs[i], i, api.ov_infer_request_set_input_tensor_by_index));
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (!compiled_->direct[i]) continue;
@@ -207,6 +250,20 @@ Status Request::read_given(std::size_t index) {
   slot.result = data;
   slot.result_shape = *shape;
   slot.result_bytes = bytes;
+  return compiled_->packing ? cut(slot, info) : Status();
+}
+
+Status Request::cut(Slot& slot, const TensorInfo& info) const {
+  Shape& shape = slot.result_shape;
+  // A vector for each text, or for each token of it. Rows come last, and where columns do there is no text.
+  if (shape.rank() < 2 || shape[0] != computed_texts_[0] || (shape.rank() > 2 && shape[1] != computed_texts_[1])) {
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("openvino:{} gave output '{}' the shape {} for texts {}", compiled_->device, info.name,
+                              shape.to_string(), computed_texts_.to_string()));
+  }
+  shape[0] = given_texts_[0];
+  if (shape.rank() > 2) shape[1] = given_texts_[1];
+  LB_ASSIGN_OR_RETURN(slot.result_bytes, core::byte_size_of(info.type, shape));
   return {};
 }
 

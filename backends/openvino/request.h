@@ -57,6 +57,10 @@ class Request {
 
   explicit Request(const Compiled& compiled) : compiled_(&compiled) {}
   using SetTensor = abi::Code (*)(abi::InferRequest*, std::size_t, const abi::Tensor*);
+  static core::Status place_input(Slot& slot, const core::TensorView& view, bool in_own_memory);
+  core::Status place_packed(std::span<const core::TensorView> inputs, bool in_own_memory);
+  // What was computed for the caller's texts, of what was computed.
+  core::Status cut(Slot& slot, const core::TensorInfo& info) const;
   core::Status set(Slot& slot, const core::TensorInfo& info, std::size_t index, SetTensor set_tensor);
   core::Status read_placed(std::size_t index);
   core::Status read_given(std::size_t index);
@@ -64,8 +68,11 @@ class Request {
 
   const Compiled* compiled_;
   InferRequestHandle handle_;
-  std::vector<Slot> inputs_;
+  std::vector<Slot> inputs_;  // the vendor's
   std::vector<Slot> outputs_;
+  // Where tokens are packed: of the caller's inputs, and what is computed for them.
+  core::Shape given_texts_;
+  core::Shape computed_texts_;
 };
 
 }  // namespace latebind::openvino

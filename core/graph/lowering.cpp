@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/token_packing.h"
+
 namespace latebind::graph {
 namespace {
 
@@ -36,7 +38,7 @@ class Lowering {
   PrimitiveNetwork run();
 
   Value operator()(const Input& op) { return add(op, op.type); }
-  Value operator()(const Lookup& op) { return gather(weight(op.table), of(op.ids), 0); }
+  Value operator()(const Lookup& op) { return gather(weight(op.table), packed(of(op.ids)), 0); }
   Value operator()(const PositionLookup& op);
   Value operator()(const RowLookup& op) { return gather(weight(op.table), constant(op.row), 0); }
   Value operator()(const Add& op) { return binary(BinaryFunction::kAdd, of(op.a), of(op.b)); }
@@ -57,6 +59,15 @@ class Lowering {
   }
   // What a node of the graph has become.
   [[nodiscard]] Value of(Value value) const { return lowered_[value.node]; }
+  // How many dimensions the lowered value has: packed tokens have one instead of two.
+  [[nodiscard]] std::int64_t rank_of(Value value) const {
+    const auto rank = static_cast<std::int64_t>(graph_.node(value).shape.rank());
+    return places_ && rank == 3 ? 2 : rank;
+  }
+  // What a node of the graph has become, [batch, tokens, ..].
+  Value padded(Value value) { return places_ && rank_of(value) == 2 ? gather(of(value), *slots_, 0) : of(value); }
+  // Of [batch, tokens], what is at the packed tokens' places: once for each.
+  Value packed(Value x);
   // In f32; once, however often it is used.
   Value weight(const Weight& weight);
   std::optional<Value> weight(const std::optional<Weight>& bias) {
@@ -70,7 +81,7 @@ class Lowering {
   }
 
   Value gather(Value data, Value indices, std::int64_t axis) {
-    return add(primitive::Gather{.data = data, .indices = indices, .axis = axis});
+    return add(primitive::Gather{.data = data, .indices = indices, .axis = axis}, network_.node(data).type);
   }
   Value binary(BinaryFunction function, Value a, Value b) {
     return add(primitive::Binary{.function = function, .a = a, .b = b}, network_.node(a).type);
@@ -121,7 +132,11 @@ class Lowering {
   const Graph& graph_;
   const FormatTraits format_;
   PrimitiveNetwork network_;
-  std::vector<Value> lowered_;  // by node of the graph
+  // Where tokens are packed: the two inputs more.
+  std::optional<Value> places_;
+  std::optional<Value> slots_;
+  std::vector<Value> lowered_;             // by node of the graph
+  std::map<std::uint32_t, Value> packed_;  // by primitive
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
   std::map<std::uint32_t, Value> score_masks_;  // the same
@@ -155,6 +170,16 @@ Value Lowering::constant(std::span<const T> values, const Shape& shape) {
   });
   if (same != network_.nodes.end()) return {static_cast<std::uint32_t>(same - network_.nodes.begin())};
   return add(primitive::Constant{.type = kType, .shape = shape, .bytes = {bytes.begin(), bytes.end()}}, kType);
+}
+
+Value Lowering::packed(Value x) {
+  if (!places_) return x;
+  const auto [entry, is_new] = packed_.try_emplace(x.node);
+  if (is_new) {
+    const Value flat = add(primitive::Reshape{.x = x, .shape = {-1}}, network_.node(x).type);
+    entry->second = gather(flat, *places_, 0);
+  }
+  return entry->second;
 }
 
 Value Lowering::mask_f32(Value mask) {
@@ -272,11 +297,16 @@ Value Lowering::turn(Value x, const Rotary& rotary, Value mask) {
 
 Value Lowering::operator()(const PositionLookup& op) {
   const Value table = weight(op.table);
-  if (!op.padding) return add(primitive::FirstRows{.table = table, .like = of(op.ids)});
+  if (!op.padding) {
+    if (!places_) return add(primitive::FirstRows{.table = table, .like = of(op.ids)});
+    const Value columns = add(primitive::Positions{.like = of(op.ids)}, ElementType::kI64);
+    const Value none = multiply(of(op.ids), constant(std::int64_t{0}));
+    return gather(table, packed(binary(BinaryFunction::kAdd, none, columns)), 0);
+  }
   const Value equal = add(primitive::IsEqual{.x = of(op.ids), .number = constant(*op.padding)}, ElementType::kI64);
   const Value counted = subtract(constant(std::int64_t{1}), equal);
   const Value place = multiply(add(primitive::CumulativeSum{.x = counted}, ElementType::kI64), counted);
-  return gather(table, binary(BinaryFunction::kAdd, place, constant(*op.padding)), 0);
+  return gather(table, packed(binary(BinaryFunction::kAdd, place, constant(*op.padding))), 0);
 }
 
 Value Lowering::operator()(const Linear& op) {
@@ -296,11 +326,11 @@ Value Lowering::operator()(const Attention& op) {
   const std::int64_t hidden = graph_.node(op.query).shape[2];
   const std::int64_t width = hidden / op.heads;
   const Value terms = score_terms(op);
-  Value query = split(of(op.query), op.heads, width, {0, 2, 1, 3});
+  Value query = split(padded(op.query), op.heads, width, {0, 2, 1, 3});
   // The one transposition of keys does both where MatMul has none of its own, and nothing comes in between.
   const bool transposes = format_.matmul_transposes;
   const bool does_both = !transposes && !op.rotary;
-  Value key = split(of(op.key), op.key_heads, width,
+  Value key = split(padded(op.key), op.key_heads, width,
                     does_both ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3});
   if (op.rotary) {
     query = turn(query, *op.rotary, op.mask);
@@ -308,13 +338,15 @@ Value Lowering::operator()(const Attention& op) {
     if (!transposes) key = transpose(key, {0, 1, 3, 2});
   }
   key = shared(key, op);
-  const Value value = shared(split(of(op.value), op.key_heads, width, {0, 2, 1, 3}), op);
+  const Value value = shared(split(padded(op.value), op.key_heads, width, {0, 2, 1, 3}), op);
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
   const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
   Value context = matmul(add(primitive::Softmax{.x = scores}), value);
   // Whose scores are all as low as can be would have the mean of what it must not attend to.
   if (op.may_be_unattended && (op.window || op.causal)) context = multiply(context, sight(op));
-  return add(primitive::Reshape{.x = transpose(context, {0, 2, 1, 3}), .shape = {0, 0, hidden}});
+  context = transpose(context, {0, 2, 1, 3});
+  if (!places_) return add(primitive::Reshape{.x = context, .shape = {0, 0, hidden}});
+  return gather(add(primitive::Reshape{.x = context, .shape = {-1, hidden}}), *places_, 0);
 }
 
 Value Lowering::operator()(const LayerNorm& op) {
@@ -324,15 +356,16 @@ Value Lowering::operator()(const LayerNorm& op) {
 
 Value Lowering::operator()(const RmsNorm& op) {
   const Shape& shape = graph_.node(op.x).shape;
-  const auto last = static_cast<std::int64_t>(shape.rank()) - 1;
+  const std::int64_t columns = shape[shape.rank() - 1];
+  const std::int64_t last = rank_of(op.x) - 1;
   const std::int64_t width = op.weight.shape[0];
-  const bool is_whole = width == shape[shape.rank() - 1];
+  const bool is_whole = width == columns;
   Value x = of(op.x);
-  std::vector<std::int64_t> dims(shape.rank() - 1);
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(last));
   if (!is_whole) {
-    dims.insert(dims.end(), {shape[shape.rank() - 1] / width, width});
+    dims.insert(dims.end(), {columns / width, width});
     x = add(primitive::Reshape{.x = x, .shape = dims});
-    dims.resize(shape.rank() - 1);
+    dims.resize(static_cast<std::size_t>(last));
   }
   const Value mean = reduce(ReduceFunction::kMean, multiply(x, x), true, is_whole ? last : last + 1);
   const Value bounded = binary(BinaryFunction::kAdd, mean, constant(static_cast<float>(op.epsilon)));
@@ -340,12 +373,12 @@ Value Lowering::operator()(const RmsNorm& op) {
   if (op.offset != 0) scale = binary(BinaryFunction::kAdd, scale, constant(op.offset));
   x = multiply(binary(BinaryFunction::kDivide, x, add(primitive::SquareRoot{.x = bounded})), scale);
   if (is_whole) return x;
-  dims.push_back(shape[shape.rank() - 1]);
+  dims.push_back(columns);
   return add(primitive::Reshape{.x = x, .shape = std::move(dims)});
 }
 
 Value Lowering::operator()(const Pool& op) {
-  const Value states = of(op.x);
+  const Value states = padded(op.x);
   switch (op.mode) {
     case PoolingMode::kCls:
       return gather(states, constant(std::int64_t{0}), 1);
@@ -377,14 +410,22 @@ Value Lowering::operator()(const Pool& op) {
 
 Value Lowering::operator()(const Normalize& op) {
   const Value x = of(op.x);
-  const auto last = static_cast<std::int64_t>(graph_.node(op.x).shape.rank()) - 1;
-  return divide_by_at_least(x, reduce(ReduceFunction::kL2, x, true, last), kLeastLength);
+  return divide_by_at_least(x, reduce(ReduceFunction::kL2, x, true, rank_of(op.x) - 1), kLeastLength);
 }
 
 PrimitiveNetwork Lowering::run() {
+  if (format_.packs_tokens) {
+    const std::string mask = can_pack(graph_).value_or("");
+    const auto input = [&](std::string_view name, const Shape& shape) {
+      return add(Input{.name = std::string(name) + mask, .shape = shape}, ElementType::kI64);
+    };
+    places_ = input(kTokenPlaces, Shape{core::kDynamic});
+    slots_ = input(kTokenSlots, Shape{core::kDynamic, core::kDynamic});
+  }
   for (const Node& node : graph_.nodes())
     lowered_.push_back(std::visit(*this, node.op));
-  network_.output = of(graph_.output());
+  const bool has_tokens = graph_.node(graph_.output()).shape.rank() == 3;
+  network_.output = has_tokens ? padded(graph_.output()) : of(graph_.output());
   network_.output_name = graph_.output_name();
   network_.output_shape = graph_.node(graph_.output()).shape;
   return std::move(network_);

@@ -11,6 +11,8 @@ namespace latebind::graph {
 struct FormatTraits {
   // MatMul takes its second matrix transposed; else that is a Transpose before it.
   bool matmul_transposes = true;
+  // As core/graph/token_packing.h says; only for a graph whose tokens can be packed.
+  bool packs_tokens = false;
 };
 
 [[nodiscard]] PrimitiveNetwork lower(const Graph& graph, const FormatTraits& format);

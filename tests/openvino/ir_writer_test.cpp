@@ -73,7 +73,7 @@ std::vector<Const> constants_of(std::string_view xml) {
 }
 
 TEST(IrWriterTest, ConstantsOfTheIrLieInTheWeightsAndFitTheirShapes) {
-  const auto readable = readable_model(model_of(*small_graph({.weights = core::ElementType::kF16})));
+  const auto readable = readable_model(model_of(*small_graph({.weights = core::ElementType::kF16})), false);
   ASSERT_TRUE(readable.ok()) << readable.status().to_string();
   const core::ModelForm& ir = readable->forms().front();
   const std::map<std::string, std::size_t> sizes{{"f32", 4}, {"f16", 2}, {"i64", 8}};
@@ -134,7 +134,7 @@ TEST(ReadableModelTest, TakesAFormThatIsThere) {
   core::ModelForm form;
   form.format = ModelFormat::kOnnx;
   form.graph = core::SharedBytes::from_string("bytes");
-  const auto same = readable_model(core::Model::from_forms("m", {form}));
+  const auto same = readable_model(core::Model::from_forms("m", {form}), false);
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(same->forms().front().graph.bytes.data(), form.graph.bytes.data());
 }
@@ -153,7 +153,7 @@ TEST(ReadableModelTest, WritesTheGraphOverTheBytesThatWereMapped) {
       .table = {.name = "w", .type = core::ElementType::kF32, .shape = core::Shape{7, 8}, .offset = 0}, .ids = ids});
   const core::Model model = model_of(*std::move(builder).finish(words, "words"));
   for (const char* name : {"there", "replaced", "removed"}) {
-    const auto readable = readable_model(model);
+    const auto readable = readable_model(model, false);
     ASSERT_TRUE(readable.ok()) << readable.status().to_string();
     const core::ModelForm* ir = readable->find(ModelFormat::kOpenvinoIr);
     ASSERT_NE(ir, nullptr);

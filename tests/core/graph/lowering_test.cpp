@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/graph/token_packing.h"
 #include "evaluator.h"
 #include "primitive_evaluator.h"
 #include "random_encoder.h"
@@ -15,6 +16,32 @@ namespace {
 
 using core::ElementType;
 using testing::SmallGraphOptions;
+
+// With those that a network has whose tokens are packed: N is larger by `more`.
+testing::Inputs packed(testing::Inputs inputs, std::int64_t more) {
+  const testing::Array& mask = inputs.at("mask");
+  const std::vector<std::int64_t> numbers(mask.values.begin(), mask.values.end());
+  std::vector<std::int64_t> places(count_tokens(numbers) + static_cast<std::size_t>(more), -1);
+  std::vector<std::int64_t> slots(numbers.size(), -1);
+  pack_tokens(numbers, places, slots);
+  const auto count = static_cast<std::int64_t>(places.size());
+  const testing::Dims shape = mask.shape;
+  inputs.emplace("token_places.mask", testing::Array{{count}, {places.begin(), places.end()}});
+  inputs.emplace("token_slots.mask", testing::Array{shape, {slots.begin(), slots.end()}});
+  return inputs;
+}
+
+// Of all numbers, or of those of tokens.
+void expect_near(const testing::Array& values, const testing::Array& wanted, const testing::Array& mask,
+                 double tolerance) {
+  ASSERT_EQ(values.shape, wanted.shape);
+  const bool has_tokens = wanted.shape.size() == 3;
+  const auto columns = static_cast<std::size_t>(wanted.shape.back());
+  for (std::size_t i = 0; i < values.values.size(); ++i) {
+    if (has_tokens && mask.values[i / columns] == 0) continue;
+    ASSERT_NEAR(values.values[i], wanted.values[i], tolerance) << i;
+  }
+}
 
 class LoweringTest : public ::testing::TestWithParam<SmallGraphOptions> {};
 
@@ -38,6 +65,17 @@ TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
                                   }),
               transposes);
   }
+}
+
+TEST_P(LoweringTest, PackedTokensComputeTheSame) {
+  const auto graph = testing::small_graph(GetParam());
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  ASSERT_EQ(can_pack(*graph), "mask");
+  const auto inputs = testing::small_batch();
+  const auto wanted = testing::evaluate(*graph, inputs);
+  const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
+  for (const std::int64_t more : {0, 3})
+    expect_near(testing::evaluate(network, *graph, packed(inputs, more)), wanted, inputs.at("mask"), 1e-7);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -87,6 +125,59 @@ TEST(LoweringTest, UnattendedTokensAttendAndAreNotAttendedTo) {
       EXPECT_NEAR(values.values[i], wanted.values[i], 1e-7) << i;
     }
   }
+}
+
+TEST(LoweringTest, PackedTokensOfAnyEncoderComputeTheSame) {
+  std::mt19937 chance(5);
+  for (int i = 0; i < 200; ++i) {
+    testing::EncoderShape shape = testing::draw_shape(chance);
+    testing::draw_more(chance, shape);
+    shape.may_be_unattended = !shape.pooled && i % 2 == 0;
+    const auto graph = testing::encoder(shape);
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    ASSERT_EQ(can_pack(*graph), "mask");
+    testing::Inputs inputs = testing::draw_batch(chance, {7, 1, 12, 3}, shape.vocabulary, i % 3);
+    if (shape.may_be_unattended) testing::leave_unattended(inputs, 2);
+    const auto wanted = testing::evaluate(*graph, inputs);
+    const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
+    expect_near(testing::evaluate(network, *graph, packed(inputs, i % 5)), wanted, inputs.at("mask"), 1e-6);
+  }
+}
+
+// What is computed of all tokens has no padding: only the mask and attention see it.
+TEST(LoweringTest, LinearLayersHavePackedTokensAlone) {
+  const auto graph = testing::encoder({.layers = 2});
+  const PrimitiveNetwork network = lower(*graph, {.packs_tokens = true});
+  std::vector<bool> is_packed;
+  for (const PrimitiveNode& node : network.nodes) {
+    const auto has = [&](Value value) { return static_cast<bool>(is_packed[value.node]); };
+    bool packed = false;
+    if (const auto* gather = std::get_if<primitive::Gather>(&node.op)) {
+      const auto* indices = std::get_if<Input>(&network.node(gather->indices).op);
+      packed = (indices != nullptr && indices->name == "token_places.mask") || has(gather->indices);
+    } else if (const auto* binary = std::get_if<primitive::Binary>(&node.op)) {
+      packed = has(binary->a) || has(binary->b);
+    } else if (const auto* norm = std::get_if<primitive::LayerNorm>(&node.op)) {
+      packed = has(norm->x);
+      EXPECT_TRUE(packed);
+    } else if (const auto* activation = std::get_if<Activation>(&node.op)) {
+      packed = has(activation->x);
+      EXPECT_TRUE(packed);
+    } else if (const auto* matmul = std::get_if<primitive::MatMul>(&node.op)) {
+      packed = has(matmul->a);
+      EXPECT_EQ(packed, std::holds_alternative<Weight>(network.node(matmul->b).op));
+    }
+    is_packed.push_back(packed);
+  }
+}
+
+TEST(LoweringTest, TokensAreNotPackedWhereThatSavesNothingOrCannotBe) {
+  GraphBuilder builder{std::vector<core::FilePart>()};
+  const core::Shape tokens{core::kDynamic, core::kDynamic};
+  const Value mask = builder.add(Input{"mask", ElementType::kI64, tokens});
+  const auto graph = std::move(builder).finish(mask, "mask");
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(can_pack(*graph), std::nullopt);
 }
 
 TEST(LoweringTest, DistancesAreAddedToTheMaskOnceForAllLayers) {
