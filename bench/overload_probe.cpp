@@ -3,8 +3,9 @@
 //   overload_probe PORT CORPUS SECONDS TEXTS…
 //
 // A client for each TEXTS, which is how many texts it has in a request; the daemon serves a model called "model" at
-// 127.0.0.1:PORT without a key. Prints a line for each request: when it was sent and how long it took, in nanoseconds of
-// the monotonic clock, the status (0: a 429 without Retry-After), and its texts. The request's id is when it was sent.
+// 127.0.0.1:PORT without a key. Prints a line for each request: when it was sent and how long it took, in nanoseconds
+// of the monotonic clock, the status (0: a 429 without Retry-After), and its texts. The request's id is when it was
+// sent.
 //
 // The clients are threads of their own that ask Linux for short slices, so that they run as soon as the answer is there
 // although all processors compute: what is measured is the daemon, not when its client had its turn.

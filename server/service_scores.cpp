@@ -108,18 +108,17 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
   std::uint64_t bytes = 0;
   for (const std::string& document : call.documents)
     bytes += document.size() + kScoreBytes;
-  const ScoreRequest request{.model = call.model,
-                             .count = call.too_many > 0 ? call.too_many : call.documents.size(),
-                             .characters = characters_of(call.documents),
-                             .answer_bytes = bytes,
-                             .likely_tokens =
-                                 [&](std::size_t tokens_max) {
-                                   return likely_tokens(call.documents, solid_bytes(call.query), tokens_max);
-                                 },
-                             .param = "documents",
-                             .ranks = true,
-                             .truncate = call.truncate,
-                             .keep_end = call.keep_end};
+  const ScoreRequest request{
+      .model = call.model,
+      .count = call.too_many > 0 ? call.too_many : call.documents.size(),
+      .characters = characters_of(call.documents),
+      .answer_bytes = bytes,
+      .likely_tokens =
+          [&](std::size_t tokens_max) { return likely_tokens(call.documents, solid_bytes(call.query), tokens_max); },
+      .param = "documents",
+      .ranks = true,
+      .truncate = call.truncate,
+      .keep_end = call.keep_end};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(call.documents.size());

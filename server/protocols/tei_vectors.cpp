@@ -133,7 +133,8 @@ constexpr std::array kSimilarity{
                              return problem_of(read_members(value, kParameters, body));
                            }},
     // As the other paths have it. The original's parameters stand apart, and so may this one.
-    Member<SimilarityBody>{"role", false, role_schema, [](const JsonValue& value, SimilarityBody& body) -> Problem {
+    Member<SimilarityBody>{"role", false, role_schema,
+                           [](const JsonValue& value, SimilarityBody& body) -> Problem {
                              const embedding::TextRole of_parameters = body.role;
                              if (auto problem = read_role(value, body.role)) return problem;
                              if (of_parameters == embedding::TextRole::kUnsaid || of_parameters == body.role)

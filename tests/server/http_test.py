@@ -1,5 +1,6 @@
 """The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -431,6 +432,25 @@ def test_scores_the_queue_has_no_room_for_are_refused_before_they_are_tokenized(
             busy.go_on()
             for one in (second, third):
                 assert read_answers(one, 1)[0].status == 200
+
+
+@pytest.mark.parametrize("nice", [0, 5, 19])
+def test_what_computes_makes_way_for_what_answers(nice):
+    arguments = [] if nice == 5 else ["--compute-nice", str(nice)]
+    with Daemon("--device", "native:CPU", "--threads", "2", *arguments) as daemon:
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert daemon.embed(["a"] * 500).status == 200
+        found = {}
+        for thread in os.listdir(f"/proc/{daemon.process.pid}/task"):
+            with contextlib.suppress(ProcessLookupError):
+                found[int(thread)] = os.getpriority(os.PRIO_PROCESS, int(thread)) - own
+        # Those that read and answer requests, the log's and the signals'; and the main thread, which makes the others.
+        assert found.pop(daemon.process.pid) == nice
+        if nice > 0:
+            assert set(found.values()) == {0, nice}
+            assert list(found.values()).count(0) >= 3 and list(found.values()).count(nice) >= 3
+        else:
+            assert set(found.values()) == {0}
 
 
 def test_connections_above_the_limit_are_told_so(tmp_path):
