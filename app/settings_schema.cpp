@@ -513,8 +513,9 @@ constexpr SettingSpec kAfterBackends[] = {
                 "How long the daemon, asked to end, waits for requests that it has accepted.", false,
                 assign_milliseconds<&Settings::drain_timeout, 0>, milliseconds_text<&Settings::drain_timeout>},
     SettingSpec{"server.compute_nice", "LATEBIND_COMPUTE_NICE", "--compute-nice", "N",
-                "How much the daemon's threads that compute make way for those that answer, and for other programs of "
-                "the same control group: 0, not at all, to 19. Linux.",
+                "How much the daemon's threads that compute make way for those that answer: 0, not at all, to 19. They "
+                "also make way for other programs of the same control group; the unit for systemd and the image, which "
+                "have one each, have 10. Linux.",
                 false, assign_number<&Settings::compute_nice, 0, platform::kNiceMost>,
                 number_text<&Settings::compute_nice>},
     SettingSpec{"server.auto_truncate", "LATEBIND_AUTO_TRUNCATE", "--auto-truncate", kTruth,

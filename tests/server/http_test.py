@@ -436,7 +436,7 @@ def test_scores_the_queue_has_no_room_for_are_refused_before_they_are_tokenized(
 
 @pytest.mark.parametrize("nice", [0, 5, 19])
 def test_what_computes_makes_way_for_what_answers(nice):
-    arguments = [] if nice == 5 else ["--compute-nice", str(nice)]
+    arguments = [] if nice == 0 else ["--compute-nice", str(nice)]
     with Daemon("--device", "native:CPU", "--threads", "2", *arguments) as daemon:
         own = os.getpriority(os.PRIO_PROCESS, 0)
         assert daemon.embed(["a"] * 500).status == 200
