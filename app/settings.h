@@ -70,6 +70,7 @@ struct Settings {
   std::chrono::milliseconds request_timeout{60'000};
   std::chrono::milliseconds drain_timeout{30'000};
   bool auto_truncate = true;
+  int compute_nice = 0;  // of the threads that compute
   std::uint64_t queue_runs_max = 256;
   std::uint64_t held_bytes_max = std::uint64_t{512} << 20;
   bool token_vectors = false;

@@ -9,6 +9,7 @@
 #include "app/settings.h"
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/thread_nice.h"
 #include "core/text/option_text.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -511,6 +512,12 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.drain_timeout_ms", "LATEBIND_DRAIN_TIMEOUT_MS", "--drain-timeout-ms", "N",
                 "How long the daemon, asked to end, waits for requests that it has accepted.", false,
                 assign_milliseconds<&Settings::drain_timeout, 0>, milliseconds_text<&Settings::drain_timeout>},
+    SettingSpec{"server.compute_nice", "LATEBIND_COMPUTE_NICE", "--compute-nice", "N",
+                "How much the daemon's threads that compute make way for those that answer: 0, not at all, to 19. They "
+                "also make way for other programs of the same control group; the unit for systemd and the image, which "
+                "have one each, have 10. Linux.",
+                false, assign_number<&Settings::compute_nice, 0, platform::kNiceMost>,
+                number_text<&Settings::compute_nice>},
     SettingSpec{"server.auto_truncate", "LATEBIND_AUTO_TRUNCATE", "--auto-truncate", kTruth,
                 "Cuts texts that are too long for the model, unless a request says otherwise; false: they are answered "
                 "with 413.",

@@ -12,12 +12,11 @@ OPTION: of both, as --precision bf16
 """
 
 import argparse
-import ctypes
 import functools
 import http.client
+import itertools
 import json
 import os
-import platform
 import random
 import re
 import shutil
@@ -25,7 +24,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -128,24 +126,6 @@ class Client:
         return answer.status, time.monotonic() - begin, answer.headers
 
 
-class SchedAttributes(ctypes.Structure):
-    """Linux' struct sched_attr, in its first version."""
-
-    _fields_ = [("size", ctypes.c_uint32), ("policy", ctypes.c_uint32), ("flags", ctypes.c_uint64), ("nice", ctypes.c_int32),
-                ("priority", ctypes.c_uint32), ("runtime_ns", ctypes.c_uint64), ("deadline_ns", ctypes.c_uint64),
-                ("period_ns", ctypes.c_uint64)]
-
-
-def measure_at_once():
-    """For the calling thread, which measures: Linux runs it soon after it wakes, though all processors compute. Without that a
-    client waits for its own turn, 4 ms and more, after the answer is there. Where the system cannot do it nothing changes."""
-    number = {"x86_64": 314, "aarch64": 274}.get(platform.machine())  # sched_setattr
-    if number is None or platform.system() != "Linux":
-        return
-    attributes = SchedAttributes(size=ctypes.sizeof(SchedAttributes), runtime_ns=100_000)
-    ctypes.CDLL(None).syscall(ctypes.c_long(number), ctypes.c_int(0), ctypes.byref(attributes), ctypes.c_uint(0))
-
-
 def percentile(values, percent):
     return sorted(values)[(len(values) - 1) * percent // 100] if values else 0.0
 
@@ -224,8 +204,19 @@ def speed(setup):
         "start": {key: round(value, 3) for key, value in start_ratio(setup).items()}}
 
 
+def window_seconds(samples, tokens):
+    """How long the daemon took to compute so many tokens, from each moment on at which its counter was read."""
+    times = []
+    for first, (begin, before) in enumerate(samples):
+        for (earlier, some), (later, more) in itertools.pairwise(samples[first:]):
+            if more - before >= tokens:
+                times.append(earlier + (later - earlier) * (before + tokens - some) / (more - some) - begin)
+                break
+    return times
+
+
 def overload(setup, seconds):
-    """Ten times the load that it can take, or whatever clients that try again at once make of it; two more measure."""
+    """Ten times the load that it can take, or whatever clients that try again at once make of it; some more measure."""
     bound, clients, texts = 16384, 256, 32
     daemon = Daemon(setup, "--max-queue-tokens", str(bound))
     try:
@@ -240,33 +231,20 @@ def overload(setup, seconds):
             said = subprocess.run(offer(10, round(pause)), check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
             pause *= requests_of(said) * texts / 10 / capable["texts_per_s"] / setup.overload_times
         resident = daemon.resident_mb()
-        before = daemon.status()["totals"]
         flood = subprocess.Popen(offer(seconds, round(pause)), stdout=subprocess.PIPE, encoding="utf-8")
-        refused, admitted, others = [], [], []
-        end = time.monotonic() + seconds - 1
-
-        def probe(texts):
-            measure_at_once()
-            client = Client(setup, daemon)
-            while time.monotonic() < end:
-                status, took, headers = client.ask(texts)
-                if status == 429 and "retry-after" not in headers:
-                    status = 0
-                {200: admitted, 429: refused}.get(status, others).append(took)
-                time.sleep(0.005)
-
-        time.sleep(1)
+        time.sleep(2)
         # An admitted one keeps its client waiting: so many, that there are some hundred refusals.
-        threads = [threading.Thread(target=probe, args=(each,)) for each in 8 * (1, texts)]
-        for thread in threads:
-            thread.start()
-        peak = 0.0
-        while flood.poll() is None:
-            peak = max(peak, daemon.resident_mb())
-            time.sleep(1)
-        for thread in threads:
-            thread.join()
-        said = flood.stdout.read()
+        probe = subprocess.Popen([setup.build / "bin/overload_probe", str(daemon.port), setup.corpus, str(seconds - 3),
+                                  *(8 * ["1", str(texts)])], stdout=subprocess.PIPE, encoding="utf-8")
+        # The answers of the last ones come later, when nothing else is offered: the counters are of the time before.
+        peak, samples, end = 0.0, [], time.monotonic() + seconds - 3
+        while (now := time.monotonic()) < end:
+            status = daemon.status()
+            samples.append((now, status["totals"]["tokens"]))
+            peak = max(peak, status["memory"]["resident_bytes"] / (1 << 20))
+            time.sleep(0.25)
+        asked = [tuple(map(int, line.split())) for line in probe.communicate()[0].splitlines()]
+        said = flood.communicate()[0]
         after = daemon.status()["totals"]
         begin = time.monotonic()
         while Client(setup, daemon).ask()[0] != 200:
@@ -274,15 +252,20 @@ def overload(setup, seconds):
         recovery = time.monotonic() - begin
     finally:
         daemon.end()
+    if probe.returncode != 0 or flood.returncode != 0:
+        sys.exit("the clients did not end well")
+    refused, admitted = ([took / 1e6 for _, took, status, _ in asked if status == wanted] for wanted in (429, 200))
+    served = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
+    queue = window_seconds(samples, bound)
     offered = requests_of(said) * texts * after["tokens"] / max(1, after["texts"]) / seconds
     return {"capacity_tokens_per_s": round(capacity), "offered": round(offered / capacity, 1),
-            "served": round((after["tokens"] - before["tokens"]) / seconds / capacity, 2),
-            "socket_errors": "Socket errors" in said, "other_answers": len(others), "refused": len(refused),
-            "refused_p50_ms": round(percentile(refused, 50) * 1000, 2), "refused_p99_ms": round(percentile(refused, 99) * 1000, 2),
-            "admitted": len(admitted), "admitted_p99_ms": round(percentile(admitted, 99) * 1000),
-            "bound_ms": round(bound / capacity * 1000),
-            "served_bound_ms": round(bound * seconds / max(1, after["tokens"] - before["tokens"]) * 1000), "resident_before_mb": round(resident), "resident_peak_mb": round(peak),
-            "recovery_ms": round(recovery * 1000)}
+            "served": round(served / capacity, 2), "socket_errors": "Socket errors" in said,
+            "other_answers": len(asked) - len(refused) - len(admitted), "refused": len(refused),
+            "refused_p50_ms": round(percentile(refused, 50), 2), "refused_p99_ms": round(percentile(refused, 99), 2),
+            "admitted": len(admitted), "admitted_p50_ms": round(percentile(admitted, 50)),
+            "admitted_p99_ms": round(percentile(admitted, 99)), "bound_ms": round(bound / capacity * 1000),
+            "queue_p50_ms": round(percentile(queue, 50) * 1000), "queue_p99_ms": round(percentile(queue, 99) * 1000),
+            "resident_before_mb": round(resident), "resident_peak_mb": round(peak), "recovery_ms": round(recovery * 1000)}
 
 
 def soak(setup, minutes):
@@ -322,9 +305,10 @@ def report(figures):
     if "overload" in figures:
         one = figures["overload"]
         print(f"overload, {one['offered']} times what it can take: served {one['served']} of it; 429 after p50 "
-              f"{one['refused_p50_ms']} ms, p99 {one['refused_p99_ms']} ms (asked: 5); admitted p99 {one['admitted_p99_ms']} "
-              f"ms (bound {one['bound_ms']}, at the speed that was left {one['served_bound_ms']}); {one['other_answers']} other answers; {one['resident_before_mb']} to "
-              f"{one['resident_peak_mb']} MiB; recovered in {one['recovery_ms']} ms")
+              f"{one['refused_p50_ms']} ms, p99 {one['refused_p99_ms']} ms (asked: 5); admitted p50 {one['admitted_p50_ms']}, p99 "
+              f"{one['admitted_p99_ms']} ms; the queue takes {one['bound_ms']} ms at full speed, and took {one['queue_p50_ms']} "
+              f"(p50) to {one['queue_p99_ms']} (p99) of what was left; {one['other_answers']} other answers; "
+              f"{one['resident_before_mb']} to {one['resident_peak_mb']} MiB; recovered in {one['recovery_ms']} ms")
     if "soak" in figures:
         one = figures["soak"]
         print(f"soak of {one['minutes']} min: {one['first_mb']} to {one['peak_mb']} MiB, {100 * one['drift']:+.1f} % (asked: 5)")

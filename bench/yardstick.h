@@ -3,19 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
-
 #include "backends/openvino/abi.h"
+#include "bench/die.h"
 
 namespace latebind::bench {
-
-// There is nothing to measure after an error.
-[[noreturn]] inline void die(std::string_view why) {
-  fmt::print(stderr, "{}\n", why);
-  std::exit(1);
-}
 
 // Ends the program when a call failed.
 struct Check {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/platform/thread_nice.h"
+
 namespace latebind::embedding {
 
 // Pieces that several threads take one after the other. A thread that comes when all are taken finds nothing to do, so
@@ -41,6 +43,8 @@ class WorkTeam::Shared {
   std::size_t next_ = 0;
   std::size_t done_ = 0;
 };
+
+WorkTeam::WorkTeam(std::size_t threads_max) : threads_max_(threads_max), nice_(platform::thread_nice()) {}
 
 WorkTeam::~WorkTeam() {
   {
@@ -110,6 +114,7 @@ void WorkTeam::share(std::size_t pieces, std::size_t helpers_max, const std::fun
 }
 
 void WorkTeam::run() {
+  platform::make_way(nice_);
   std::unique_lock lock(mutex_);
   while (true) {
     work_came_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !help_.empty(); });

@@ -1,7 +1,8 @@
 // WorkTeam: a small team of worker threads.
 //
-// Threads start when first needed and stay, because vendor runtimes keep state for each thread that calls them. Tasks
-// are started in the order in which they came, and before any thread helps with shared work. All calls are thread-safe.
+// Threads start when first needed and stay, because vendor runtimes keep state for each thread that calls them. They
+// make way for others as much as the thread that made the team, whichever thread they are needed by. Tasks are started
+// in the order in which they came, and before any thread helps with shared work. All calls are thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +20,7 @@ class WorkTeam {
   // Must not throw.
   using Task = std::function<void()>;
 
-  explicit WorkTeam(std::size_t threads_max) : threads_max_(threads_max) {}
+  explicit WorkTeam(std::size_t threads_max);
   WorkTeam(const WorkTeam&) = delete;
   WorkTeam& operator=(const WorkTeam&) = delete;
   // Waits for the tasks that have begun; the others are dropped.
@@ -45,6 +46,7 @@ class WorkTeam {
   [[nodiscard]] bool has_task();
 
   const std::size_t threads_max_;
+  const int nice_;
 
   std::mutex mutex_;
   std::condition_variable work_came_;

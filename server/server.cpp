@@ -38,6 +38,8 @@ constexpr milliseconds kDeadlineTick{20};
 constexpr milliseconds kLastWait{5000};
 // Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
+// Of the processors' time, for refusing requests because there is too much to do.
+constexpr double kRefusingShare = 0.25;
 // What a page of another origin may send and read.
 constexpr std::string_view kRequestHeaders =
     "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
@@ -184,7 +186,7 @@ HttpResponse Server::State::refuse_early(const Refusal& refusal, std::optional<u
   }
   HttpResponse response = (match.protocol != nullptr ? *match.protocol : own_protocol()).refuse(refusal);
   if (status) response.status = *status;
-  add_headers_of(refusal, response);
+  add_rest_of(refusal, response);
   response.set("x-request-id", record.id);
   if (head != nullptr) add_origin(*head, response);
   record.status = response.status;
@@ -355,6 +357,8 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   transport.connections_max = settings.connections_max;
   transport.body_bytes_max = settings.body_bytes_max;
   transport.held_bytes_max = settings.held_bytes_max;
+  transport.large_nice = settings.compute_nice;
+  transport.refusing_processors = kRefusingShare * platform::usable_processors();
 
   auto state = std::make_unique<State>(std::move(options));
   State* const raw = state.get();

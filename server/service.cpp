@@ -10,6 +10,7 @@
 
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "server/likely_tokens.h"
 #include "server/service_parts.h"
 
 namespace latebind::server {
@@ -76,23 +77,12 @@ std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& em
   return vectors * dimension * kNumberBytes;
 }
 
-// About how many tokens texts have at least, before they are counted: half as many as most languages make of their
-// bytes, and none of blanks. Where a queue is nearly full this refuses most of what the number would, before a
-// processor that others wait for spends its time on it.
-std::uint64_t likely_tokens(const VectorCall& call, const embedding::Embedder& embedder, std::size_t prompt_bytes) {
-  constexpr std::size_t kTokenBytes = 8;
-  constexpr std::size_t kSpecialTokens = 2;
-  const auto is_blank = [](char byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r'; };
+std::uint64_t likely_tokens_of(const VectorCall& call, const embedding::Embedder& embedder, std::size_t prompt_bytes) {
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts))
+    return likely_tokens(*texts, prompt_bytes, embedder.max_tokens());
   std::uint64_t tokens = 0;
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts)) {
-    for (const std::string& text : *texts) {
-      const auto bytes = text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_blank));
-      tokens += std::min(embedder.max_tokens(), (prompt_bytes + bytes) / kTokenBytes + kSpecialTokens);
-    }
-  } else {
-    for (const auto& ids : std::get<std::vector<std::vector<std::int32_t>>>(call.texts))
-      tokens += std::min(embedder.max_tokens(), ids.size());
-  }
+  for (const auto& ids : std::get<std::vector<std::vector<std::int32_t>>>(call.texts))
+    tokens += std::min(embedder.max_tokens(), ids.size());
   return tokens;
 }
 
@@ -315,7 +305,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
     if (!chosen.ok()) return done(refusal_of_prompt(model, chosen.status()));
     prompt_bytes = chosen->size();
   }
-  if (auto refusal = reserve(*exchange, embedder, likely_tokens(call, embedder, prompt_bytes),
+  if (auto refusal = reserve(*exchange, embedder, likely_tokens_of(call, embedder, prompt_bytes),
                              answer_bytes(call, embedder, count, prompt_bytes))) {
     return done(*std::move(refusal));
   }

@@ -251,9 +251,10 @@ class Service {
     std::string_view model;
     std::size_t count = 0;
     std::uint64_t characters = 0;
-    std::uint64_t answer_bytes = 0;  // besides labels and their scores
-    std::string_view param;          // of the request's texts
-    bool ranks = false;              // one score is wanted
+    std::uint64_t answer_bytes = 0;                                      // besides labels and their scores
+    std::function<std::uint64_t(std::size_t tokens_max)> likely_tokens;  // where a row has at most so many
+    std::string_view param;                                              // of the request's texts
+    bool ranks = false;                                                  // one score is wanted
     std::optional<bool> truncate{};
     bool keep_end = false;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/likely_tokens.h"
 #include "server/service.h"
 #include "server/service_parts.h"
 
@@ -63,7 +64,9 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     bytes += document.size() + kScoreBytes;
   }
   bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
-  if (auto refusal = reserve(*exchange, network, 1, bytes)) return done(*std::move(refusal));
+  const std::uint64_t likely = likely_tokens(solid_bytes(call.query), network.max_tokens()) +
+                               likely_tokens(call.documents, 0, network.max_tokens());
+  if (auto refusal = reserve(*exchange, network, likely, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
@@ -105,14 +108,17 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
   std::uint64_t bytes = 0;
   for (const std::string& document : call.documents)
     bytes += document.size() + kScoreBytes;
-  const ScoreRequest request{.model = call.model,
-                             .count = call.too_many > 0 ? call.too_many : call.documents.size(),
-                             .characters = characters_of(call.documents),
-                             .answer_bytes = bytes,
-                             .param = "documents",
-                             .ranks = true,
-                             .truncate = call.truncate,
-                             .keep_end = call.keep_end};
+  const ScoreRequest request{
+      .model = call.model,
+      .count = call.too_many > 0 ? call.too_many : call.documents.size(),
+      .characters = characters_of(call.documents),
+      .answer_bytes = bytes,
+      .likely_tokens =
+          [&](std::size_t tokens_max) { return likely_tokens(call.documents, solid_bytes(call.query), tokens_max); },
+      .param = "documents",
+      .ranks = true,
+      .truncate = call.truncate,
+      .keep_end = call.keep_end};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(call.documents.size());
@@ -130,9 +136,17 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
   for (std::size_t i = 0; pairs != nullptr && i < pairs->size(); ++i)
     characters += characters_of((*pairs)[i]);
   const std::size_t count = call.too_many > 0 ? call.too_many : read;
+  const auto likely = [&](std::size_t tokens_max) {
+    if (texts != nullptr) return likely_tokens(*texts, 0, tokens_max);
+    std::uint64_t tokens = 0;
+    for (const auto& [first, second] : *pairs)
+      tokens += likely_tokens(solid_bytes(first) + solid_bytes(second), tokens_max);
+    return tokens;
+  };
   const ScoreRequest request{.model = call.model,
                              .count = count,
                              .characters = characters,
+                             .likely_tokens = likely,
                              .param = "inputs",
                              .truncate = call.truncate,
                              .keep_end = call.keep_end};
@@ -176,7 +190,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   std::uint64_t bytes = request.answer_bytes;
   for (const std::string& label : encoder->labels())
     bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
-  if (auto refusal = reserve(*exchange, encoder->network(), 1, bytes)) return done(*std::move(refusal));
+  const std::uint64_t likely = request.likely_tokens(encoder->network().max_tokens());
+  if (auto refusal = reserve(*exchange, encoder->network(), likely, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;

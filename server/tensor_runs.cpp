@@ -73,6 +73,7 @@ void TensorRuns::drop(Runs::iterator run) {
 }
 
 void TensorRuns::work() {
+  platform::make_way(nice_);
   for (;;) {
     Runs mine;
     Runs gone;

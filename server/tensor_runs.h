@@ -21,6 +21,7 @@
 #include "core/attestation.h"
 #include "core/cancellation.h"
 #include "core/placed_model.h"
+#include "core/platform/thread_nice.h"
 #include "server/exchange.h"
 
 namespace latebind::server {
@@ -79,6 +80,7 @@ class TensorRuns {
   const std::shared_ptr<core::PlacedModel> model_;
   const std::size_t waiting_max_;
   std::atomic<std::uint64_t>& in_flight_;
+  const int nice_ = platform::thread_nice();  // of the threads: that of the one that made this
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

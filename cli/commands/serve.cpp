@@ -24,6 +24,7 @@
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/system_info.h"
+#include "core/platform/thread_nice.h"
 #include "core/text/one_line.h"
 #include "server/load_model.h"
 #include "server/server.h"
@@ -260,6 +261,8 @@ Exit serve(const ServeArguments& options) {
   Wishes wishes;
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
+  // What computes is made by this thread; what answers was made before.
+  platform::make_way(runtime->settings.compute_nice);
   if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
   wishes.end_loading();
   daemon.service().set_ready();

@@ -15,14 +15,15 @@ void answer_json(Exchange& exchange, const app::Json& json) {
   answer_text(exchange, app::to_line(json));
 }
 
-void add_headers_of(const Refusal& refusal, HttpResponse& response) {
+void add_rest_of(const Refusal& refusal, HttpResponse& response) {
+  response.is_paced = refusal.kind == RefusalKind::kOverloaded;
   if (refusal.retry_after_s > 0) response.set("Retry-After", std::to_string(refusal.retry_after_s));
   if (refusal.kind == RefusalKind::kUnauthorized) response.set("WWW-Authenticate", "Bearer");
 }
 
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal) {
   HttpResponse response = protocol.refuse(refusal);
-  add_headers_of(refusal, response);
+  add_rest_of(refusal, response);
   exchange.answer(std::move(response), word_of(refusal.kind));
 }
 

@@ -59,7 +59,7 @@ void answer_text(Exchange& exchange, std::string json);
 void answer_json(Exchange& exchange, const app::Json& json);
 
 // What a refusal has beside its body.
-void add_headers_of(const Refusal& refusal, HttpResponse& response);
+void add_rest_of(const Refusal& refusal, HttpResponse& response);
 
 // Answers in the words of `protocol`, and puts the reason into the record.
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal);

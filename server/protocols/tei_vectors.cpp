@@ -132,6 +132,15 @@ constexpr std::array kSimilarity{
                            [](const JsonValue& value, SimilarityBody& body) {
                              return problem_of(read_members(value, kParameters, body));
                            }},
+    // As the other paths have it. The original's parameters stand apart, and so may this one.
+    Member<SimilarityBody>{"role", false, role_schema,
+                           [](const JsonValue& value, SimilarityBody& body) -> Problem {
+                             const embedding::TextRole of_parameters = body.role;
+                             if (auto problem = read_role(value, body.role)) return problem;
+                             if (of_parameters == embedding::TextRole::kUnsaid || of_parameters == body.role)
+                               return std::nullopt;
+                             return "is another one than that of 'parameters'";
+                           }},
 };
 
 std::string milliseconds_of(steady_clock::duration time) {

@@ -36,7 +36,8 @@ struct HttpResponse {
   std::string content_type = "application/json";  // empty: no body
   HttpHeaders headers{};                          // besides those of the transport: Content-Length, Date, Connection
   std::string body{};
-  bool close = false;  // the connection ends after it
+  bool close = false;     // the connection ends after it
+  bool is_paced = false;  // a refusal: the connection's next request may have to wait (RefusalPace)
 
   void set(std::string name, std::string value) { headers.emplace_back(std::move(name), std::move(value)); }
 };

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/platform/thread_nice.h"
 #include "core/platform/thread_slice.h"
 #include "core/text/quote.h"
 #include "server/held_bytes.h"
@@ -279,6 +280,7 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   state->shared.is_probe = std::move(calls.is_probe);
   state->shared.refuse = std::move(calls.refuse);
   state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
+  state->shared.pace = std::make_unique<RefusalPace>(options.refusing_processors);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
     const std::lock_guard lock(raw->mutex);
     raw->sessions.erase(session);
@@ -312,7 +314,10 @@ Status HttpServer::start() {
         platform::prefer_short_slices();  // beside threads that compute
         State::run(state->io);
       });
-      state_->threads.emplace_back([state = state_.get()] { State::run(state->large); });
+      state_->threads.emplace_back([state = state_.get()] {
+        platform::make_way(state->shared.options.large_nice);
+        State::run(state->large);
+      });
     }
   } catch (const std::exception& failure) {
     stop();

@@ -41,6 +41,7 @@ struct TransportOptions {
   std::string tls_certificate{};  // empty: no TLS
   std::string tls_key{};
   unsigned threads = 2;
+  int large_nice = 0;  // how much the threads for what takes longer make way for the others (thread_nice.h)
   std::size_t connections_max = 1024;
   std::size_t connections_beyond = 64;  // above that, for probes alone
   std::size_t head_bytes_max = std::size_t{16} << 10;
@@ -52,6 +53,7 @@ struct TransportOptions {
   std::chrono::milliseconds body_time{60'000};              // from there to the end of its body
   std::chrono::milliseconds write_time{30'000};             // of each MiB of an answer
   std::chrono::milliseconds probe_time{2'000};              // above the limit: from accepting to the end of the head
+  double refusing_processors = 1;  // how many of them refusals of paced answers may keep busy: RefusalPace
 };
 
 class HttpServer {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/platform/thread_time.h"
 #include "core/text/format_to.h"
 #include "core/text/utf8.h"
 #include "server/transport/target.h"
@@ -94,6 +95,14 @@ std::string_view date_now() {
   return text;
 }
 
+// What this thread has done since the last time, as far as it may have been for a refusal.
+steady_clock::duration busy_for_refusal() {
+  constexpr steady_clock::duration kMost = milliseconds(20);
+  thread_local std::chrono::nanoseconds before{};
+  const auto now = platform::thread_time();
+  return std::min<steady_clock::duration>(now - std::exchange(before, now), kMost);
+}
+
 }  // namespace
 
 // Beast's parser, and the request so far. What the head says is taken when it is complete: to Beast, trailers are
@@ -153,6 +162,7 @@ void HttpSession::open() {
 void HttpSession::end_when_idle() {
   asio::dispatch(stream_->executor(), [self = shared_from_this()] {
     if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kOpening) self->enter(self->phase_, kLastChance);
+    if (self->phase_ == Phase::kPausing) self->pause_timer_->cancel();
   });
 }
 
@@ -201,7 +211,7 @@ void HttpSession::read() {
   }
   if (end_ == buffer_.size()) {
     std::size_t size = end_ + kReadBytes;  // parse() refuses a head that is longer than it may be
-    if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting) {
+    if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting || phase_ == Phase::kPausing) {
       size = 2 * end_;
       if (size > kAheadBytesMax || !ahead_.try_set(size)) return;
     }
@@ -235,6 +245,7 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
       return read();
     case Phase::kAnswering:
     case Phase::kWriting:
+    case Phase::kPausing:
       return read();  // the next request, or the end
     default:
       return parse();
@@ -487,6 +498,10 @@ void HttpSession::write(HttpResponse response) {
   } catch (const std::bad_alloc&) {
     return close();
   }
+  pause_ = {};
+  if (response.is_paced && shared_.pace != nullptr) {
+    pause_ = shared_.pace->after(busy_for_refusal(), steady_clock::now());
+  }
   held_.set(body_.size());
   written_ = 0;
   write_body();
@@ -546,6 +561,21 @@ void HttpSession::on_written() {
   held_.set(0);
   // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
   if (closes_) return linger();
+  if (pause_.count() > 0) return pause();
+  go_on();
+}
+
+// The next request is not read before its time, whether it is here already or not.
+void HttpSession::pause() {
+  enter(Phase::kPausing, milliseconds(0));
+  if (pause_timer_ == nullptr) pause_timer_ = std::make_unique<asio::steady_timer>(stream_->executor());
+  pause_timer_->expires_after(pause_);
+  pause_timer_->async_wait([self = shared_from_this()](const error_code&) {
+    if (self->phase_ == Phase::kPausing) self->go_on();
+  });
+}
+
+void HttpSession::go_on() {
   wait_for_request();
   // What has come in the meantime. A read that is in progress goes on behind it.
   if (begin_ < end_) return parse();
@@ -592,6 +622,7 @@ void HttpSession::close() noexcept {
   deadline_.store(0, std::memory_order_relaxed);
   if (const auto exchange = exchange_.lock()) exchange->gone().request();
   stream_->close();
+  if (pause_timer_ != nullptr) pause_timer_->cancel();
   self_.reset();
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "server/held_bytes.h"
 #include "server/transport/http_server.h"
+#include "server/transport/refusal_pace.h"
 #include "server/transport/stream.h"
 
 namespace latebind::server {
@@ -27,8 +29,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     HttpServer::Screen screen{};
     HttpServer::IsProbe is_probe{};
     HttpServer::Refuse refuse{};
-    std::atomic<bool> is_ending{false};  // answers close their connection
-    std::shared_ptr<HeldBytes> held{};   // of bodies and answers
+    std::atomic<bool> is_ending{false};   // answers close their connection
+    std::shared_ptr<HeldBytes> held{};    // of bodies and answers
+    std::unique_ptr<RefusalPace> pace{};  // null: nobody waits
     // The session is over.
     std::function<void(HttpSession*)> on_end{};
   };
@@ -51,7 +54,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void check_time(std::chrono::steady_clock::time_point now);
 
  private:
-  enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kLingering, kClosed };
+  enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kPausing, kLingering, kClosed };
   class Parser;
 
   void open();
@@ -73,6 +76,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void write(HttpResponse response);
   void write_body();
   void on_written();
+  void pause();
+  void go_on();
   // Before the rest of a large body is read. False: it was refused.
   [[nodiscard]] bool may_be_large();
   // What has come of the body. False: it was refused.
@@ -105,9 +110,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::weak_ptr<Exchange> exchange_;
   std::string head_;  // of the answer
   std::string body_;
-  std::size_t written_ = 0;  // of body_
-  HeldBytes::Share held_;    // of body_
-  bool has_asked_ = false;   // a request has begun
+  std::size_t written_ = 0;               // of body_
+  HeldBytes::Share held_;                 // of body_
+  RefusalPace::Clock::duration pause_{};  // after the answer
+  std::unique_ptr<boost::asio::steady_timer> pause_timer_;
+  bool has_asked_ = false;  // a request has begun
   bool is_beyond_limit_ = false;
   // Any thread: of the steady clock, in its ticks; 0: none.
   std::atomic<std::chrono::steady_clock::rep> deadline_{0};

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "core/platform/thread_nice.h"
 #include "tests/support/latch.h"
 
 namespace latebind::embedding {
@@ -42,6 +45,21 @@ TEST(WorkTeamTest, ThreadsAndTheCallerWorkSideBySide) {
     test::Latch all_there(4);
     team.share(4, 3, [&](std::size_t) { all_there.arrive_and_wait(); });
   }
+}
+
+TEST(WorkTeamTest, ThreadsMakeWayAsMuchAsTheOneThatMadeTheTeam) {
+  std::optional<WorkTeam> team;
+  int of_maker = 0;
+  std::thread([&] {
+    platform::make_way(platform::thread_nice() + 4);
+    of_maker = platform::thread_nice();
+    team.emplace(2);
+  }).join();
+  // They start now, for this thread, which makes no way.
+  std::promise<int> found;
+  ASSERT_TRUE(team->has_thread());
+  team->post([&] { found.set_value(platform::thread_nice()); });
+  EXPECT_EQ(found.get_future().get(), of_maker);
 }
 
 TEST(WorkTeamTest, NoMoreThreadsHelpThanAreWanted) {

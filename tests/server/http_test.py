@@ -1,5 +1,6 @@
 """The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -12,7 +13,7 @@ import threading
 import time
 
 import pytest
-from daemon import LIMIT, MODEL, PROGRAM, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
+from daemon import LIMIT, MODEL, PROGRAM, SOURCE, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
 
 HOST = b"Host: x\r\n"
 
@@ -31,6 +32,10 @@ def get(path, version="1.1", headers=b""):
 def post(body, headers=b"", path="/v1/embeddings"):
     length = b"" if b"ength" in headers or b"ncoding" in headers else b"Content-Length: %d\r\n" % len(body)
     return f"POST {path} HTTP/1.1\r\n".encode() + HOST + headers + length + b"\r\n" + body
+
+
+def as_json(path, **body):
+    return post(json.dumps(body).encode(), path=path)
 
 
 def texts(*given):
@@ -298,20 +303,20 @@ def test_a_client_that_leaves_in_the_middle_of_its_request_is_forgotten(daemon):
 # Limits and time.
 
 
-def slow_machine(tmp_path, script="hang"):
-    return fake_openvino(tmp_path, "device CPU\nencoder 32\n" + script + "\n")
+def slow_machine(tmp_path, script="hang", dimension=32):
+    return fake_openvino(tmp_path, f"device CPU\nencoder {dimension}\n{script}\n")
 
 
 class Busy:
     """A daemon whose device hangs from now on, with one request in it."""
 
-    def __init__(self, tmp_path, *arguments):
-        env, self.script = slow_machine(tmp_path, "")
+    def __init__(self, tmp_path, *arguments, model=TINY, dimension=32, first=None):
+        env, self.script = slow_machine(tmp_path, "", dimension)
         self.working = self.script.read_text()
-        self.daemon = Daemon("--device", "openvino:CPU", "--no-cache", "--requests", "1", *arguments, env=env)
+        self.daemon = Daemon("--device", "openvino:CPU", "--no-cache", "--requests", "1", *arguments, models=(model,), env=env)
         self.script.write_text(self.working + "hang\n")
         self.first = self.daemon.connect()
-        self.first.sendall(post(texts("a")))
+        self.first.sendall(first or post(texts("a")))
         wait_for(lambda: self.daemon.status()["models"][0]["queue"]["running_batches"] == 1)
 
     def __enter__(self):
@@ -401,6 +406,51 @@ def test_what_the_queue_has_no_room_for_is_refused_before_it_is_tokenized(tmp_pa
         busy.go_on()
         for one in (second, third):
             assert read_answers(one, 1)[0].status == 200
+
+
+LONG = 200 * "x"  # unknown: one token
+
+
+@pytest.mark.parametrize("path, refused, taken", [
+    ("/rerank", {"query": LONG, "texts": 3 * ["b"]}, {"query": "b", "texts": ["b"]}),
+    ("/v1/rerank", {"query": "b", "documents": 3 * [LONG]}, {"query": "b", "documents": ["b"]}),
+    ("/predict", {"inputs": 3 * [[LONG]]}, {"inputs": "b"}),
+    ("/predict", {"inputs": 3 * [["b", LONG]]}, {"inputs": [["b", "b"]]}),
+])
+def test_scores_the_queue_has_no_room_for_are_refused_before_they_are_tokenized(tmp_path, path, refused, taken):
+    model = SOURCE / "tests" / "data" / "cross_encoders" / "distilbert"
+    begins = as_json("/rerank", query="a", texts=["a"])
+    with Busy(tmp_path, "--max-queue-tokens", "40", model=model, dimension=1, first=begins) as busy:
+        with busy.daemon.connect() as second, busy.daemon.connect() as third:
+            second.sendall(as_json(path, **taken))
+            wait_for(lambda: waiting_texts(busy.daemon) == 1)
+            third.sendall(as_json(path, **refused))
+            answer = read_answers(third, 1)[0]
+            assert answer.status == 429 and b"of 40 at most, and these are about " in answer.body
+            third.sendall(as_json(path, **taken))
+            wait_for(lambda: waiting_texts(busy.daemon) == 2)
+            busy.go_on()
+            for one in (second, third):
+                assert read_answers(one, 1)[0].status == 200
+
+
+@pytest.mark.parametrize("nice", [0, 5, 19])
+def test_what_computes_makes_way_for_what_answers(nice):
+    arguments = [] if nice == 0 else ["--compute-nice", str(nice)]
+    with Daemon("--device", "native:CPU", "--threads", "2", *arguments) as daemon:
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert daemon.embed(["a"] * 500).status == 200
+        found = {}
+        for thread in os.listdir(f"/proc/{daemon.process.pid}/task"):
+            with contextlib.suppress(ProcessLookupError):
+                found[int(thread)] = os.getpriority(os.PRIO_PROCESS, int(thread)) - own
+        # Those that read and answer requests, the log's and the signals'; and the main thread, which makes the others.
+        assert found.pop(daemon.process.pid) == nice
+        if nice > 0:
+            assert set(found.values()) == {0, nice}
+            assert list(found.values()).count(0) >= 3 and list(found.values()).count(nice) >= 3
+        else:
+            assert set(found.values()) == {0}
 
 
 def test_connections_above_the_limit_are_told_so(tmp_path):

@@ -59,9 +59,13 @@ def test_each_protocol_takes_the_role(daemon):
         answer = post(daemon, "/api/embeddings", model="networks", prompt=TEXTS[0], role=role).json()
         assert_same_vectors([answer["embedding"]], wanted[:1])
         first, *others = [length_1(vector) for vector in wanted]
-        similar = post(daemon, "/similarity", model="networks", parameters={"role": role},
-                       inputs={"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}).json()
-        assert similar == pytest.approx([sum(map(float.__mul__, first, other)) for other in others], abs=1e-5)
+        sentences = {"source_sentence": TEXTS[0], "sentences": TEXTS[1:]}
+        for said in ({"parameters": {"role": role}}, {"role": role}, {"role": role, "parameters": {"role": role}}):
+            similar = post(daemon, "/similarity", model="networks", inputs=sentences, **said).json()
+            assert similar == pytest.approx([sum(map(float.__mul__, first, other)) for other in others], abs=1e-5)
+    answer = post(daemon, "/similarity", inputs=sentences, role="query", parameters={"role": "document"})
+    assert answer.status == 422 and "another one than that of 'parameters'" in answer.json()["error"]
+    assert post(daemon, "/similarity", inputs=sentences, role="question").status == 422
     for path, texts in (("/v1/embeddings", "input"), ("/api/embed", "input"), ("/api/embeddings", "prompt")):
         answer = post(daemon, path, model="networks", role="question", **{texts: "a"})
         assert answer.status == 400 and "must be query or document" in json.dumps(answer.json())

@@ -16,6 +16,7 @@
 
 #include "core/json.h"
 #include "core/placed_model.h"
+#include "core/platform/thread_nice.h"
 #include "server/protocols/kserve_request.h"
 #include "server/protocols/route.h"
 #include "server/router.h"
@@ -421,6 +422,22 @@ TEST_F(KserveTest, AnswersTheDevicesErrors) {
   service.set_ready();
   const auto response = infer("broken", {{"inputs", {tensor("x0", "FP32", {1, 1}, {1})}}});
   EXPECT_THAT(error_of(response, 500), HasSubstr("the device is gone"));
+}
+
+TEST_F(KserveTest, RunsMakeWayAsMuchAsTheThreadThatAddedTheModel) {
+  int nice = 0;
+  int of_run = 0;
+  std::thread([&] {
+    platform::make_way(platform::thread_nice() + 4);
+    nice = platform::thread_nice();
+    add(echo_model("echo", {ElementType::kF32}, [&of_run](const core::RunOptions&) {
+      of_run = platform::thread_nice();
+      return core::Status();
+    }));
+  }).join();
+  service.set_ready();
+  EXPECT_EQ(infer("echo", {{"inputs", {tensor("x0", "FP32", {1, 2}, {1, 2})}}}).status, 200U);
+  EXPECT_EQ(of_run, nice);
 }
 
 TEST_F(KserveTest, RunsAsManyAtOnceAsTheDeviceHasRequestsAndRefusesBeyondTheQueue) {

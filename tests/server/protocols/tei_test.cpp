@@ -340,10 +340,13 @@ TEST_F(TeiTest, OverloadAndFailingDevicesHaveTheirOwnErrors) {
   const auto response = busy.post_json("/embed", {{"inputs", "a"}});
   expect_refused(response, 429, "Overloaded", "wait");
   EXPECT_EQ(header_of(response, "Retry-After"), "1");
+  EXPECT_TRUE(response.is_paced);
   ToyOptions broken;
   broken.on_run = [](const core::TensorView&) { return core::Status(core::StatusCode::kDeviceFailed, "it fell off"); };
   ToyServer failing(broken);
-  expect_refused(failing.post_json("/embed", {{"inputs", "a"}}), 424, "Backend", "it fell off");
+  const auto failed = failing.post_json("/embed", {{"inputs", "a"}});
+  expect_refused(failed, 424, "Backend", "it fell off");
+  EXPECT_FALSE(failed.is_paced);
 }
 
 TEST_F(TeiTest, HealthIsReadinessAndPingIsLiveness) {

@@ -448,6 +448,64 @@ TEST_F(HttpSessionTest, ARequestInProgressEndsBeforeTheServer) {
   EXPECT_TRUE(client_->server_has_ended);
 }
 
+class PacedSessionTest : public HttpSessionTest {
+ protected:
+  // Every refusal has its connection wait for as long as any does.
+  PacedSessionTest() {
+    shared_.pace = std::make_unique<RefusalPace>(1e-12);
+    shared_.handler = [this](const ExchangePtr& exchange) {
+      ++handled_;
+      HttpResponse response;
+      response.status = exchange->request().path == "/busy" ? 429 : 200;
+      response.is_paced = response.status == 429;
+      exchange->answer(std::move(response));
+    };
+  }
+  // As send(), but without waiting for what takes time.
+  void send_now(std::string bytes) {
+    open();
+    client_->pieces.push_back(std::move(bytes));
+    io_.restart();
+    io_.poll();
+  }
+  static constexpr std::string_view kBusy = "GET /busy HTTP/1.1\r\nHost: x\r\n\r\n";
+};
+
+TEST_F(PacedSessionTest, WhoWasRefusedWaitsBeforeTheNextRequestIsRead) {
+  const auto begin = steady_clock::now();
+  send_now(std::string(kBusy) + kGet);
+  EXPECT_THAT(client_->received, StartsWith("HTTP/1.1 429 "));
+  EXPECT_EQ(handled_, 1U);
+  run();
+  EXPECT_EQ(handled_, 2U);
+  EXPECT_THAT(client_->received, HasSubstr("HTTP/1.1 200 "));
+  EXPECT_GE(steady_clock::now() - begin, RefusalPace::kLongest - milliseconds(100));
+}
+
+TEST_F(PacedSessionTest, OthersDoNotWait) {
+  send_now(kGet + kGet + std::string(kBusy));
+  EXPECT_EQ(handled_, 3U);
+  session_.lock()->abort();
+}
+
+TEST_F(PacedSessionTest, AnEndEndsTheWait) {
+  send_now(std::string(kBusy) + kGet);
+  EXPECT_EQ(handled_, 1U);
+  session_.lock()->end_when_idle();
+  io_.poll();
+  EXPECT_EQ(handled_, 2U);
+}
+
+TEST_F(PacedSessionTest, AClientThatLeavesEndsIt) {
+  send_now(std::string(kBusy));
+  EXPECT_EQ(ended_, 0U);
+  client_->has_ended = true;
+  PieceStream::serve(io_, *client_);
+  io_.poll();
+  EXPECT_EQ(ended_, 1U);
+  EXPECT_TRUE(client_->is_closed);
+}
+
 TEST_F(HttpSessionTest, OneTooManyIsToldSoWhateverItAsks) {
   unsigned count = 0;
   for (const std::string& asked : {kGet, post("Content-Length: 2\r\n", "he"), post("Content-Length: 50000\r\n", "he"),
