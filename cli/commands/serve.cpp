@@ -20,6 +20,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/small_file.h"
+#include "core/platform/freed_memory.h"
 #include "core/platform/open_files.h"
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
@@ -190,17 +191,45 @@ void reload(const ServeArguments& options, ShownLevel& shown, server::Server& da
   }
 }
 
+// What requests and runs have freed goes back to the system now and then. Shapes come and go, and what stays of them
+// lies between what is free, which the allocator would keep for ever.
+class FreedMemory {
+ public:
+  static constexpr std::chrono::seconds kPause{10};
+
+  // Does nothing where nothing was computed since the last time, or too little of that passed.
+  void give_back(const server::Metrics& metrics) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::uint64_t batches = metrics.totals().batches;
+    if (now - last_ < kPause || batches == batches_) return;
+    batches_ = batches;
+    const std::uint64_t before = platform::resident_bytes();
+    platform::return_freed_memory();
+    last_ = std::chrono::steady_clock::now();
+    const std::uint64_t after = platform::resident_bytes();
+    core::log(core::LogLevel::kDebug, fmt::format("{} KiB of freed memory were given back in {:.1f} ms",
+                                                  (before - std::min(before, after)) >> 10,
+                                                  std::chrono::duration<double, std::milli>(last_ - now).count()));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::uint64_t batches_ = 0;
+};
+
 // Until somebody wants the daemon to end.
 void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel& shown,
                       platform::ServiceManager& manager, server::Server& daemon) {
   // A service manager that watches wants to hear twice in its interval.
-  constexpr std::chrono::hours kLong{1};
   const auto interval = manager.watchdog_interval();
-  const std::chrono::microseconds pause = interval ? *interval / 2 : std::chrono::microseconds(kLong);
+  const std::chrono::microseconds pause =
+      std::min<std::chrono::microseconds>(interval.value_or(std::chrono::hours(1)) / 2, FreedMemory::kPause);
+  FreedMemory freed;
   for (;;) {
     const auto wish = wishes.wait(pause);
     if (wish == Wishes::Wish::kEnd) return;
     manager.watchdog();
+    freed.give_back(daemon.service().metrics());
     if (wish == Wishes::Wish::kNothing) continue;
     manager.reloading();
     reload(options, shown, daemon);

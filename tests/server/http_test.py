@@ -453,6 +453,12 @@ def test_what_computes_makes_way_for_what_answers(nice):
             assert set(found.values()) == {0}
 
 
+def test_freed_memory_is_given_back_while_it_serves():
+    with Daemon("--log-level", "debug", "--device", "native:CPU") as daemon:
+        assert daemon.embed(["a"] * 100).status == 200
+        wait_for(lambda: " KiB of freed memory were given back in " in daemon.log())
+
+
 def test_connections_above_the_limit_are_told_so(tmp_path):
     with Daemon("--max-connections", "2") as daemon:
         with daemon.connect() as first, daemon.connect() as second:
