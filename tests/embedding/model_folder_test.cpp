@@ -457,6 +457,13 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
+  const std::string list = testing::read_file(scratch_.path() / "modules.json");
+  json elsewhere = json::parse(list);
+  elsewhere[0]["path"] = "0_Transfomer";
+  scratch_.write("modules.json", elsewhere.dump());
+  expect(StatusCode::kNotFound, {"config.json, model.safetensors or onnx/model.onnx missing in '0_Transfomer', the "
+                                 "folder of its first module"});
+  scratch_.write("modules.json", list);
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     const auto file = scratch_.path() / name;
     std::filesystem::rename(file, scratch_.path() / "hidden");
