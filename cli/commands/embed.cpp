@@ -52,8 +52,8 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  LB_ASSIGN_OR_RETURN(const auto stream,
-                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt, options.dimensions)));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
+                                             embedder, stream_options(progress, options.prompt, options.dimensions)));
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream->stats();

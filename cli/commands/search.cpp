@@ -79,9 +79,9 @@ template <class Ranking>
 Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   const auto& asked = options.query_prompt;
   embedding::EmbedStats query_stats;
-  auto ranking = Ranking::of(embedder, options.query, options.count,
-                             {.texts = {.dimensions = options.dimensions, .role = asked.role, .prompt = asked.choice()}},
-                             query_stats);
+  auto ranking = Ranking::of(
+      embedder, options.query, options.count,
+      {.texts = {.dimensions = options.dimensions, .role = asked.role, .prompt = asked.choice()}}, query_stats);
   if (!ranking.ok()) return ranking.status().with_context("--query");
   if (!options.quiet) note_dimensions(embedder, options.dimensions);
 
@@ -92,8 +92,8 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::string text;
   };
   std::deque<Place> pending;  // of the texts that are in the stream
-  LB_ASSIGN_OR_RETURN(const auto stream,
-                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt, options.dimensions)));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
+                                             embedder, stream_options(progress, options.prompt, options.dimensions)));
   TextRecord record;
   using Text = std::optional<std::string_view>;
   const auto next = [&]() -> Result<Text> {
@@ -140,7 +140,8 @@ Exit search(const SearchArguments& options) {
     case embedding::EncoderKind::kSparseEncoder:
       return tell_matches(find<ByTerms>(options, *reader, **opened), **opened, *attested, start, telling);
     case embedding::EncoderKind::kMultiVectorEncoder:
-      if (options.dimensions > 0) return misuse("search", "--dimensions: the vectors of tokens are compared as they are");
+      if (options.dimensions > 0)
+        return misuse("search", "--dimensions: the vectors of tokens are compared as they are");
       break;
     case embedding::EncoderKind::kCrossEncoder:
       return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));

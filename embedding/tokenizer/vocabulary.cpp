@@ -67,8 +67,8 @@ Status Vocabulary::sort_by_id() {
   const std::string_view one = entry(twin[0]).text;
   const std::string_view other = entry(twin[1]).text;
   if (one == other) return occurs_twice(one);
-  return {StatusCode::kInvalidModel, fmt::format("tokens {} and {} have the same id {}", core::quoted(one),
-                                                 core::quoted(other), id_at(*twin))};
+  return {StatusCode::kInvalidModel,
+          fmt::format("tokens {} and {} have the same id {}", core::quoted(one), core::quoted(other), id_at(*twin))};
 }
 
 Status Vocabulary::finish_trie() {

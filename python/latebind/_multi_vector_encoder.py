@@ -208,8 +208,12 @@ class MultiVectorEncoder(TextEncoder[Any]):
         return self._before("document")
 
     def _before(self, role: str) -> str:
-        _, _, tokens = next(self._tokens("", None, None, None, role))
-        return prompt_of(tokens).tobytes().decode()
+        found = self._tokens("", None, None, None, role)
+        try:
+            _, _, tokens = next(found)
+            return prompt_of(tokens).tobytes().decode()
+        finally:
+            found.close()
 
     def _rows(self, given: Any, what: str) -> _Rows:
         arrays = given if isinstance(given, (list, tuple)) else [given]

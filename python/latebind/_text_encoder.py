@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from ctypes import byref, c_void_p
 from typing import Any, Generic, TypeVar
 
@@ -170,7 +170,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: str | None,
         role: str | None,
         offsets: bool = False,
-    ) -> Iterator[tuple[Texts, int, Owner]]:
+    ) -> Generator[tuple[Texts, int, Owner], None, None]:
         """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
         for."""
         options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt, role=role)
