@@ -65,7 +65,11 @@ def test_tokens_are_those_that_it_computes(model):
 
 def test_offsets_are_places_in_the_text_with_its_marker(model):
     text = "hello \u00e9 world"
-    for role, before in (("query", model.query_prompt), ("document", model.document_prompt), (None, model.document_prompt)):
+    for role, before in (
+        ("query", model.query_prompt),
+        ("document", model.document_prompt),
+        (None, model.document_prompt),
+    ):
         assert before
         ids, places = model.tokenize(text, offsets=True, role=role)
         assert ids.tolist() == model.tokenize(text, role=role).tolist()
