@@ -40,8 +40,9 @@ constexpr std::array kClasses{
 Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
   const auto names = core::words_of(kClasses, &TokenizerClass::name);
   return {StatusCode::kUnsupported,
-          fmt::format("{} needs a tokenizer.json{}", what,
-                      core::supported_instead(name, names, fmt::format("without one: {}", fmt::join(names, ", "))))};
+          fmt::format(
+              "{} needs a tokenizer.json{}", what,
+              core::supported_instead(name, names, fmt::format("without one these work: {}", fmt::join(names, ", "))))};
 }
 
 // Whether a class of the model's own makes the tokenizer.
