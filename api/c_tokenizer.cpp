@@ -19,6 +19,7 @@ namespace embedding = latebind::embedding;
 // Valid after fork().
 struct lb_token_list {
   embedding::TokenTable tokens;
+  std::string prompt{};
   bool has_offsets = false;
   std::vector<lb_token_offsets> offsets{};  // of all tokens
 };
@@ -62,6 +63,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
   LB_ASSIGN_OR_RETURN(const embedding::TokenLimits limits, tokenizer->limits.of_call(options, tokenizer->prompts));
   if (with_offsets) LB_RETURN_IF_ERROR(tokenizer->tokenizer->gives_offsets());
   auto made = std::make_unique<lb_token_list>();
+  made->prompt = limits.prompt;
   made->has_offsets = with_offsets;
   for (std::size_t i = 0; i < count; ++i) {
     core::Status status = made->tokens.add(*tokenizer->tokenizer, limits, views[i]);
@@ -189,6 +191,14 @@ lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_
     if (!list->has_offsets) return api::misuse("lb_token_list_offsets: the list was made without offsets");
     if (index >= list->tokens.size()) return api::misuse("lb_token_list_offsets: no text of this index");
     *offsets = list->offsets.data() + list->tokens.tokens_before(index);
+    return {};
+  });
+}
+
+lb_code lb_token_list_prompt(const lb_token_list* list, lb_text* prompt) {
+  return api::guarded([&]() -> core::Status {
+    if (list == nullptr || prompt == nullptr) return api::misuse("lb_token_list_prompt: NULL was given");
+    *prompt = {list->prompt.data(), list->prompt.size()};
     return {};
   });
 }

@@ -187,8 +187,8 @@ Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& o
   if (!folder.weights.empty()) return from_weights(folder, options);
   if (folder.onnx_file) return from_onnx_file(folder, options);
   return Status(StatusCode::kUnsupported,
-                fmt::format("{}: neither weights of a known architecture ({}) nor an ONNX file",
-                            platform::path_to_utf8(folder.files.place()), known_architectures()));
+                fmt::format("{}: neither weights of a known architecture nor an ONNX file{}",
+                            platform::path_to_utf8(folder.files.place()), known_architectures({})));
 }
 
 // Whether a portable ONNX file declares what the graph does: who wrote the bundle may have exported another network
@@ -229,8 +229,8 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
   if (folder.term_table != nullptr) return no_network(folder);
   if (folder.weights.empty()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: only a model.safetensors of a known architecture ({}) becomes a graph",
-                              platform::path_to_utf8(folder.files.place()), known_architectures()));
+                  fmt::format("{}: only a model.safetensors of a known architecture becomes a graph{}",
+                              platform::path_to_utf8(folder.files.place()), known_architectures({})));
   }
   ModelWeights weights;
   for (const WeightsFile& file : folder.weights) {

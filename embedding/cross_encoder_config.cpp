@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/known_words.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -74,15 +78,16 @@ Result<CrossEncoderConfig> read_cross_encoder(const ConfigFile& own, const json&
     LB_ASSIGN_OR_RETURN(read.labels, read_labels(config, config_file));
   }
   LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(own, config, config_file));
-  if (named.name == "torch.nn.modules.linear.Identity") {
+  constexpr std::array<std::string_view, 2> kFunctions{"torch.nn.modules.linear.Identity",
+                                                       "torch.nn.modules.activation.Sigmoid"};
+  if (named.name == kFunctions[0]) {
     read.function = ScoreFunction::kIdentity;
-  } else if (named.name == "torch.nn.modules.activation.Sigmoid") {
+  } else if (named.name == kFunctions[1]) {
     read.function = ScoreFunction::kSigmoid;
   } else if (named.name.empty()) {
     read.function = read.labels.size() == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
   } else {
-    return unsupported_file(named.file, fmt::format("'{}' is '{}'; supported are Identity and Sigmoid of torch.nn",
-                                                    named.key, printable(named.name)));
+    return unknown_word(named.file, named.key, named.name, kFunctions);
   }
   return read;
 }

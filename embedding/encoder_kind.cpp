@@ -8,6 +8,7 @@
 
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/refusals.h"
 
@@ -70,10 +71,13 @@ Result<EncoderKind> read_encoder_kind(const ConfigFile& own, bool listed, const 
   if (type == "SparseEncoder") return EncoderKind::kSparseEncoder;
   // The reference takes no word at all for this one, but null and no letters for another.
   if (type == "SentenceTransformer" || !own.read->contains("model_type")) return EncoderKind::kEmbedder;
-  return unsupported_file(own.file,
-                          fmt::format("'model_type' is '{}'; supported are SentenceTransformer, which gives one "
-                                      "vector for a text, CrossEncoder, SparseEncoder and MultiVectorEncoder (ColBERT)",
-                                      core::printable(type)));
+  constexpr std::array<std::string_view, 5> kTypes{"SentenceTransformer", "CrossEncoder", "SparseEncoder",
+                                                   "MultiVectorEncoder", "ColBERT"};
+  constexpr std::string_view kListed =
+      "supported are SentenceTransformer, which gives one vector for a text, CrossEncoder, SparseEncoder and "
+      "MultiVectorEncoder (ColBERT)";
+  return unsupported_file(own.file, fmt::format("'model_type' is '{}'{}", core::printable(type),
+                                                core::supported_instead(type, kTypes, kListed)));
 }
 
 Status wrong_kind(std::string_view model, EncoderKind kind) {

@@ -183,8 +183,11 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
     const std::string hint = others.empty()
                                  ? std::string()
                                  : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
-    return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in it{}; {}",
-                                                     platform::quoted(place), missing, hint, kWhatAModelIs));
+    const std::string where = transformer == place ? "it"
+                                                   : fmt::format("'{}', the folder of its first module",
+                                                                 printable(files.relative(transformer)));
+    return Status(StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in {}{}; {}",
+                                                     platform::quoted(place), missing, where, hint, kWhatAModelIs));
   }
   if (modules.is_static && is_asked_for) {
     return unsupported_file(

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/config.h"
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/known_words.h"
 #include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
 
@@ -25,6 +29,7 @@ using core::read_text;
 using core::Result;
 using core::Status;
 using core::StatusCode;
+using core::words_of;
 using graph::ActivationFunction;
 using graph::PoolingMode;
 using nlohmann::json;
@@ -53,9 +58,7 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
   if (!word.empty()) {
     const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
     if (found == kModes.end()) {
-      return unsupported_file(file, fmt::format("the pooling mode '{}' is not supported; supported are cls, mean, max, "
-                                                "lasttoken, mean_sqrt_len_tokens and weightedmean",
-                                                printable(word)));
+      return unknown_word(file, "pooling_mode", word, words_of(kModes, &NamedMode::name));
     }
     chosen.push_back(found);
   } else {
@@ -68,7 +71,8 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
       const std::string& key = item.key();
       const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
       if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
-        return unsupported_file(file, fmt::format("'{}' is not known", printable(key)));
+        return unsupported_file(file, fmt::format("'{}' is not supported{}", printable(key),
+                                                  core::supported_instead(key, words_of(kModes, &NamedMode::key))));
       }
     }
   }
@@ -110,17 +114,10 @@ Status read_pooling(const ModelFiles& files, Modules& modules) {
 // Of a sparse encoder. The numbers of its vectors are as many as the vocabulary has, whatever the file says.
 Result<SparseRule> read_sparse_pooling(const ModelFiles& files, const path& file) {
   LB_ASSIGN_OR_RETURN(const json config, read_config(files, file));
-  const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "pooling_strategy", "max", name));
-  if (strategy != "max" && strategy != "sum") {
-    return unsupported_file(file,
-                            fmt::format("'pooling_strategy' is '{}'; supported are max and sum", printable(strategy)));
-  }
-  LB_ASSIGN_OR_RETURN(const std::string function, read_text(config, "activation_function", "relu", name));
-  if (function != "relu" && function != "log1p_relu") {
-    return unsupported_file(
-        file, fmt::format("'activation_function' is '{}'; supported are relu and log1p_relu", printable(function)));
-  }
+  constexpr std::array<std::string_view, 2> kStrategies{"max", "sum"};
+  LB_ASSIGN_OR_RETURN(const std::string strategy, read_word(config, "pooling_strategy", file, kStrategies));
+  constexpr std::array<std::string_view, 2> kFunctions{"relu", "log1p_relu"};
+  LB_ASSIGN_OR_RETURN(const std::string function, read_word(config, "activation_function", file, kFunctions));
   return SparseRule{.log_twice = function == "log1p_relu", .sums = strategy == "sum"};
 }
 
@@ -151,9 +148,7 @@ Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::
                       read_text(config, "activation_function", "torch.nn.modules.activation.Tanh", name));
   const auto* const found = std::ranges::find(kActivations, word, &NamedActivation::name);
   if (found == kActivations.end()) {
-    return unsupported_file(file, fmt::format("'activation_function' is '{}'; supported are Identity, Tanh, GELU, ReLU "
-                                              "and SiLU of torch.nn",
-                                              printable(word)));
+    return unknown_word(file, "activation_function", word, words_of(kActivations, &NamedActivation::name));
   }
   dense.activation = found->function;
   LB_ASSIGN_OR_RETURN(const bool has_residual, read_bool(config, "use_residual", false, name));
@@ -217,6 +212,35 @@ Result<std::string> read_normalize(const ModelFiles& files, const path& place, b
   return input;
 }
 
+// The modules of either kind of model, and where they may be.
+constexpr std::array<std::string_view, 10> kModules{
+    "sentence_transformers.models.Transformer",
+    "sentence_transformers.models.Pooling",
+    "sentence_transformers.models.StaticEmbedding",
+    "sentence_transformers.models.Dense",
+    "sentence_transformers.models.LayerNorm",
+    "sentence_transformers.models.Dropout",
+    "sentence_transformers.models.Normalize",
+    "sentence_transformers.models.Router",
+    "sentence_transformers.sparse_encoder.models.SpladePooling",
+    "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
+constexpr std::array<std::string_view, 4> kTokenModules{
+    "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
+    "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
+
+// One that is not known, or not there.
+Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,
+                          std::span<const std::string_view> known, std::string_view listed) {
+  const auto kind = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
+  // Its name is no mistake then, but its place.
+  const bool is_known = std::ranges::any_of(known, [&](std::string_view one) {
+    return type.starts_with("sentence_transformers.") && kind(one) == kind(type);
+  });
+  return unsupported_file(
+      list, fmt::format("the module '{}' as number {} is not supported{}{}", printable(type), number + 1, in,
+                        core::supported_instead(is_known ? std::string_view() : type, known, listed)));
+}
+
 // One of a multi-vector encoder's, behind the network.
 Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
                          const path& place, Modules& modules) {
@@ -236,10 +260,9 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
   }
   // What was made for one vector is left out where a model that was is read as this.
   if (modules.adds_token_ends && kind == "Pooling") return {};
-  return unsupported_file(list, fmt::format("the module '{}' as number {} is not supported in a multi-vector encoder; "
-                                            "supported are Transformer, then any of Dense, and, each once, "
-                                            "MultiVectorMask and Normalize",
-                                            printable(type), number + 1));
+  return unsupported_module(list, type, number, " in a multi-vector encoder", kTokenModules,
+                            "supported are Transformer, then any of Dense, and, each once, MultiVectorMask and "
+                            "Normalize");
 }
 
 // The next module of `file`; `number` is how many came before.
@@ -292,12 +315,10 @@ Status read_module(const ModelFiles& files, const path& file, const ListedModule
   // A module of its own: weights of the model's own folder are the transformer's.
   if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
     return read_behind(files, std::string(kind), place, modules);
-  return unsupported_file(file,
-                          fmt::format("the module '{}' as number {} is not supported; supported are Transformer "
-                                      "and Pooling, or StaticEmbedding, then any of Dense, LayerNorm and Dropout "
-                                      "and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
-                                      "SparseStaticEmbedding; or a Router to such modules as the first",
-                                      printable(module.type), number + 1));
+  return unsupported_module(file, module.type, number, "", kModules,
+                            "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
+                            "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
+                            "SparseStaticEmbedding; or a Router to such modules as the first");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/prompts.h"
 #include "embedding/refusals.h"
@@ -75,14 +76,15 @@ Result<Roles> read_tasks(const json& config, const char* key, const path& file) 
   const json* const found = member(config, key);
   if (found == nullptr) return Roles();
   Roles roles{.document = false, .query = false};
+  constexpr std::array<std::string_view, 2> kRoles{"query", "document"};
   const auto add = [&](const json& name) -> Status {
-    if (is_text(name, "document")) {
+    if (is_text(name, kRoles[1])) {
       roles.document = true;
-    } else if (is_text(name, "query")) {
+    } else if (is_text(name, kRoles[0])) {
       roles.query = true;
     } else {
-      return unsupported_file(file,
-                              fmt::format("'{}' has {}; supported are query and document", key, printable_json(name)));
+      return unsupported_file(file, fmt::format("'{}' has {}{}", key, printable_json(name),
+                                                core::supported_instead(printable_json(name), kRoles)));
     }
     return {};
   };
@@ -127,14 +129,14 @@ Result<QueryExpansion> read_expansion(const json& config, const path& file) {
     constexpr std::array<std::string_view, 4> kKnown{"strategy", "attend", "token", "length"};
     if (std::ranges::find(kKnown, key) != kKnown.end()) continue;
     return unsupported_file(
-        file,
-        fmt::format("'query_expansion' has '{}'; supported are strategy, attend, token and length", printable(key)));
+        file, fmt::format("'query_expansion' has '{}'{}", printable(key), core::supported_instead(key, kKnown)));
   }
   QueryExpansion read;
+  constexpr std::array<std::string_view, 2> kStrategies{"fixed", "min"};
   LB_ASSIGN_OR_RETURN(const std::string strategy, read_text(config, "strategy", "", name));
-  if (strategy != "fixed" && strategy != "min") {
-    return unsupported_file(
-        file, fmt::format("'strategy' of 'query_expansion' is '{}'; supported are fixed and min", printable(strategy)));
+  if (std::ranges::find(kStrategies, strategy) == kStrategies.end()) {
+    return unsupported_file(file, fmt::format("'strategy' of 'query_expansion' is '{}'{}", printable(strategy),
+                                              core::supported_instead(strategy, kStrategies)));
   }
   read.cuts = strategy == "fixed";
   LB_ASSIGN_OR_RETURN(read.attend, read_bool(config, "attend", false, name));

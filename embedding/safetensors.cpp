@@ -11,6 +11,7 @@
 
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -40,6 +41,15 @@ constexpr std::array kDtypes{
     Dtype{"BOOL", 8, std::nullopt},      Dtype{"F8_E4M3", 8, std::nullopt},   Dtype{"F8_E5M2", 8, std::nullopt},
     Dtype{"F8_E8M0", 8, std::nullopt},   Dtype{"C64", 64, std::nullopt},      Dtype{"F6_E2M3", 6, std::nullopt},
     Dtype{"F6_E3M2", 6, std::nullopt},   Dtype{"F4", 4, std::nullopt}};
+
+// For messages.
+std::vector<std::string_view> read_types() {
+  std::vector<std::string_view> names;
+  for (const Dtype& dtype : kDtypes) {
+    if (dtype.type) names.push_back(dtype.name);
+  }
+  return names;
+}
 
 const Dtype* find_dtype(std::string_view name) {
   const auto* found = std::ranges::find(kDtypes, name, &Dtype::name);
@@ -217,8 +227,9 @@ Result<StoredTensor> Safetensors::find(std::string_view name, std::span<const st
   const Entry& entry = found->second;
   const Dtype* dtype = find_dtype(entry.type);
   if (dtype == nullptr || !dtype->type) {
-    return Status(StatusCode::kUnsupported, fmt::format("{} has the type {}; F32, F16 and BF16 are supported",
-                                                        place_of(name_, name), printable(entry.type)));
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} has the type {}{}", place_of(name_, name), printable(entry.type),
+                              core::supported_instead(entry.type, read_types())));
   }
   if (!std::ranges::equal(entry.shape, shape)) {
     return Status(StatusCode::kInvalidModel,

@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/model_folder.h"
 #include "embedding/refusals.h"
@@ -52,10 +54,14 @@ Status take_head(const json& config, const path& config_file, const Architecture
     return {};
   }
   if (!has_head(architecture, model.kind)) {
+    std::vector<std::string_view> known;
+    for (const Architecture& one : architectures()) {
+      if (has_head(one, model.kind)) known.push_back(one.model_type);
+    }
     return unsupported_file(
-        config_file,
-        fmt::format("networks for {} of 'model_type' '{}' are not supported",
-                    classifies ? "sequence classification" : "masked language modelling", architecture.model_type));
+        config_file, fmt::format("networks for {} of 'model_type' '{}' are not supported{}",
+                                 classifies ? "sequence classification" : "masked language modelling",
+                                 architecture.model_type, core::supported_instead(architecture.model_type, known)));
   }
   if (classifies) {
     LB_ASSIGN_OR_RETURN(model.classifier, architecture.read_classifier(config, config_file));
@@ -91,9 +97,8 @@ Status take_network(const json& config, const path& config_file, const Modules& 
   // What Latebind would compute otherwise does not matter where a ready file does it.
   if (architecture == nullptr || (is_onnx_asked_for && !network.ok())) {
     if (!model.onnx_file) {
-      return unsupported_file(
-          config_file, fmt::format("'model_type' is '{}'; without an ONNX file only {} is supported", printable(type),
-                                   known_architectures()));
+      return unsupported_file(config_file,
+                              fmt::format("'model_type' is '{}'{}", printable(type), known_architectures(type)));
     }
     LB_ASSIGN_OR_RETURN(const auto hidden, read_size(config, "hidden_size", 1, kHiddenSizeMax, config_name));
     model.hidden_size = hidden.value_or(0);

@@ -105,7 +105,9 @@ Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_w
   }
   const auto cut = config->find("truncate_dim");
   if (cut != config->end() && !cut->is_null()) {
-    return unsupported_file(file, "'truncate_dim': shortened vectors are not supported");
+    return unsupported_file(
+        file,
+        "'truncate_dim' is not supported; vectors are shortened by `latebind embed --dimensions` or for a request");
   }
   return {};
 }

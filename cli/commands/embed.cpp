@@ -23,6 +23,7 @@ struct EmbedArguments {
   EmbedderOptions embedder{};
   PromptArguments prompt{};
   TextSource source{};
+  std::size_t dimensions = 0;
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool quiet = false;
@@ -51,8 +52,8 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
     progress.advance(window.token_counts.size(), bytes);
     return {};
   };
-  LB_ASSIGN_OR_RETURN(const auto stream,
-                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
+                                             embedder, stream_options(progress, options.prompt, options.dimensions)));
   LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
   LB_RETURN_IF_ERROR(writer.finish());
   return stream->stats();
@@ -96,7 +97,8 @@ Exit embed(const EmbedArguments& options) {
   const auto embedder =
       open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
-  const auto writer = VectorWriter::make(options.format, *std::move(sink), (*embedder)->dimension());
+  const std::size_t dimensions = options.dimensions > 0 ? options.dimensions : (*embedder)->dimension();
+  const auto writer = VectorWriter::make(options.format, *std::move(sink), dimensions);
   if (!writer.ok()) return fail(writer.status());
 
   const auto attested = (*embedder)->attestation();
@@ -106,6 +108,7 @@ Exit embed(const EmbedArguments& options) {
   if (!stats.ok()) return fail(stats.status());
   note_fallback_texts(*stats, *(*embedder)->attestation());
   if (!options.quiet) {
+    note_dimensions(**embedder, options.dimensions);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     note(summary(*stats, time.count(), **embedder));
   }
@@ -121,6 +124,7 @@ void add_embed(CLI::App& program, Action& chosen) {
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
   add_text_source(app, options->source);
+  add_dimensions(app, options->dimensions);
   add_word(app, "--output-format", options->format,
            "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
            "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "

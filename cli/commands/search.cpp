@@ -27,6 +27,7 @@ struct SearchArguments {
   TextSource source{};
   std::string query;
   std::size_t count = 5;
+  std::size_t dimensions = 0;
   bool json = false;
   bool quiet = false;
 };
@@ -36,7 +37,8 @@ class ByVector {
  public:
   static Result<ByVector> of(const embedding::Embedder& embedder, std::string_view query, std::size_t count,
                              const embedding::EmbedOptions& call, embedding::EmbedStats& stats) {
-    std::vector<float> vector(embedder.dimension());
+    const std::size_t asked = call.texts.dimensions;
+    std::vector<float> vector(asked > 0 ? asked : embedder.dimension());
     LB_ASSIGN_OR_RETURN(stats, embedder.embed({&query, 1}, vector, call));
     return ByVector(vector, count);
   }
@@ -77,9 +79,11 @@ template <class Ranking>
 Result<MatchReport> find(const SearchArguments& options, TextReader& reader, const embedding::Embedder& embedder) {
   const auto& asked = options.query_prompt;
   embedding::EmbedStats query_stats;
-  auto ranking = Ranking::of(embedder, options.query, options.count,
-                             {.texts = {.role = asked.role, .prompt = asked.choice()}}, query_stats);
+  auto ranking = Ranking::of(
+      embedder, options.query, options.count,
+      {.texts = {.dimensions = options.dimensions, .role = asked.role, .prompt = asked.choice()}}, query_stats);
   if (!ranking.ok()) return ranking.status().with_context("--query");
+  if (!options.quiet) note_dimensions(embedder, options.dimensions);
 
   Progress progress(reader.total_bytes(), options.quiet);
   struct Place {
@@ -88,8 +92,8 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::string text;
   };
   std::deque<Place> pending;  // of the texts that are in the stream
-  LB_ASSIGN_OR_RETURN(const auto stream,
-                      embedding::EmbedStream::open(embedder, stream_options(progress, options.prompt)));
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
+                                             embedder, stream_options(progress, options.prompt, options.dimensions)));
   TextRecord record;
   using Text = std::optional<std::string_view>;
   const auto next = [&]() -> Result<Text> {
@@ -136,6 +140,8 @@ Exit search(const SearchArguments& options) {
     case embedding::EncoderKind::kSparseEncoder:
       return tell_matches(find<ByTerms>(options, *reader, **opened), **opened, *attested, start, telling);
     case embedding::EncoderKind::kMultiVectorEncoder:
+      if (options.dimensions > 0)
+        return misuse("search", "--dimensions: the vectors of tokens are compared as they are");
       break;
     case embedding::EncoderKind::kCrossEncoder:
       return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));
@@ -156,6 +162,7 @@ void add_search(CLI::App& program, Action& chosen) {
   options->embedder.add_to(app);
   options->prompt.add_to(app, "every line of the file");
   options->query_prompt.add_to(app, "the query", "query");
+  add_dimensions(app, options->dimensions);
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "

@@ -65,6 +65,20 @@ void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::
       ->excludes(by_text);
 }
 
+void add_dimensions(CLI::App& app, std::size_t& dimensions) {
+  constexpr std::int64_t kMost = 1 << 20;
+  add_integer(app, "--dimensions", dimensions, 1, kMost,
+              "Keeps the first so many numbers of each vector, for models that were trained for it (Matryoshka); its "
+              "length is 1 again where the model's is (default: all).");
+}
+
+void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions) {
+  const bool is_cut = dimensions > 0 && dimensions < embedder.dimension();
+  if (!is_cut || !embedder.matryoshka_dimensions().empty()) return;
+  note(fmt::format("{} of {} numbers: the model's files do not say that it was trained for fewer", dimensions,
+                   embedder.dimension()));
+}
+
 void add_text_source(CLI::App& app, TextSource& source) {
   add_word(app, "--input-format", source.format,
            "lines: one text a line; an empty line is an empty text, and a CR before the line's end "
@@ -87,8 +101,10 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions&
   return network;
 }
 
-embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt) {
-  embedding::EmbedStreamOptions options{.texts = {.role = prompt.role, .prompt = prompt.choice()}};
+embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt,
+                                             std::size_t dimensions) {
+  embedding::EmbedStreamOptions options{
+      .texts = {.dimensions = dimensions, .role = prompt.role, .prompt = prompt.choice()}};
   if (progress.is_shown()) options.window_texts = 1024;
   return options;
 }

@@ -1,6 +1,7 @@
 // The options of the commands that turn text into vectors, and their use.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,11 @@ struct PromptArguments {
   [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
 };
 
+// --dimensions: how many numbers of a vector are kept; 0 is all.
+void add_dimensions(CLI::App& app, std::size_t& dimensions);
+// Tells where the model was not trained for fewer numbers, as far as its files say.
+void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions);
+
 // --input-format and --text-field.
 void add_text_source(CLI::App& app, TextSource& source);
 
@@ -60,7 +66,8 @@ enum class Telling { kFallback, kNothing };
 
 // Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
 // `prompt`.
-[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt);
+[[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt,
+                                                           std::size_t dimensions);
 
 // "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,

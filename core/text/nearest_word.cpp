@@ -1,5 +1,8 @@
 #include "core/text/nearest_word.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -10,6 +13,17 @@ namespace {
 
 // Words are short: longer ones are not compared.
 constexpr std::size_t kWordLengthMax = 64;
+// Fewer letters are shared by chance.
+constexpr std::size_t kRunMin = 4;
+constexpr std::size_t kWholeMin = 3;  // of a whole name
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool same_letter(char a, char b) {
+  return lower(a) == lower(b);
+}
 
 // Levenshtein distance with a swap of neighbours counted as one edit ("nup" is one edit from
 // "npu").
@@ -21,9 +35,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     current[0] = i;
     for (std::size_t j = 1; j < width; ++j) {
-      const std::size_t replaced = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      const std::size_t replaced = previous[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0U : 1U);
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1])) {
         current[j] = std::min(current[j], before[j - 2] + 1);
       }
     }
@@ -31,6 +45,74 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::swap(previous, current);
   }
   return previous[width - 1];
+}
+
+// Letters in a row that both have.
+std::size_t longest_run(std::string_view a, std::string_view b) {
+  std::size_t longest = 0;
+  std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
+  for (const char letter : a) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      current[j] = same_letter(letter, b[j - 1]) ? previous[j - 1] + 1 : 0;
+      longest = std::max(longest, current[j]);
+    }
+    std::swap(previous, current);
+  }
+  return longest;
+}
+
+std::string_view behind_dots(std::string_view word) {
+  return word.substr(word.rfind('.') + 1);
+}
+
+// Cuts off what all have before and behind what tells them apart.
+struct CommonEnds {
+  std::string_view before;
+  std::string_view behind;
+
+  explicit CommonEnds(std::span<const std::string_view> words) {
+    if (words.size() < 2) return;
+    before = behind = words.front();
+    for (const std::string_view word : words.subspan(1)) {
+      const auto first = std::ranges::mismatch(before, word).in1;
+      before = before.substr(0, static_cast<std::size_t>(first - before.begin()));
+      std::size_t same = 0;
+      while (same < std::min(behind.size(), word.size()) &&
+             behind[behind.size() - 1 - same] == word[word.size() - 1 - same])
+        ++same;
+      behind.remove_prefix(behind.size() - same);
+    }
+    if (std::ranges::any_of(words, [this](std::string_view word) { return cut(word).empty(); })) before = behind = {};
+  }
+  [[nodiscard]] std::string_view cut(std::string_view word) const {
+    if (word.starts_with(before)) word.remove_prefix(before.size());
+    if (word.ends_with(behind)) word.remove_suffix(behind.size());
+    return word;
+  }
+};
+
+// The known word that is of the same family, by its name.
+std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known) {
+  std::vector<std::string_view> names;
+  for (const std::string_view word : known)
+    names.push_back(behind_dots(word));
+  const CommonEnds ends(names);
+  for (std::string_view& name : names)
+    name = ends.cut(name);
+  const std::string_view asked = ends.cut(behind_dots(given));
+  if (asked.size() > kWordLengthMax) return {};
+  const std::string_view near = nearest_word(asked, names);
+  if (!near.empty()) return known[static_cast<std::size_t>(std::ranges::find(names, near) - names.begin())];
+  std::string_view nearest;
+  std::pair<bool, std::size_t> longest(false, kRunMin - 1);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t run = longest_run(asked, names[i]);
+    const std::pair share(run == names[i].size() && run >= kWholeMin, run);
+    if (share <= longest) continue;
+    longest = share;
+    nearest = known[i];
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -48,6 +130,17 @@ std::string_view nearest_word(std::string_view given, std::span<const std::strin
     }
   }
   return nearest;
+}
+
+std::string supported_instead(std::string_view given, std::span<const std::string_view> known,
+                              std::string_view listed) {
+  std::string said;
+  if (const std::string_view nearest = nearest_name(given, known); !nearest.empty())
+    said = fmt::format("; the nearest name that works is {}", nearest);
+  if (!listed.empty() || known.empty()) return said.append("; ").append(listed);
+  const auto all_but_last = known.first(known.size() - 1);
+  return said.append(fmt::format("; supported {} {}{}{}", known.size() == 1 ? "is" : "are",
+                                 fmt::join(all_but_last, ", "), all_but_last.empty() ? "" : " and ", known.back()));
 }
 
 }  // namespace latebind::core

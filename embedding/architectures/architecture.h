@@ -114,7 +114,7 @@ struct Architecture {
 [[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
 // Of the one that config.json names; nothing is known of others.
 [[nodiscard]] TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config);
-// Their types, for messages: "bert".
-[[nodiscard]] std::string known_architectures();
+// For messages about a `model_type` that is not among them: "; the nearest name that works is …; …".
+[[nodiscard]] std::string known_architectures(std::string_view model_type);
 
 }  // namespace latebind::embedding

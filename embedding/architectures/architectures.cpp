@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
+#include "core/text/nearest_word.h"
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/architectures/bert.h"
@@ -137,13 +141,11 @@ TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config) {
   return architecture == nullptr ? TokenizerOfNetwork() : architecture->tokenizer;
 }
 
-std::string known_architectures() {
-  std::string types;
-  for (const Architecture& architecture : kArchitectures) {
-    if (!types.empty()) types += ", ";
-    types += architecture.model_type;
-  }
-  return types;
+std::string known_architectures(std::string_view model_type) {
+  const auto types = core::words_of(kArchitectures, &Architecture::model_type);
+  return core::supported_instead(
+      model_type, types,
+      fmt::format("without an ONNX file these work: {} (`latebind models`)", fmt::join(types, ", ")));
 }
 
 }  // namespace latebind::embedding

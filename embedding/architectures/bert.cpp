@@ -1,10 +1,13 @@
 #include "embedding/architectures/bert.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/json_text.h"
 #include "embedding/architectures/jina_bert.h"
+#include "embedding/known_words.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -70,8 +73,9 @@ std::shared_ptr<const Network> make_bert_network(const BertConfig& config) {
 }
 
 Result<std::shared_ptr<const Network>> read_bert(const json& config, const path& file) {
-  const auto positions = config.find("position_embedding_type");
-  if (positions != config.end() && core::is_text(*positions, "alibi")) return read_jina_bert(config, file);
+  constexpr std::array<std::string_view, 2> kPositions{"absolute", "alibi"};
+  LB_ASSIGN_OR_RETURN(const std::string positions, read_word(config, "position_embedding_type", file, kPositions));
+  if (positions == "alibi") return read_jina_bert(config, file);
   LB_ASSIGN_OR_RETURN(const BertConfig bert, read_bert_config(config, file));
   return make_bert_network(bert);
 }

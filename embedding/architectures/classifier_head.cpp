@@ -1,10 +1,11 @@
 #include "embedding/architectures/classifier_head.h"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
 
 #include "core/json_text.h"
-#include "core/text/quote.h"
 #include "embedding/architectures/encoder.h"
+#include "embedding/known_words.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -43,13 +44,10 @@ Result<ClassifierHead> read_distilbert_head(const json& /*config*/, const path& 
 }
 
 Result<ClassifierHead> read_modernbert_head(const json& config, const path& file) {
-  const std::string name = platform::path_to_utf8(file);
-  LB_ASSIGN_OR_RETURN(const std::string pooling, core::read_text(config, "classifier_pooling", "cls", name));
-  if (pooling != "cls" && pooling != "mean") {
-    return unsupported_file(
-        file, fmt::format("'classifier_pooling' is '{}'; supported are cls and mean", core::printable(pooling)));
-  }
-  LB_ASSIGN_OR_RETURN(const bool has_bias, core::read_bool(config, "classifier_bias", false, name));
+  constexpr std::array<std::string_view, 2> kModes{"cls", "mean"};
+  LB_ASSIGN_OR_RETURN(const std::string pooling, read_word(config, "classifier_pooling", file, kModes));
+  LB_ASSIGN_OR_RETURN(const bool has_bias,
+                      core::read_bool(config, "classifier_bias", false, platform::path_to_utf8(file)));
   LB_ASSIGN_OR_RETURN(const ActivationFunction activation, read_activation(config, "classifier_activation", file));
   return ClassifierHead{
       .pooling = pooling == "cls" ? graph::PoolingMode::kCls : graph::PoolingMode::kMean,

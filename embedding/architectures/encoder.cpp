@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/json_text.h"
 #include "core/text/quote.h"
+#include "embedding/known_words.h"
 #include "embedding/refusals.h"
 
 namespace latebind::embedding {
@@ -20,6 +22,21 @@ using graph::Value;
 using graph::Weight;
 using nlohmann::json;
 using std::filesystem::path;
+
+namespace {
+
+// By transformers' names.
+constexpr std::pair<std::string_view, ActivationFunction> kActivationNames[] = {
+    {"gelu", ActivationFunction::kGeluErf},
+    {"gelu_python", ActivationFunction::kGeluErf},
+    {"gelu_new", ActivationFunction::kGeluTanh},
+    {"gelu_fast", ActivationFunction::kGeluTanh},
+    {"gelu_pytorch_tanh", ActivationFunction::kGeluTanh},
+    {"relu", ActivationFunction::kRelu},
+    {"silu", ActivationFunction::kSilu},
+    {"swish", ActivationFunction::kSilu}};
+
+}  // namespace
 
 Status read_sizes(const json& config, const path& file, std::initializer_list<SizeField> fields) {
   const std::string name = platform::path_to_utf8(file);
@@ -69,13 +86,12 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
 Result<ActivationFunction> read_activation(const json& config, const char* key, const path& file,
                                            std::string_view otherwise) {
   LB_ASSIGN_OR_RETURN(const std::string name, core::read_text(config, key, otherwise, platform::path_to_utf8(file)));
-  if (name == "gelu" || name == "gelu_python") return ActivationFunction::kGeluErf;
-  if (name == "gelu_new" || name == "gelu_fast" || name == "gelu_pytorch_tanh") return ActivationFunction::kGeluTanh;
-  if (name == "relu") return ActivationFunction::kRelu;
-  if (name == "silu" || name == "swish") return ActivationFunction::kSilu;
-  return unsupported_file(file, fmt::format("'{}' is '{}'; supported are gelu, gelu_new, gelu_fast, "
-                                            "gelu_pytorch_tanh, relu and silu",
-                                            key, printable(name)));
+  std::vector<std::string_view> known;
+  for (const auto& [word, function] : kActivationNames) {
+    if (word == name) return function;
+    known.push_back(word);
+  }
+  return unknown_word(file, key, name, known);
 }
 
 Status expect(const json& config, const path& file, const char* key, const json& expected) {

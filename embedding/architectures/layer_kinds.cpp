@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "core/json_text.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/rotary.h"
 #include "embedding/refusals.h"
@@ -30,13 +34,13 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
   }
   if (!types->is_array() || types->size() != layers)
     return invalid_file(file, fmt::format("'layer_types' is no list of {} layers", layers));
+  constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
   for (const json& type : *types) {
-    if (!core::is_text(type, "full_attention") && !core::is_text(type, "sliding_attention")) {
-      return unsupported_file(file, fmt::format("'layer_types' has {}; supported are full_attention and "
-                                                "sliding_attention",
-                                                core::printable_json(type)));
+    if (!core::is_text(type, kKinds[0]) && !core::is_text(type, kKinds[1])) {
+      return unsupported_file(file, fmt::format("'layer_types' has {}{}", core::printable_json(type),
+                                                core::supported_instead(core::printable_json(type), kKinds)));
     }
-    is_local.push_back(core::is_text(type, "sliding_attention"));
+    is_local.push_back(core::is_text(type, kKinds[1]));
   }
   return {};
 }

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "core/json_text.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/refusals.h"
 
@@ -28,6 +31,7 @@ namespace {
 constexpr double kRotaryBaseMax = 1e9;
 // Of factors and of turns: published ones are an order of magnitude below.
 constexpr double kRopeFactorMax = 1e4;
+constexpr std::array<std::string_view, 6> kRopeTypes{"default", "dynamic", "linear", "llama3", "ntk", "yarn"};
 
 const char* type_key_of(const json& parameters) {
   return parameters.contains("rope_type") ? "rope_type" : "type";
@@ -84,10 +88,11 @@ Status RopeParameters::allow(std::string_view type, std::initializer_list<std::s
     const bool says_nothing = value.is_null() || (key == "partial_rotary_factor" && value == 1.0);
     const bool is_known = key == "rope_type" || key == "type" || key == "rope_theta" || says_nothing ||
                           std::ranges::find(keys, std::string_view(key)) != keys.end();
-    if (!is_known) {
-      return wrong(fmt::format("'{}' {}, which is not supported with the type {}", printable(key),
-                               core::printable_json(value), type));
-    }
+    if (is_known) continue;
+    std::vector<std::string_view> known{"rope_theta"};
+    known.insert(known.end(), keys.begin(), keys.end());
+    return wrong(fmt::format("'{}' {}, which is not supported with the type {}{}", printable(key),
+                             core::printable_json(value), type, core::supported_instead(key, known)));
   }
   return {};
 }
@@ -212,12 +217,11 @@ Result<Rotary> RopeParameters::read(double base) const {
   } else if (type == "yarn") {
     status = scale_by_yarn(rotary, base);
   } else if (type == "longrope") {
-    return wrong(
-        "the type 'longrope', by which a text's angles depend on the longest text that is computed with it; supported "
-        "are default, dynamic, linear, llama3, ntk and yarn");
+    return wrong(fmt::format(
+        "the type 'longrope', by which a text's angles depend on the longest text that is computed with it{}",
+        core::supported_instead({}, kRopeTypes)));
   } else {
-    return wrong(
-        fmt::format("the type '{}'; supported are default, dynamic, linear, llama3, ntk and yarn", printable(type)));
+    return wrong(fmt::format("the type '{}'{}", printable(type), core::supported_instead(type, kRopeTypes)));
   }
   if (!status.ok()) return status;
   return rotary;

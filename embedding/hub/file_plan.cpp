@@ -122,9 +122,8 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   }
   if (onnx.empty()) {
     if (files.contains(folder + std::string(kSafetensorsFile))) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx; without one only {} is supported",
-                                model, printable(type), known_architectures()));
+      return Status(StatusCode::kUnsupported, fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx{}",
+                                                          model, printable(type), known_architectures(type)));
     }
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -72,8 +73,8 @@ Result<JsonView> JsonView::object(std::string_view key) const {
 Status JsonView::only_keys(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, value] : value_->items()) {
     if (std::find(known.begin(), known.end(), key) == known.end() && !value.is_null()) {
-      return {StatusCode::kUnsupported,
-              fmt::format("{} has the key {}, which is not supported", name_, core::quoted(key))};
+      return {StatusCode::kUnsupported, fmt::format("{} has the key {}, which is not supported{}", name_,
+                                                    core::quoted(key), core::supported_instead(key, known))};
     }
   }
   return {};

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -21,10 +26,11 @@ Result<MetaspaceOptions> read_metaspace_options(const JsonView& view) {
   }
   if (view.find("prepend_scheme") != nullptr) {
     LB_ASSIGN_OR_RETURN(const std::string scheme, view.string("prepend_scheme"));
-    if (scheme != "always" && scheme != "first" && scheme != "never") {
+    constexpr std::array<std::string_view, 3> kSchemes{"always", "first", "never"};
+    if (std::ranges::find(kSchemes, scheme) == kSchemes.end()) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{}.prepend_scheme {} is not supported (supported: 'always', 'first', 'never')",
-                                view.name(), core::quoted(scheme)));
+                    fmt::format("{}.prepend_scheme {} is not supported{}", view.name(), core::quoted(scheme),
+                                core::supported_instead(scheme, kSchemes)));
     }
     if (scheme != "always") options.prepends = scheme == "first" ? Prepends::kFirst : Prepends::kNever;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/decoder.h"
 #include "embedding/tokenizer/json_view.h"
@@ -129,14 +130,14 @@ inline constexpr NamedPart<ReadDecoder> kDecoders[] = {
     {"Sequence", read_decoder_sequence},
 };
 
-// kUnsupported: "<what> is not supported (supported: …)".
+// kUnsupported: "<what> is not supported; the nearest name that works is …; supported are …".
 template <class Parts>
-core::Status unsupported_part(std::string_view what, const Parts& parts) {
-  std::string names;
-  for (const auto& part : parts)
-    names.append(names.empty() ? "" : ", ").append(part.type);
-  return {core::StatusCode::kUnsupported,
-          std::string(what).append(" is not supported (supported: ").append(names).append(")")};
+core::Status unsupported_part(std::string_view what, std::string_view type, const Parts& parts) {
+  return {
+      core::StatusCode::kUnsupported,
+      std::string(what)
+          .append(" is not supported")
+          .append(core::supported_instead(type, core::words_of(parts, [](const auto& part) { return part.type; })))};
 }
 
 // The reader of what `view` calls its "type".
@@ -146,7 +147,7 @@ core::Result<Read*> find_part(const JsonView& view, const NamedPart<Read> (&part
   for (const auto& part : parts) {
     if (part.type == type) return part.read;
   }
-  return unsupported_part(view.name() + " of type " + core::quoted(type), parts);
+  return unsupported_part(view.name() + " of type " + core::quoted(type), type, parts);
 }
 
 // The parts of a Sequence, of which the array `key` has the objects. A Sequence in another one is refused, and so are

@@ -20,6 +20,10 @@ constexpr std::size_t kProbesMax = 128;
 // Tokens whose places in memory are asked for before the first of them is looked at.
 constexpr std::size_t kAtOnce = 32;
 
+Status occurs_twice(std::string_view token) {
+  return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(token))};
+}
+
 }  // namespace
 
 void Vocabulary::reserve(std::size_t json_bytes) {
@@ -59,12 +63,12 @@ Status Vocabulary::sort_by_id() {
   }
   const auto twin =
       std::adjacent_find(places_.begin(), places_.end(), [this](Place a, Place b) { return id_at(a) == id_at(b); });
-  if (twin != places_.end()) {
-    return {StatusCode::kInvalidModel,
-            fmt::format("tokens {} and {} have the same id {}", core::quoted(entry(twin[0]).text),
-                        core::quoted(entry(twin[1]).text), id_at(*twin))};
-  }
-  return {};
+  if (twin == places_.end()) return {};
+  const std::string_view one = entry(twin[0]).text;
+  const std::string_view other = entry(twin[1]).text;
+  if (one == other) return occurs_twice(one);
+  return {StatusCode::kInvalidModel,
+          fmt::format("tokens {} and {} have the same id {}", core::quoted(one), core::quoted(other), id_at(*twin))};
 }
 
 Status Vocabulary::finish_trie() {
@@ -90,9 +94,7 @@ Status Vocabulary::fill() {
   for (seed_ = 0x6C617465U; seed_ < 0x6C617465U + 4; ++seed_) {
     std::string_view twice;
     if (fill_table(twice)) return {};
-    if (twice.data() != nullptr) {
-      return {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(twice))};
-    }
+    if (twice.data() != nullptr) return occurs_twice(twice);
     std::fill(slots_.begin(), slots_.end(), Slot{});
   }
   return {StatusCode::kUnsupported, "the tokens are chosen so that they cannot be told apart quickly"};

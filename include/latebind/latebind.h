@@ -772,6 +772,9 @@ typedef struct lb_token_offsets {
 
 /* As many as the text has ids; valid as long as the list. LB_INVALID_ARGUMENT for a list without offsets. */
 LB_API lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_token_offsets** offsets);
+/* What stands before each text of the list: its prompt, of a multi-vector encoder the marker of its role. Offsets count
+ * from the beginning of it. Valid as long as the list. */
+LB_API lb_code lb_token_list_prompt(const lb_token_list* list, lb_text* prompt);
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 

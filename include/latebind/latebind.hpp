@@ -488,6 +488,12 @@ class TokenList {
     if (lb_token_list_offsets(handle_.get(), text, &found) != LB_OK) return {};
     return {found, ids(text).size()};
   }
+  // What stands before each text, from which offsets count. Valid as long as the list.
+  [[nodiscard]] std::string_view prompt() const {
+    lb_text found{};
+    if (lb_token_list_prompt(handle_.get(), &found) != LB_OK) return {};
+    return {found.data, found.size};
+  }
 
  private:
   friend class Tokenizer;

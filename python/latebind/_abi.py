@@ -687,6 +687,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lb_token_list_count": (c_size_t, (c_void_p,)),
     "lb_token_list_get": (c_int32, (c_void_p, c_size_t, c_void_p, c_void_p)),
     "lb_token_list_offsets": (c_int32, (c_void_p, c_size_t, c_void_p)),
+    "lb_token_list_prompt": (c_int32, (c_void_p, c_void_p)),
     "lb_job_start": (c_int32, (c_void_p, c_char_p, c_char_p, c_void_p, c_void_p)),
     "lb_job_wait": (c_int32, (c_void_p, c_uint64, POINTER(lb_job_progress))),
     "lb_job_result": (c_int32, (c_void_p, POINTER(c_char_p))),
@@ -799,6 +800,7 @@ class Functions:
     lb_token_list_count: Callable[..., int]
     lb_token_list_get: Callable[..., int]
     lb_token_list_offsets: Callable[..., int]
+    lb_token_list_prompt: Callable[..., int]
     lb_job_start: Callable[..., int]
     lb_job_wait: Callable[..., int]
     lb_job_result: Callable[..., int]

@@ -15,7 +15,7 @@ from ._call import Cancellation, Deadline, Owner, call_options, interruptible
 from ._library import check, library
 from ._memory import memory_at
 from ._out import Vectors
-from ._text_encoder import TextEncoder
+from ._text_encoder import TextEncoder, prompt_of
 from ._texts import Texts, whole_source_of
 from .errors import CallerError, CallerTypeError
 
@@ -197,11 +197,23 @@ class MultiVectorEncoder(TextEncoder[Any]):
         self._in_parts(source, flag(show_progress, "show_progress"), encode)
         return found[0] if isinstance(texts, str) else found
 
-    def _prompt_text(self, name: str | None, text: str | None, role: str | None) -> str:
-        raise CallerError(
-            "offsets are places in a text with its prompt, and a multi-vector encoder has markers there, which the "
-            "tokenizer may know as one token; tokenize without offsets"
-        )
+    @property
+    def query_prompt(self) -> str:
+        """What is put before queries, their marker included."""
+        return self._before("query")
+
+    @property
+    def document_prompt(self) -> str:
+        """What is put before documents, their marker included."""
+        return self._before("document")
+
+    def _before(self, role: str) -> str:
+        found = self._tokens("", None, None, None, role)
+        try:
+            _, _, tokens = next(found)
+            return prompt_of(tokens).tobytes().decode()
+        finally:
+            found.close()
 
     def _rows(self, given: Any, what: str) -> _Rows:
         arrays = given if isinstance(given, (list, tuple)) else [given]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from ctypes import byref, c_void_p
 from typing import Any, Generic, TypeVar
 
@@ -73,8 +73,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
             if not offsets:
                 found.append(ids)
             else:
-                before = np.frombuffer(self._prompt_text(prompt_name, prompt, role).encode(), np.uint8)
-                text = np.concatenate((before, part.memory(index)))
+                text = np.concatenate((prompt_of(tokens), part.memory(index)))
                 found.append((ids, _offsets_of(tokens, index, len(ids), text)))
         return found[0] if isinstance(texts, str) else found
 
@@ -163,14 +162,6 @@ class TextEncoder(TextModel, Generic[Encoded]):
         options.alone = int(is_alone)
         return options
 
-    def _prompt_text(self, name: str | None, text: str | None, role: str | None) -> str:
-        """What these put before a text."""
-        if text is not None:
-            return text
-        if name is not None:
-            return self._prompts[name]
-        return {None: self._default_prompt, "query": self.query_prompt}.get(role, self.document_prompt)
-
     def _tokens(
         self,
         texts: Any,
@@ -179,7 +170,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: str | None,
         role: str | None,
         offsets: bool = False,
-    ) -> Iterator[tuple[Texts, int, Owner]]:
+    ) -> Generator[tuple[Texts, int, Owner], None, None]:
         """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
         for."""
         options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt, role=role)
@@ -208,6 +199,13 @@ def _ids_of(tokens: Owner, index: int) -> Ids:
     ids = _abi.lb_token_ids()
     check(library().lb_token_list_get(tokens, index, byref(ids), None))
     return memory_at(ids.ids, np.int32, ids.count)
+
+
+def prompt_of(tokens: Owner) -> npt.NDArray[np.uint8]:
+    """The bytes that stand before each text of a list, in its memory."""
+    prompt = _abi.lb_text()
+    check(library().lb_token_list_prompt(tokens, byref(prompt)))
+    return memory_at(c_void_p.from_buffer(prompt).value, np.uint8, prompt.size)
 
 
 def _offsets_of(tokens: Owner, index: int, count: int, text: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

@@ -98,6 +98,7 @@ TEST_F(MultiVectorEncoderInterfaceTest, ItsTokenizerGivesTheIdsThatItComputes) {
       const auto list = each->encode_with_offsets(views, {.role = role});
       ASSERT_TRUE(list.ok()) << list.status().message();
       std::size_t tokens = 0;
+      EXPECT_EQ(list->prompt(), role == Role::kQuery ? "a " : "the cat ");
       for (std::size_t i = 0; i < list->size(); ++i) {
         tokens += list->ids(i).size();
         ASSERT_EQ(list->offsets(i).size(), list->ids(i).size());

@@ -213,6 +213,8 @@ TEST_F(TextInterfaceTest, TokensHaveOffsetsWhereTheyAreAskedFor) {
   EXPECT_EQ(made->offsets(0)[made->ids(0).size() - 2].end, 12U);
   EXPECT_TRUE(plain->offsets(0).empty());
   EXPECT_TRUE(made->offsets(3).empty());
+  EXPECT_EQ(made->prompt(), "");
+  EXPECT_EQ(tokenizer->encode(texts, {.prompt = "say "})->prompt(), "say ");
   const auto cut = tokenizer->encode_with_offsets(texts, {.max_tokens = 3});
   ASSERT_TRUE(cut.ok()) << cut.status().message();
   EXPECT_EQ(cut->offsets(2).size(), 3U);

@@ -79,6 +79,28 @@ def test_every_format_has_the_same_numbers(tmp_path, reference):
     assert cosines(vectors(jsonl.read_text()), reference).min() > 0.999999
 
 
+def test_fewer_dimensions_are_the_first_numbers(tmp_path, reference):
+    done = good("embed", "--model", MODEL, "--dimensions", "64", input=LINES)
+    first = reference[:, :64]
+    assert numpy.allclose(vectors(done.stdout), first / numpy.linalg.norm(first, axis=1, keepdims=True), atol=1e-6)
+    assert "64 of 384 numbers: the model's files do not say" in done.stderr
+    npy = tmp_path / "v.npy"
+    good("embed", "--model", MODEL, "--dimensions", "64", "--output-format", "npy", "-o", npy, input=LINES)
+    assert numpy.load(npy).shape == (4, 64)
+    # One whose files say that it was trained for it.
+    trained = tmp_path / "trained"
+    shutil.copytree(TINY, trained)
+    own = json.loads((trained / "config.json").read_text())
+    (trained / "config.json").write_text(json.dumps(own | {"matryoshka_dimensions": [8, 16, 32]}))
+    done = good("embed", "--model", trained, "--device", "native", "--dimensions", "8", input="a\n")
+    assert vectors(done.stdout).shape == (1, 8) and "numbers" not in done.stderr
+    assert good("embed", "--model", trained, "--device", "native", "--dimensions", "32", input="a\n").stdout == good(
+        "embed", "--model", trained, "--device", "native", input="a\n").stdout
+    assert "vectors of 385 numbers were asked for; the model gives 384" in bad(
+        1, "embed", "--model", MODEL, "--dimensions", "385", "-o", npy, input=LINES)
+    assert numpy.load(npy).shape == (4, 64)  # as it was
+
+
 def test_no_text_at_all_gives_an_empty_result(tmp_path):
     npy = tmp_path / "v.npy"
     good("embed", "--model", MODEL, "--output-format", "npy", "-o", npy, input="")

@@ -60,6 +60,23 @@ def agrees(found, what):
     assert numpy.abs(found - wanted).max() < 1e-5
 
 
+@pytest.mark.parametrize("mode", ["lasttoken", "weightedmean"])
+def test_the_side_of_padding_changes_nothing(model, mode):
+    """A text has the vector that it has alone."""
+    (model / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": mode}))
+    right = embed(model, "--device", "openvino:CPU")
+    tokenizer = json.loads((model / "tokenizer.json").read_text())
+    tokenizer["padding"] = {"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": None, "pad_id": 0,
+                            "pad_type_id": 0, "pad_token": "[PAD]"}  # fmt: skip
+    (model / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (model / "tokenizer_config.json").write_text(json.dumps({"padding_side": "left"}))
+    left = embed(model, "--device", "openvino:CPU")
+    assert (left == right).all()
+    line = json.dumps({"text": EXPECTED["texts"][-1]}) + "\n"
+    alone = vectors(good("embed", "--model", model, "--input-format", "jsonl", "--device", "openvino:CPU", input=line).stdout)
+    assert numpy.abs(alone - left[-1:]).max() < 1e-6
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_modules_behind_pooling(model, device):
     agrees(embed(add_modules(model), "--device", device, "--strict"), "behind")

@@ -2,7 +2,7 @@
 
 import json
 
-from support import MODEL, OPENVINO_GONE, VENDORS_FIRST, good
+from support import MODEL, OPENVINO_GONE, SOURCE, VENDORS_FIRST, bad, good
 
 TEXTS = """The cat sits on the mat
 
@@ -51,3 +51,16 @@ def test_a_fallback_is_told_in_both_places():
 
 def test_nothing_to_search_finds_nothing():
     assert good("search", "--model", MODEL, "--query", "x", "-", input="\n\n").stdout == ""
+
+
+def test_fewer_dimensions_are_those_of_both_sides():
+    command = ("search", "--json", "--model", MODEL, "--device", "native", "--query", "Two kittens are sleeping")
+    done = good(*command, "--dimensions", "64", "-", input=TEXTS)
+    result = json.loads(done.stdout)["results"]
+    assert result[0]["line"] == 5 and result[0]["score"] > 0.9999
+    whole = json.loads(good(*command, "-", input=TEXTS).stdout)["results"]
+    assert result[1]["score"] != whole[1]["score"]
+    assert "--query: vectors of 385 numbers" in bad(1, *command, "--dimensions", "385", "-", input=TEXTS)
+    late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
+    assert "--dimensions: the vectors of tokens" in bad(
+        2, "search", "--model", late, "--query", "a", "--dimensions", "4", "-", input="a\n")

@@ -320,6 +320,52 @@ TEST_F(ModelFolderTest, RefusesVariantsOfBertByName) {
   expect(StatusCode::kUnsupported, {"sentence_bert_config.json", "do_lower_case"});
 }
 
+TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
+  struct Case {
+    const char* file;
+    const char* key;
+    const char* value;
+    std::string nearest;
+    const char* listed;
+  };
+  const std::string_view modules = "supported are Transformer and Pooling";
+  scratch_.write("config_sentence_transformers.json", "{}");
+  for (const Case& refused :
+       {Case{"config.json", "model_type", "xlm-roberta-xl", "xlm-roberta",
+             "without an ONNX file these work: albert, bert, camembert"},
+        Case{"config.json", "hidden_act", "quick_gelu", "gelu", "supported are gelu, gelu_python, gelu_new"},
+        Case{"config.json", "hidden_act", "ReLU6", "relu", "silu and swish"},
+        Case{"config.json", "position_embedding_type", "alibi_biased", "alibi", "supported are absolute and alibi"},
+        Case{"1_Pooling/config.json", "pooling_mode", "mean_tokens", "mean", "supported are cls, mean, max"},
+        Case{"1_Pooling/config.json", "pooling_mode_mean_token", "yes", "pooling_mode_mean_tokens",
+             "supported are pooling_mode_cls_token"},
+        Case{"config_sentence_transformers.json", "model_type", "SparseEncoders", "SparseEncoder",
+             "supported are SentenceTransformer"}}) {
+    const std::string path = refused.file;
+    const auto document = json::parse(testing::read_file(scratch_.path() / path));
+    if (std::string_view(refused.key) == "pooling_mode_mean_token") {
+      scratch_.set(path, "pooling_mode", nullptr);
+    }
+    scratch_.set(path, refused.key, refused.value);
+    expect(StatusCode::kUnsupported,
+           {path, refused.key, "the nearest name that works is " + refused.nearest + ";", refused.listed});
+    scratch_.write(path, document.dump());
+  }
+  const json list = json::parse(testing::read_file(scratch_.path() / "modules.json"));
+  const auto expect_module = [&](const char* type, const char* nearest) {
+    json changed = list;
+    changed[1]["type"] = type;
+    scratch_.write("modules.json", changed.dump());
+    expect(StatusCode::kUnsupported, {"modules.json", type, nearest, std::string(modules)});
+  };
+  expect_module("sentence_transformers.models.WeightedLayerPooling",
+                "the nearest name that works is sentence_transformers.models.Pooling;");
+  expect_module("mine.Pooling", "the nearest name that works is sentence_transformers.models.Pooling;");
+  expect_module("sentence_transformers.models.CNN", "as number 2 is not supported; supported are");
+  // Its name is known: what is wrong is its place.
+  expect_module("sentence_transformers.models.Router", "as number 2 is not supported; supported are");
+}
+
 TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   const std::string file = "config_sentence_transformers.json";
   scratch_.write(file, R"({"prompts": {"query": "q: "}, "default_prompt_name": null})");
@@ -342,7 +388,7 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
   scratch_.write(file, R"({"truncate_dim": 16})");
-  expect(StatusCode::kUnsupported, {"truncate_dim"});
+  expect(StatusCode::kUnsupported, {"truncate_dim", "--dimensions"});
 }
 
 TEST_F(ModelFolderTest, APoolingMayLeaveAPromptOut) {
@@ -411,6 +457,13 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
 }
 
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
+  const std::string list = testing::read_file(scratch_.path() / "modules.json");
+  json elsewhere = json::parse(list);
+  elsewhere[0]["path"] = "0_Transfomer";
+  scratch_.write("modules.json", elsewhere.dump());
+  expect(StatusCode::kNotFound, {"config.json, model.safetensors or onnx/model.onnx missing in '0_Transfomer', the "
+                                 "folder of its first module"});
+  scratch_.write("modules.json", list);
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
     const auto file = scratch_.path() / name;
     std::filesystem::rename(file, scratch_.path() / "hidden");

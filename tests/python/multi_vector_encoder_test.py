@@ -61,8 +61,24 @@ def test_tokens_are_those_that_it_computes(model):
     query, document = model.tokenize("hello", role="query"), model.tokenize("hello")
     assert len(query) == model.max_query_tokens and query[1] != document[1]  # markers
     assert model.count_tokens("hello", prompt="") < len(document)
-    with pytest.raises(latebind.CallerError, match="tokenize without offsets"):
-        model.tokenize("hello", offsets=True)
+
+
+def test_offsets_are_places_in_the_text_with_its_marker(model):
+    text = "hello \u00e9 world"
+    for role, before in (
+        ("query", model.query_prompt),
+        ("document", model.document_prompt),
+        (None, model.document_prompt),
+    ):
+        assert before
+        ids, places = model.tokenize(text, offsets=True, role=role)
+        assert ids.tolist() == model.tokenize(text, role=role).tolist()
+        found = [(before + text)[begin:end] for begin, end in places]
+        assert "".join(found).replace(" ", "") == (before + text).replace(" ", "")
+        assert places[0].tolist() == [0, 0]  # [CLS]
+    assert model.tokenize(text, offsets=True, role="query")[1][-1].tolist() == [0, 0]  # what fills queries up
+    ids, places = model.tokenize(text, offsets=True, prompt="\u4e2d ")
+    assert [("\u4e2d " + text)[begin:end] for begin, end in places][1] == "\u4e2d"
 
 
 def test_scores_take_one_array_for_a_text(model):

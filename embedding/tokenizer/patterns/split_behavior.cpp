@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -30,9 +31,8 @@ core::Result<SplitBehavior> read_split_behavior(const JsonView& view) {
     if (known.name == name) return known.behavior;
   }
   return core::Status(core::StatusCode::kUnsupported,
-                      fmt::format("{}.behavior {} is not supported (supported: Removed, Isolated, MergedWithPrevious, "
-                                  "MergedWithNext, Contiguous)",
-                                  view.name(), core::quoted(name)));
+                      fmt::format("{}.behavior {} is not supported{}", view.name(), core::quoted(name),
+                                  core::supported_instead(name, core::words_of(kBehaviors, &NamedBehavior::name))));
 }
 
 bool BehaviorSplitter::joins(bool is_match) const {

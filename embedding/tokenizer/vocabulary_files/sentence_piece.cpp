@@ -90,7 +90,9 @@ Status check_trainer(Message message) {
     LB_RETURN_IF_ERROR(message.expect(*field, ProtobufKind::kVarint));
     if (field->value != kUnigramModel) {
       return {StatusCode::kUnsupported,
-              fmt::format("model_type {} is not supported (supported: 1, Unigram)", field->value)};
+              fmt::format("model_type {} is not supported; of a vocabulary alone 1, Unigram, is, of others a "
+                          "tokenizer.json",
+                          field->value)};
     }
   }
   return message.status();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -35,12 +36,13 @@ constexpr std::array kClasses{
     TokenizerClass{"AlbertTokenizer", Kind::kAlbert, "spiece.model"},
 };
 
-Status needs_tokenizer_json(std::string_view what) {
-  std::vector<std::string_view> names;
-  for (const TokenizerClass& one : kClasses)
-    names.push_back(one.name);
+// `name`: of a class that is not known; else empty.
+Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
+  const auto names = core::words_of(kClasses, &TokenizerClass::name);
   return {StatusCode::kUnsupported,
-          fmt::format("{} needs a tokenizer.json (without one: {})", what, fmt::join(names, ", "))};
+          fmt::format(
+              "{} needs a tokenizer.json{}", what,
+              core::supported_instead(name, names, fmt::format("without one these work: {}", fmt::join(names, ", "))))};
 }
 
 // Whether a class of the model's own makes the tokenizer.
@@ -121,7 +123,7 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
   }
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
   const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
-  if (found == kClasses.end()) return needs_tokenizer_json(what);
+  if (found == kClasses.end()) return needs_tokenizer_json(what, name);
   return found;
 }
 

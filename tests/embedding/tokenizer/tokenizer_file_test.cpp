@@ -40,10 +40,26 @@ TEST(TokenizerFileTest, NamesTheComponentThatIsNotSupported) {
   const auto unsupported = [](const char* where, const char* type, const std::string& part) {
     expect_refused([&](json& f) { f[where]["type"] = type; }, StatusCode::kUnsupported, part);
   };
-  unsupported("normalizer", "Other", "normalizer of type 'Other' is not supported (supported: BertNormalizer");
+  unsupported("normalizer", "Other",
+              "normalizer of type 'Other' is not supported; supported are BertNormalizer, Lowercase");
   unsupported("pre_tokenizer", "Other", "pre_tokenizer of type 'Other' is not supported");
   unsupported("post_processor", "Other", "post_processor of type 'Other' is not supported");
-  unsupported("model", "Other", "model of type 'Other' is not supported (supported: WordPiece");
+  unsupported("model", "Other",
+              "model of type 'Other' is not supported; supported are WordPiece, WordLevel, BPE and Unigram");
+}
+
+TEST(TokenizerFileTest, NamesTheNearestPartAndKeyThatWork) {
+  const auto nearest = [](const char* pointer, const json& value, const std::string& part) {
+    expect_refused([&](json& f) { f[json::json_pointer(pointer)] = value; }, StatusCode::kUnsupported, part);
+  };
+  nearest("/normalizer/type", "Lowercased",
+          "normalizer of type 'Lowercased' is not supported; the nearest name that works is Lowercase; supported are");
+  nearest("/pre_tokenizer/type", "Whitespaces", "the nearest name that works is Whitespace; supported are Bert");
+  nearest("/post_processor/type", "Template", "the nearest name that works is TemplateProcessing; supported are");
+  nearest("/model/type", "SentencePiece", "the nearest name that works is WordPiece; supported are");
+  nearest("/normalizer/lower_case", true,
+          "has the key 'lower_case', which is not supported; the nearest name that works is lowercase; supported are "
+          "type, clean_text");
 }
 
 TEST(TokenizerFileTest, NamesOtherModelsEvenWhenTheirVocabularyIsOfAnotherKind) {

@@ -239,7 +239,7 @@ TEST(TokenizerTest, AnUnknownDecoderIsRefusedByNameWhenItIsNeeded) {
   };
   file["decoder"] = {{"type", "CTC"}};
   expect_refused(StatusCode::kUnsupported,
-                 "decoder of type 'CTC' is not supported (supported: WordPiece, ByteLevel, Metaspace");
+                 "decoder of type 'CTC' is not supported; supported are WordPiece, ByteLevel, Metaspace");
   file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}, {"new", 1}};
   expect_refused(StatusCode::kUnsupported, "new");
   file["decoder"] = {{"type", "WordPiece"}};

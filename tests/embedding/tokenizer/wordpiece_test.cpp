@@ -95,6 +95,10 @@ TEST(VocabularyTest, RefusesWhatOccursTwice) {
   ASSERT_TRUE(vocabulary.add("a", 5).ok());
   ASSERT_TRUE(vocabulary.add("b\n", 5).ok());
   EXPECT_EQ(vocabulary.finish().to_string(), "tokens 'a' and 'b\\x0a' have the same id 5");
+  Vocabulary same;
+  ASSERT_TRUE(same.add("a", 5).ok());
+  ASSERT_TRUE(same.add("a", 5).ok());
+  EXPECT_EQ(same.finish().to_string(), "the token 'a' occurs twice");
 }
 
 TEST(VocabularyTest, AllowsGapsBelowTheLimit) {
