@@ -177,7 +177,7 @@ bool Table::read_row(std::size_t row, const Set& set) const noexcept {
   }
   // A piece of it at a time.
   constexpr std::size_t kPiece = 1024;
-  std::array<std::byte, kPiece * sizeof(float)> bytes;
+  std::array<std::byte, kPiece * sizeof(float)> bytes{};
   const std::size_t size = core::size_of(type_);
   for (std::size_t first = 0; first < width_; first += kPiece) {
     const std::size_t count = std::min(kPiece, width_ - first);
