@@ -94,9 +94,9 @@ class Backend {
   // is left out.
   [[nodiscard]] virtual bool library_is_expected() { return false; }
 
-  // The kind of the devices that it would have, where a setting of its own is why available() refuses. The refusal then
-  // stands before all devices of this kind: whoever made the setting expects it to matter.
-  [[nodiscard]] virtual std::optional<DeviceKind> kept_back_by_setting() { return std::nullopt; }
+  // The device that it would have without a setting of its own, which is why available() refuses. The refusal then
+  // stands where this device would: whoever made the setting expects it to matter.
+  [[nodiscard]] virtual std::optional<Device> kept_back_by_setting() { return std::nullopt; }
 
   // Every device present now, queried at each call. An available backend without devices returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;

@@ -61,7 +61,7 @@ struct Offer {
   std::vector<Device> devices;
   // There is no library, and nobody expects one.
   bool is_absent = false;
-  std::optional<DeviceKind> kept_back;
+  std::optional<Device> kept_back;  // by a setting
 };
 
 Result<Offer> offer_of(Backend& backend) {
@@ -204,12 +204,18 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       bool is_second;            // after those that are preferred
       std::size_t backend_rank;  // place in the registry
       bool is_absent;            // a refusal that is no news
-      std::optional<DeviceKind> kept_back;
       Candidate candidate;
     };
     std::vector<Found> devices;
     std::vector<Found> refusals;
     std::size_t backend_rank = 0;
+    const auto is_meant = [&](const Device& device) {
+      if (device.is_virtual()) return false;
+      if (!term.device.empty() && term.device != device.name) return false;
+      if (!term.any_kind && term.kind != device.kind) return false;
+      // `auto` takes the kinds that it can rank; anything else must be named.
+      return !term.backend.empty() || rank_of(device.kind) != kKindOrder.size();
+    };
     for (const auto& backend : registry.all()) {
       ++backend_rank;
       if (!term.backend.empty() && term.backend != backend->name()) continue;
@@ -224,32 +230,27 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
           if (asked.ok()) why_not = *std::move(asked);
         }
         const Status why = absence_of(offer.status, why_not);
-        refusals.push_back({0,
-                            false,
-                            backend_rank,
-                            offer.is_absent,
-                            offer.kept_back,
-                            {std::nullopt, PlacementStep::refused(std::string(backend->name()), why)}});
+        Candidate refusal{std::nullopt, PlacementStep::refused(std::string(backend->name()), why)};
+        if (offer.kept_back && is_meant(*offer.kept_back)) {
+          devices.push_back(
+              {rank_of(offer.kept_back->kind), !prefers(*offer.kept_back), backend_rank, false, std::move(refusal)});
+        } else {
+          refusals.push_back({0, false, backend_rank, offer.is_absent, std::move(refusal)});
+        }
         continue;
       }
       for (const Device& device : offer.devices) {
-        if (device.is_virtual()) continue;
-        if (!term.device.empty() && term.device != device.name) continue;
-        if (!term.any_kind && term.kind != device.kind) continue;
-        const std::size_t kind_rank = rank_of(device.kind);
-        // `auto` takes the kinds that it can rank; anything else must be named.
-        if (term.backend.empty() && kind_rank == kKindOrder.size()) continue;
-        devices.push_back({kind_rank, !prefers(device), backend_rank, false, {}, {device, {}}});
+        if (is_meant(device))
+          devices.push_back({rank_of(device.kind), !prefers(device), backend_rank, false, {device, {}}});
       }
     }
-    const bool any_device = !devices.empty();
+    const bool any_device =
+        std::ranges::any_of(devices, [](const Found& one) { return one.candidate.device.has_value(); });
     std::ranges::stable_sort(devices, {}, [](const Found& one) { return std::pair(one.kind_rank, one.is_second); });
     // A refusal goes before the first device of a later backend: that device is a second choice. But not where it is
-    // preferred to one of an earlier backend, which alone would have answered before the one that refuses. One
-    // that a setting keeps back might have been preferred itself.
+    // preferred to one of an earlier backend, which alone would have answered before the one that refuses.
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
-        if (refusal.kept_back) return one.kind_rank >= rank_of(*refusal.kept_back);
         if (one.backend_rank <= refusal.backend_rank) return false;
         const bool needs_none = one.candidate.device && one.candidate.device->runs_graphs_only();
         if (refusal.is_absent && needs_none) return false;

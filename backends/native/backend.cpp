@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -55,6 +56,10 @@ std::string precisions(const Kernels& kernels, std::string_view separator = ",")
   return words_of_those([&](Precision precision) { return product_of(kernels, precision) != nullptr; }, separator);
 }
 
+const Kernels* fastest_kernels() {
+  return *std::ranges::find_if(all_kernels(), [](const Kernels* set) { return can_run(*set); });
+}
+
 // Of those that keep the least cosine to f32 at 0.999. docs/native.md has the figures.
 Precision fastest(const Kernels& kernels) {
   // On Intel's, without AMX, a product in bf16 takes longer than one in f32. f16 of aarch64 has no figures yet.
@@ -70,35 +75,14 @@ class NativeBackend final : public core::Backend {
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
   // Without native.isa there is a set that every processor can run.
-  [[nodiscard]] std::optional<core::DeviceKind> kept_back_by_setting() override {
-    return kernels().ok() ? std::nullopt : std::optional(core::DeviceKind::kCpu);
+  [[nodiscard]] std::optional<core::Device> kept_back_by_setting() override {
+    return kernels().ok() ? std::nullopt : std::optional(device_with(*fastest_kernels()));
   }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
     LB_ASSIGN_OR_RETURN(const Kernels* const kernels, this->kernels());
-    core::Device device;
-    device.backend = kBackendName;
-    device.name = kDeviceName;
-    device.kind = core::DeviceKind::kCpu;
-    device.full_name = processor();
-    device.runtime_version = LATEBIND_VERSION;
-    device.metadata["GraphsOnly"] = "1";
-    device.metadata["InstructionSet"] = kernels->name;
-    device.metadata["Precisions"] = precisions(*kernels);
-    const OrderRule& rule = order_rule({platform::cpu_name(), kernels->name});
-    const auto is_preferred = [&](Precision precision) {
-      // fast, and what nobody else has.
-      return precision == Precision::kFast ||
-             (product_of(*kernels, precision) != nullptr &&
-              (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first_in_f32) ||
-               (precision == Precision::kBF16 && rule.is_first_in_bf16)));
-    };
-    device.metadata["PreferredIn"] = words_of_those(is_preferred);
-    device.metadata["PreferredBecause"] = rule.because;
-    device.metadata["PreferredInF32"] = order_table(&OrderRule::is_first_in_f32);
-    device.metadata["PreferredInBF16"] = order_table(&OrderRule::is_first_in_bf16);
-    return std::vector{std::move(device)};
+    return std::vector{device_with(*kernels)};
   }
 
   [[nodiscard]] Result<core::Blob> compile(const Model& /*model*/, std::string_view /*device*/,
@@ -167,6 +151,31 @@ class NativeBackend final : public core::Backend {
     return name.empty() ? "a processor that the system does not name" : name;
   }
 
+  static core::Device device_with(const Kernels& kernels) {
+    core::Device device;
+    device.backend = kBackendName;
+    device.name = kDeviceName;
+    device.kind = core::DeviceKind::kCpu;
+    device.full_name = processor();
+    device.runtime_version = LATEBIND_VERSION;
+    device.metadata["GraphsOnly"] = "1";
+    device.metadata["InstructionSet"] = kernels.name;
+    device.metadata["Precisions"] = precisions(kernels);
+    const OrderRule& rule = order_rule({platform::cpu_name(), kernels.name});
+    const auto is_preferred = [&](Precision precision) {
+      // fast, and what nobody else has.
+      return precision == Precision::kFast ||
+             (product_of(kernels, precision) != nullptr &&
+              (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first_in_f32) ||
+               (precision == Precision::kBF16 && rule.is_first_in_bf16)));
+    };
+    device.metadata["PreferredIn"] = words_of_those(is_preferred);
+    device.metadata["PreferredBecause"] = rule.because;
+    device.metadata["PreferredInF32"] = order_table(&OrderRule::is_first_in_f32);
+    device.metadata["PreferredInBF16"] = order_table(&OrderRule::is_first_in_bf16);
+    return device;
+  }
+
   // What is not honoured is refused: nobody would find out otherwise.
   static Status check(const CompileOptions& options, const Kernels& kernels) {
     LB_RETURN_IF_ERROR(core::check_counts(options));
@@ -193,12 +202,12 @@ class NativeBackend final : public core::Backend {
 
   [[nodiscard]] Result<const Kernels*> kernels() const {
     const std::string isa = this->isa();
+    if (isa.empty()) return fastest_kernels();
     std::string known;
     for (const Kernels* const set : all_kernels()) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
-      if (!isa.empty() && set->name != isa) continue;
+      if (set->name != isa) continue;
       if (can_run(*set)) return set;
-      if (isa.empty()) continue;
       return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa));
     }
     return Status(StatusCode::kInvalidArgument,

@@ -89,9 +89,14 @@ class Limits {
   [[nodiscard]] bool are_reached() noexcept {
     if (is_over_.load(std::memory_order_relaxed)) return true;
     if (!options_.is_bounded()) return false;
+    return end_by([this] { return check(); });
+  }
+  // The run ends with the error that is made, or with an earlier one. Whether there is one.
+  template <class Make>
+  bool end_by(const Make& make) noexcept {
     Status status;
     try {
-      status = check();
+      status = make();
     } catch (...) {
       status = Status::of_exception();
     }
@@ -124,7 +129,7 @@ class Computation {
  public:
   // `is_shared`: by compute_part(), else by compute_alone().
   Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group, bool is_shared,
-              const Workspace& workspace, float* out)
+              const Workspace& workspace, Limits& limits, float* out)
       : kernels_(kernels),
         plan_(plan),
         batch_(batch),
@@ -132,6 +137,7 @@ class Computation {
         rows_at_a_time_(rows_at_a_time(group.tokens, is_shared)),
         is_shared_(is_shared),
         slots_(workspace.slots.data()),
+        limits_(limits),
         out_(out) {}
 
   // Of its workspace.
@@ -140,9 +146,9 @@ class Computation {
   }
 
   // By the calling thread alone.
-  void compute_alone(float* attention, Limits& limits) const;
+  void compute_alone(float* attention) const;
   // By one of several, who share the steps.
-  void compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention, Limits& limits) const;
+  void compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention) const;
 
  private:
   static std::size_t rows_at_a_time(std::size_t tokens, bool is_shared) {
@@ -163,7 +169,12 @@ class Computation {
   void multiply(const Multiply& step, const Range& range, const Range& panels) const;
   // A step that treats each row alone, for these rows.
   void do_rows(const Step& step, const Range& range) const;
-  void attend(const Attend& step, std::size_t text, std::size_t head, float* attention, Limits& limits) const;
+  void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
+  // A row of a table, by the function of it that reads one; where it cannot be read, the run is over.
+  void read_row(const Table& table, bool (Table::*reads)(std::size_t, float*) const noexcept, std::size_t row,
+                float* to) const {
+    if (!(table.*reads)(row, to)) limits_.end_by([&] { return table.why_not(); });
+  }
   void pool(std::size_t text) const;
   static void normalize(float* row, std::size_t width);
   // Of these texts of the group, once all their tokens are done.
@@ -176,6 +187,7 @@ class Computation {
   const std::size_t rows_at_a_time_;
   const bool is_shared_;
   float* const slots_;
+  Limits& limits_;
   float* const out_;
 };
 
@@ -191,14 +203,15 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             const MutableRows y = rows(s.y, range);
             const auto& ids = batch_.ids[s.ids];
             for (std::size_t r = 0; r < range.count; ++r)
-              s.table.copy_row(ids[group_.first_token + range.first + r], y.data + r * y.stride);
+              read_row(s.table, &Table::copy_row, ids[group_.first_token + range.first + r], y.data + r * y.stride);
           },
           [&](const AddTerms& s) {
             const MutableRows x = rows(s.x, range);
             const auto& places = plan_.counted_places ? batch_.counted_places : batch_.positions;
             for (std::size_t r = 0; r < range.count; ++r) {
+              const std::size_t place = places[group_.first_token + range.first + r];
               for (const Table& table : s.by_position)
-                table.add_row(places[group_.first_token + range.first + r], x.data + r * x.stride);
+                read_row(table, &Table::add_row, place, x.data + r * x.stride);
             }
             if (!s.constant.empty()) kernels_.add(x, {s.constant.data(), range.count, 0}, s.constant.size());
           },
@@ -240,8 +253,7 @@ void Computation::do_rows(const Step& step, const Range& range) const {
       step.what);
 }
 
-void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention,
-                         Limits& limits) const {
+void Computation::attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const {
   const std::size_t first = batch_.first[text] - group_.first_token;
   const Range range{first, batch_.first[text + 1] - batch_.first[text]};
   const Rows query = const_rows(step.query, range);
@@ -269,7 +281,7 @@ void Computation::attend(const Attend& step, std::size_t text, std::size_t head,
                         .window = step.window,
                         .causal = step.causal,
                         .is_over = [](void* context) { return static_cast<Limits*>(context)->are_reached(); },
-                        .context = &limits},
+                        .context = &limits_},
                        attention);
 }
 
@@ -330,14 +342,14 @@ void Computation::finish(const Range& texts) const {
     std::copy_n(x.data + i * x.stride, width, out_ + (group_.first_text + texts.first + i) * width);
 }
 
-void Computation::compute_alone(float* attention, Limits& limits) const {
+void Computation::compute_alone(float* attention) const {
   for (std::size_t i = 0; i < plan_.steps.size();) {
     if (plan_.steps[i].attends()) {
       const auto& step = std::get<Attend>(plan_.steps[i].what);
       for (std::size_t text = group_.first_text; text < group_.first_text + group_.texts; ++text) {
         for (std::size_t head = 0; head < step.heads; ++head) {
-          if (limits.are_reached()) return;
-          attend(step, text, head, attention, limits);
+          if (limits_.are_reached()) return;
+          attend(step, text, head, attention);
         }
       }
       ++i;
@@ -348,7 +360,7 @@ void Computation::compute_alone(float* attention, Limits& limits) const {
     // Blocks of as equal heights as possible.
     const std::size_t blocks = (group_.tokens + kBlockRows - 1) / kBlockRows;
     for (std::size_t block = 0; block < blocks; ++block) {
-      if (limits.are_reached()) return;
+      if (limits_.are_reached()) return;
       const Range range = part_of(group_.tokens, block, blocks);
       std::for_each(begin, end, [&](const Step& step) { do_rows(step, range); });
     }
@@ -357,29 +369,27 @@ void Computation::compute_alone(float* attention, Limits& limits) const {
   finish({0, group_.texts});
 }
 
-void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention,
-                               Limits& limits) const {
+void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention) const {
   // Everybody comes to every meeting, whatever the limits.
   for (const Step& step : plan_.steps) {
     if (step.waits) meeting.wait();
-    if (limits.are_reached()) continue;
+    if (limits_.are_reached()) continue;
     if (const auto* const multiplication = std::get_if<Multiply>(&step.what)) {
       const std::size_t panels = panel_count(plan_.matrices[multiplication->matrix].columns, kernels_);
       const Range mine = part_of(panels, member, members);
       const std::size_t blocks = (group_.tokens + 2 * kBlockRows - 1) / (2 * kBlockRows);
-      for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits.are_reached(); ++block)
+      for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits_.are_reached(); ++block)
         multiply(*multiplication, part_of(group_.tokens, block, blocks), mine);
     } else if (const auto* const attention_step = std::get_if<Attend>(&step.what)) {
-      for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits.are_reached(); i += members) {
-        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention,
-               limits);
+      for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits_.are_reached(); i += members) {
+        attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);
       }
     } else {
       do_rows(step, part_of(group_.tokens, member, members));
     }
   }
   meeting.wait();
-  if (limits.are_reached()) return;
+  if (limits_.are_reached()) return;
   finish(part_of(group_.texts, member, members));
 }
 
@@ -415,18 +425,19 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
     batch.workspaces[i].slots.reserve(Computation::size_of(plan, tokens, is_shared));
 
   if (is_shared) {
-    const Computation computation(kernels, plan, batch, groups.front(), is_shared, batch.workspaces.front(), out);
+    const Computation computation(kernels, plan, batch, groups.front(), is_shared, batch.workspaces.front(), limits,
+                                  out);
     Meeting meeting(members);
     crew.run([&](std::size_t member) {
-      computation.compute_part(member, members, meeting, batch.attention[member].data(), limits);
+      computation.compute_part(member, members, meeting, batch.attention[member].data());
     });
     return limits.status();
   }
   std::atomic<std::size_t> next{0};
   crew.run([&](std::size_t member) {
     for (std::size_t i = next.fetch_add(1); i < groups.size() && !limits.are_reached(); i = next.fetch_add(1)) {
-      Computation(kernels, plan, batch, groups[i], is_shared, batch.workspaces[member], out)
-          .compute_alone(batch.attention[member].data(), limits);
+      Computation(kernels, plan, batch, groups[i], is_shared, batch.workspaces[member], limits, out)
+          .compute_alone(batch.attention[member].data());
     }
   });
   return limits.status();

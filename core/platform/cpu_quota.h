@@ -8,8 +8,8 @@
 namespace latebind::platform {
 
 // Processors, rounded up, that the quota of a process's groups leaves it; nothing when there is none. `groups` is where
-// the groups are mounted, `own` the content of /proc/self/cgroup. Of the unified hierarchy every group up to the root
-// counts; of the older one, what a container sees as its own.
+// the groups are mounted, `own` the content of /proc/self/cgroup. Every group up to the root counts, in the unified
+// hierarchy and in the older one.
 [[nodiscard]] std::optional<unsigned> processors_of_quota(const std::filesystem::path& groups, std::string_view own);
 
 }  // namespace latebind::platform

@@ -39,13 +39,17 @@ std::optional<unsigned> older_quota_of(const std::filesystem::path& group) {
   return rounded_up(quota, period);
 }
 
-// The group's path in the unified hierarchy: the line "0::/path".
-std::string_view unified_group(std::string_view own) {
-  constexpr std::string_view kUnified = "0::/";
+// The group's path in the hierarchy that has this controller, by the line "NUMBER:controllers,with,commas:/path". The
+// unified one has none: "0::/path".
+std::string_view group_of(std::string_view own, const std::string& controller) {
   while (!own.empty()) {
     const std::string_view line = own.substr(0, own.find('\n'));
-    if (line.starts_with(kUnified)) return line.substr(kUnified.size());
     own.remove_prefix(std::min(line.size() + 1, own.size()));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first == std::string_view::npos ? first : first + 1);
+    if (second == std::string_view::npos || line.substr(second + 1, 1) != "/") continue;
+    const std::string controllers = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
+    if (controllers.find("," + controller + ",") != std::string::npos) return line.substr(second + 2);
   }
   return {};
 }
@@ -54,18 +58,20 @@ std::string_view unified_group(std::string_view own) {
 
 std::optional<unsigned> processors_of_quota(const std::filesystem::path& groups, std::string_view own) {
   std::optional<unsigned> least;
-  const auto take = [&](std::optional<unsigned> one) {
-    if (one) least = std::min(*one, least.value_or(*one));
+  const auto take_all = [&](std::filesystem::path group, std::string_view path, const auto& quota_of_one) {
+    const auto take = [&] {
+      if (const auto one = quota_of_one(group)) least = std::min(*one, least.value_or(*one));
+    };
+    take();
+    for (const std::filesystem::path& part : std::filesystem::path(path)) {
+      // In a container that shares the machine's names of groups, the path leads out of what is mounted, or to nothing.
+      if (part == "..") break;
+      group /= part;
+      take();
+    }
   };
-  std::filesystem::path group = groups;
-  take(quota_of(group));
-  for (const std::filesystem::path& part : std::filesystem::path(unified_group(own))) {
-    // In a container that shares the machine's names of groups, the path leads out of what is mounted.
-    if (part == "..") break;
-    group /= part;
-    take(quota_of(group));
-  }
-  take(older_quota_of(groups / "cpu"));
+  take_all(groups, group_of(own, ""), quota_of);
+  take_all(groups / "cpu", group_of(own, "cpu"), older_quota_of);
   return least;
 }
 

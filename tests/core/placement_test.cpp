@@ -103,12 +103,23 @@ TEST_F(PlacementTest, AnUnavailableBackendStandsBeforeTheDevicesOfLaterBackends)
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
 }
 
-TEST_F(PlacementTest, ABackendThatItsSettingKeepsBackStandsBeforeAllDevicesOfItsKind) {
+TEST_F(PlacementTest, ABackendThatItsSettingKeepsBackStandsWhereItsDeviceWould) {
   second->availability = Status(StatusCode::kUnsupported, "not on this processor");
-  second->kept_back = DeviceKind::kCpu;
+  second->kept_back = Device{"second", "CPU", DeviceKind::kCpu, "", "", {{"PreferredIn", "f32"}}};
   EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "!second", "first:CPU"));
   EXPECT_THAT(resolved("cpu"), ElementsAre("!second", "first:CPU"));
   EXPECT_THAT(resolved("first,auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
+  EXPECT_THAT(resolved("npu"), ElementsAre("first:NPU", "!second"));
+  EXPECT_THAT(resolved("second"), ElementsAre("!second"));
+  // Where it would not be preferred, the first one answers before it as it would with it.
+  second->kept_back->metadata["PreferredIn"] = "int8";
+  EXPECT_THAT(resolved("auto"), ElementsAre("first:NPU", "first:GPU", "first:CPU", "!second"));
+  EXPECT_THAT(resolved("cpu"), ElementsAre("first:CPU", "!second"));
+  // And before one that comes later.
+  first->availability = Status(StatusCode::kUnsupported, "not on this processor");
+  first->kept_back = Device{"first", "CPU", DeviceKind::kCpu, "", "", {}};
+  second->availability = {};
+  EXPECT_THAT(resolved("cpu"), ElementsAre("!first", "second:CPU"));
 }
 
 TEST_F(PlacementTest, APreferredDeviceComesBeforeTheOthersOfItsKind) {

@@ -84,6 +84,7 @@ TEST(NativeBackendTest, ALowerInstructionSetCanBeForced) {
   const auto unknown = testing::backend("avx3")->available();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.to_string(), HasSubstr("portable"));
+  EXPECT_FALSE(testing::backend("portable")->kept_back_by_setting());
 }
 
 TEST(NativeBackendTest, ComputesInThePrecisionsOfItsInstructionSet) {
@@ -146,7 +147,11 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
   if (std::ranges::count(features, "avx512_fp16") == 0) {
     EXPECT_EQ(named.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(named.status().to_string(), HasSubstr("avx512_fp16, which this processor does not have"));
-    EXPECT_EQ(testing::backend("avx512_fp16")->kept_back_by_setting(), core::DeviceKind::kCpu);
+    // It stands where it would without the setting.
+    const auto kept_back = testing::backend("avx512_fp16")->kept_back_by_setting();
+    ASSERT_TRUE(kept_back);
+    EXPECT_EQ(kept_back->id(), "native:CPU");
+    EXPECT_EQ(kept_back->metadata, testing::backend()->devices()->front().metadata);
   } else {
     ASSERT_TRUE(named.ok()) << named.status().to_string();
     EXPECT_TRUE(named->front().computes_in(core::Precision::kF16));

@@ -38,26 +38,39 @@ class GraphsTest : public ::testing::TestWithParam<testing::Arithmetic> {
   }
 };
 
-// Of the values at tokens: those at padding are not specified. In f32 each value is near what it should be; where
-// numbers are rounded, all of them are on average, as a part of their size.
-void expect_near(const Outcome& outcome, const Array& wanted, const Inputs& inputs, const testing::Arithmetic& in) {
-  ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
-  ASSERT_EQ(outcome.values.size(), wanted.values.size());
+// Of the values at tokens: those at padding are not specified. In f32 it is the farthest one's, as a part of those that
+// are larger than 1; where numbers are rounded, that of all of them, as a part of their size.
+template <class Values>
+double distance_between(const Values& found, const Array& wanted, const Inputs& inputs, core::Precision precision) {
   const bool is_by_token = wanted.shape.size() == 3 && inputs.contains("mask");
   const auto width = static_cast<std::size_t>(wanted.shape.back());
   double squares = 0;
   double squares_wanted = 0;
+  double farthest = 0;
   for (std::size_t i = 0; i < wanted.values.size(); ++i) {
     if (is_by_token && inputs.at("mask").values[i / width] == 0) continue;
-    const double distance = outcome.values[i] - wanted.values[i];
-    if (in.precision == core::Precision::kF32) {
-      ASSERT_LE(std::abs(distance), in.distance * std::max(1.0, std::abs(wanted.values[i]))) << i;
-    }
+    const double distance = std::abs(found[i] - wanted.values[i]);
+    farthest = std::max(farthest, distance / std::max(1.0, std::abs(wanted.values[i])));
     squares += distance * distance;
     squares_wanted += wanted.values[i] * wanted.values[i];
   }
-  // Also where it is no number.
-  ASSERT_TRUE(std::sqrt(squares) <= in.distance * std::sqrt(squares_wanted)) << std::sqrt(squares / squares_wanted);
+  if (!std::isfinite(squares)) return std::numeric_limits<double>::infinity();
+  return precision == core::Precision::kF32 ? farthest : std::sqrt(squares / std::max(squares_wanted, 1e-30));
+}
+
+void expect_near(const Outcome& outcome, const Array& wanted, const Inputs& inputs, const testing::Arithmetic& in) {
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status.to_string();
+  ASSERT_EQ(outcome.values.size(), wanted.values.size());
+  ASSERT_LE(distance_between(outcome.values, wanted, inputs, in.precision), in.distance);
+}
+
+// So many times as far as rounding what each operator makes leads from what it means: some networks make that large.
+constexpr double kTimesRounded = 8;
+double distance_by_rounding(const graph::Graph& graph, const Array& wanted, const Inputs& inputs,
+                            core::Precision precision) {
+  const int bits = precision == core::Precision::kF32 ? 24 : precision == core::Precision::kF16 ? 11 : 8;
+  return kTimesRounded *
+         distance_between(graph::testing::evaluate(graph, inputs, bits).values, wanted, inputs, precision);
 }
 
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
@@ -85,11 +98,13 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     const Inputs inputs = testing::draw_batch(chance, lengths, shape.vocabulary, i % 3);
     const auto executable = load(testing::encoder(shape), i % 2 == 0 ? 1 : 3);
     ASSERT_NE(executable, nullptr);
+    const Array wanted = graph::testing::evaluate(*graph, inputs);
     // Attention to few tokens averages less of what rounding left.
     testing::Arithmetic in = GetParam();
     if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
     if (shape.linear_bias) in.distance *= 2;
-    expect_near(testing::run(*executable, inputs), graph::testing::evaluate(*graph, inputs), inputs, in);
+    in.distance += distance_by_rounding(*graph, wanted, inputs, in.precision);
+    expect_near(testing::run(*executable, inputs), wanted, inputs, in);
   }
 }
 

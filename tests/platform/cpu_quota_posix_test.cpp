@@ -59,6 +59,17 @@ TEST_F(CpuQuotaTest, KnowsTheOlderHierarchy) {
   EXPECT_EQ(of("4:cpu,cpuacct:/x\n"), 0U);
   write("cpu/cpu.cfs_quota_us", "250000\n");
   EXPECT_EQ(of("4:cpu,cpuacct:/x\n"), 3U);
+  // And groups in it, each by the line of its own hierarchy.
+  write("cpu/a.slice/cpu.cfs_period_us", "100000\n");
+  write("cpu/a.slice/cpu.cfs_quota_us", "100000\n");
+  write("cpu/a.slice/b/cpu.cfs_period_us", "100000\n");
+  write("cpu/a.slice/b/cpu.cfs_quota_us", "200000\n");
+  EXPECT_EQ(of("4:memory:/x\n5:cpuacct,cpu:/a.slice/b\n0::/\n"), 1U);
+  EXPECT_EQ(of("1:cpu:/a.slice\n"), 1U);
+  EXPECT_EQ(of("1:cpuset:/a.slice\n2:cpu:/\n"), 3U);
+  EXPECT_EQ(of("1:name=cpu:/a.slice\n0::/a.slice\n"), 3U);
+  EXPECT_EQ(of("cpu"), 3U);
+  EXPECT_EQ(of(":cpu:x\n::\n"), 3U);
 }
 
 }  // namespace

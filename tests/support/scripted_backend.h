@@ -71,8 +71,8 @@ class ScriptedBackend : public core::Backend {
 
   // What the script says; set before use or from the test's own thread.
   Status availability;
-  bool is_expected = false;  // that its library is there
-  std::optional<DeviceKind> kept_back;
+  bool is_expected = false;                                 // that its library is there
+  std::optional<Device> kept_back;                          // by a setting of its own
   std::map<std::string, std::string, std::less<>> reasons;  // by device name: why it is not present
   std::vector<Device> present;
   std::vector<Device> absent;                   // the virtual ones that it gives when asked for them
@@ -106,7 +106,7 @@ class ScriptedBackend : public core::Backend {
     const auto found = reasons.find(device);
     return found == reasons.end() ? Backend::why_not(device) : found->second;
   }
-  std::optional<DeviceKind> kept_back_by_setting() override { return kept_back; }
+  std::optional<Device> kept_back_by_setting() override { return kept_back; }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();

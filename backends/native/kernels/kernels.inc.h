@@ -77,6 +77,13 @@ LATEBIND_INLINE Vector half_erf(Vector x) {
   return hn::Mul(x, hn::Div(numerator, denominator));
 }
 
+// value / (1 + exp(minus)): 0 where that is infinite, and no number where the value is none or infinite, too.
+LATEBIND_INLINE Vector gated(Vector value, Vector minus) {
+  const Vector most = hn::Set(kTag, 80.0F);  // Exp is not made for what is far beyond
+  const Vector found = hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, hn::Min(minus, most))));
+  return hn::IfThenElse(hn::Gt(minus, most), hn::Mul(value, hn::Zero(kTag)), found);
+}
+
 void activate(graph::ActivationFunction function, const MutableRows& x, std::size_t width) {
   for (std::size_t r = 0; r < x.count; ++r) {
     float* const row = x.data + r * x.stride;
@@ -88,10 +95,7 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
         });
         break;
       case graph::ActivationFunction::kSilu:
-        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
-          const Vector bounded = hn::Min(hn::Neg(value), hn::Set(kTag, 80.0F));
-          return hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, bounded)));
-        });
+        for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) { return gated(value, hn::Neg(value)); });
         break;
       case graph::ActivationFunction::kTanh:
         // 2 / (1 + exp(-2x)) - 1
@@ -113,8 +117,7 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
           constexpr float kTwiceRootOfTwoByPi = 1.5957691216057308F;
           const Vector cubic = hn::Mul(hn::Mul(value, value), hn::Mul(value, hn::Set(kTag, 0.044715F)));
           const Vector inner = hn::Mul(hn::Set(kTag, -kTwiceRootOfTwoByPi), hn::Add(value, cubic));
-          const Vector bounded = hn::Min(inner, hn::Set(kTag, 80.0F));
-          return hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, bounded)));
+          return gated(value, inner);
         });
         break;
     }

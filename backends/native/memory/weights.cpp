@@ -153,14 +153,47 @@ Table::Table(const graph::Graph& graph, const graph::Weight& weight)
     : bytes_(graph.bytes_of(weight)),
       type_(weight.type),
       rows_(size_at(weight.shape, 0)),
-      width_(size_at(weight.shape, 1)) {}
-
-void Table::copy_row(std::size_t row, float* to) const {
-  read(bytes_, type_, row * width_, width_, [to](std::size_t i, float number) { to[i] = number; });
+      width_(size_at(weight.shape, 1)) {
+  // Less than a model takes anyway: positions, most often, and each token needs one.
+  constexpr std::size_t kSmall = std::size_t{4} << 20;
+  if (bytes_.size() <= kSmall) {
+    copy_ = std::make_shared<const std::vector<std::byte>>(bytes_.begin(), bytes_.end());
+    bytes_ = *copy_;
+    return;
+  }
+  const core::FilePart& part = graph.weights()[weight.file];
+  if (part.where.file.empty()) return;
+  auto reader = platform::FileReader::open(part.where.file, part.identity);
+  if (!reader.ok()) return;
+  file_ = *std::move(reader);
+  offset_ = part.where.offset + weight.offset;
 }
 
-void Table::add_row(std::size_t row, float* to) const {
-  read(bytes_, type_, row * width_, width_, [to](std::size_t i, float number) { to[i] += number; });
+template <class Set>
+bool Table::read_row(std::size_t row, const Set& set) const noexcept {
+  if (!file_) {
+    read(bytes_, type_, row * width_, width_, set);
+    return true;
+  }
+  // A piece of it at a time.
+  constexpr std::size_t kPiece = 1024;
+  std::array<std::byte, kPiece * sizeof(float)> bytes{};
+  const std::size_t size = core::size_of(type_);
+  for (std::size_t first = 0; first < width_; first += kPiece) {
+    const std::size_t count = std::min(kPiece, width_ - first);
+    const std::span piece = std::span(bytes).first(count * size);
+    if (!file_->read(offset_ + (std::uint64_t{row} * width_ + first) * size, piece)) return false;
+    read(piece, type_, 0, count, [&](std::size_t i, float number) { set(first + i, number); });
+  }
+  return true;
+}
+
+bool Table::copy_row(std::size_t row, float* to) const noexcept {
+  return read_row(row, [to](std::size_t i, float number) { to[i] = number; });
+}
+
+bool Table::add_row(std::size_t row, float* to) const noexcept {
+  return read_row(row, [to](std::size_t i, float number) { to[i] += number; });
 }
 
 std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& weight) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -10,23 +11,35 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/memory/buffer.h"
 #include "core/graph/graph.h"
+#include "core/platform/files/file_reader.h"
+#include "core/status.h"
 
 namespace latebind::native {
 
-// A table of rows that stays where it is, in the model's file.
+// A table of which rows are read when they are needed: from a copy where it is small, else from its file, which may be
+// cut while it is in use; from memory where the model is there or the file has another name now. Any thread.
 class Table {
  public:
   Table(const graph::Graph& graph, const graph::Weight& weight);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t width() const { return width_; }
-  // Converted to f32; row < rows().
-  void copy_row(std::size_t row, float* to) const;
+  // Converted to f32; row < rows(). False where the file has no such row any more.
+  [[nodiscard]] bool copy_row(std::size_t row, float* to) const noexcept;
   // The same, added to what is there.
-  void add_row(std::size_t row, float* to) const;
+  [[nodiscard]] bool add_row(std::size_t row, float* to) const noexcept;
+  // Why a row could not be read.
+  [[nodiscard]] core::Status why_not() const { return file_->why_not(); }
 
  private:
-  std::span<const std::byte> bytes_;
+  // Calls set(i, number) for each number of the row.
+  template <class Set>
+  bool read_row(std::size_t row, const Set& set) const noexcept;
+
+  std::shared_ptr<const std::vector<std::byte>> copy_;
+  std::span<const std::byte> bytes_;  // the copy, or the graph's; not looked at where there is a file
+  std::shared_ptr<const platform::FileReader> file_;
+  std::uint64_t offset_ = 0;  // in it
   core::ElementType type_;
   std::size_t rows_;
   std::size_t width_;

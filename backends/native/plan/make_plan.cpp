@@ -333,7 +333,7 @@ Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
 Status Planner::plan(std::uint32_t node, const graph::RowLookup& op) {
   const Table table(graph_, op.table);
   std::vector<float> row(table.width());
-  table.copy_row(static_cast<std::size_t>(op.row), row.data());
+  if (!table.copy_row(static_cast<std::size_t>(op.row), row.data())) return table.why_not();
   forms_[node] = Terms{.by_position = {}, .constant = std::move(row)};
   return {};
 }

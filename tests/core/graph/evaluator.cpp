@@ -14,12 +14,14 @@ std::size_t size(std::int64_t dim) {
 
 class Evaluator {
  public:
-  Evaluator(const Graph& graph, const Inputs& inputs) : graph_(graph), inputs_(inputs) {}
+  Evaluator(const Graph& graph, const Inputs& inputs, std::optional<int> bits)
+      : graph_(graph), inputs_(inputs), bits_(bits) {}
 
   Array run() {
     for (const Node& node : graph_.nodes()) {
       values_.push_back(std::visit(*this, node.op));
       check_shape(node, values_.back());
+      if (bits_ && !std::holds_alternative<Input>(node.op)) round(values_.back());
     }
     return of(graph_.output());
   }
@@ -243,8 +245,17 @@ class Evaluator {
     return read_array(weight.type, weight.shape, graph_.bytes_of(weight));
   }
 
+  void round(Array& array) const {
+    for (double& number : array.values) {
+      int exponent = 0;
+      const double fraction = std::frexp(number, &exponent);
+      number = std::ldexp(std::nearbyint(std::ldexp(fraction, *bits_)), exponent - *bits_);
+    }
+  }
+
   const Graph& graph_;
   const Inputs& inputs_;
+  const std::optional<int> bits_;
   std::vector<Array> values_;
 };
 
@@ -268,8 +279,8 @@ Array activate(Array x, ActivationFunction function) {
   });
 }
 
-Array evaluate(const Graph& graph, const Inputs& inputs) {
-  return Evaluator(graph, inputs).run();
+Array evaluate(const Graph& graph, const Inputs& inputs, std::optional<int> bits) {
+  return Evaluator(graph, inputs, bits).run();
 }
 
 }  // namespace latebind::graph::testing

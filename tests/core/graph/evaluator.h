@@ -1,12 +1,16 @@
 // Computes a Graph for one batch, slowly and plainly, each operator as operators.h says it: the reference.
 #pragma once
 
+#include <optional>
+
 #include "array.h"
 #include "core/graph/graph.h"
 
 namespace latebind::graph::testing {
 
-[[nodiscard]] Array evaluate(const Graph& graph, const Inputs& inputs);
+// With `bits`, each operator's numbers are rounded to so many significant ones: what little there is of that shows how
+// much a network makes of rounding.
+[[nodiscard]] Array evaluate(const Graph& graph, const Inputs& inputs, std::optional<int> bits = std::nullopt);
 
 [[nodiscard]] Array activate(Array x, ActivationFunction function);
 

@@ -51,10 +51,12 @@ struct EncoderShape {
   bool rms = false;
 };
 
-// How many are drawn: one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1), where everything is slow.
+// How many are drawn: LATEBIND_TEST_ENCODERS_TIMES as many (1), or one in LATEBIND_TEST_ENCODERS_ONE_IN of these (1),
+// where everything is slow.
 inline std::size_t encoders_to_draw(std::size_t count) {
   const auto one_in = std::stoul(platform::environment("LATEBIND_TEST_ENCODERS_ONE_IN").value_or("1"));
-  return (count + one_in - 1) / one_in;
+  const auto times = std::stoul(platform::environment("LATEBIND_TEST_ENCODERS_TIMES").value_or("1"));
+  return (count * times + one_in - 1) / one_in;
 }
 
 inline EncoderShape draw_shape(std::mt19937& chance) {
