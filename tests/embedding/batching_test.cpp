@@ -201,6 +201,63 @@ TEST(DivideTest, WithoutPaddingTensorsAreNotMuchLargerThanTheirTokens) {
     EXPECT_LE(batch.count * batch.width, 4 * 2048U);
 }
 
+// Of all divisions into neighbours, by what runs of packed tokens cost.
+std::uint64_t least_packed_cost(std::span<const std::uint32_t> lengths, const BatchShape& shape) {
+  if (lengths.empty()) return 0;
+  std::uint64_t least =
+      BatchShape::packed_cost(lengths[0], 1, lengths[0]) + least_packed_cost(lengths.subspan(1), shape);
+  const std::size_t width = shape.width(lengths[0]);
+  std::uint64_t tokens = lengths[0];
+  for (std::size_t rows = 2; rows <= std::min(lengths.size(), shape.packed_rows_max(width)); ++rows) {
+    tokens += lengths[rows - 1];
+    if (tokens > shape.tokens) break;
+    least =
+        std::min(least, BatchShape::packed_cost(tokens, rows, width) + least_packed_cost(lengths.subspan(rows), shape));
+  }
+  return least;
+}
+
+TEST(DivideTest, PackedTokensAreDividedAtTheLeastCost) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::uint32_t> lengths(1 + random() % 12);
+    for (std::uint32_t& length : lengths)
+      length = 1 + random() % (round % 2 == 0 ? 40 : 400);
+    std::ranges::sort(lengths, std::greater<>());
+    const BatchShape shape{.tokens = 256, .packs_tokens = true};
+    std::uint64_t cost = 0;
+    std::size_t next = 0;
+    for (const Batch& batch : divide(lengths, shape, {})) {
+      EXPECT_EQ(batch.first, next);
+      next += batch.count;
+      const std::span<const std::uint32_t> texts(&lengths[batch.first], batch.count);
+      EXPECT_EQ(batch.width, batch.count == 1 ? texts[0] : shape.width(texts[0]));
+      const auto tokens = std::accumulate(texts.begin(), texts.end(), std::uint64_t{0});
+      EXPECT_TRUE(batch.count == 1 || tokens <= shape.tokens);
+      EXPECT_TRUE(batch.count == 1 || batch.count * batch.width <= 2 * shape.tokens);
+      cost += BatchShape::packed_cost(tokens, batch.count, batch.width);
+    }
+    EXPECT_EQ(next, lengths.size());
+    EXPECT_EQ(cost, least_packed_cost(lengths, shape));
+  }
+}
+
+// Padding costs attention alone: texts of other lengths come along as long as that is less than a run.
+TEST(DivideTest, PackedTextsOfOtherLengthsShareABatch) {
+  const std::vector<std::uint32_t> lengths{24, 20, 12, 8, 5, 3};
+  EXPECT_EQ(divide(lengths, {.tokens = 1024, .packs_tokens = true}, {}).size(), 1U);
+  EXPECT_GT(divide(lengths, {.tokens = 1024}, {}).size(), 1U);
+  const std::vector<std::uint32_t> far{500, 3, 3, 3, 3, 3, 3, 3};
+  EXPECT_EQ(divide(far, {.tokens = 1024, .packs_tokens = true}, {}).size(), 2U);
+}
+
+TEST(BatchingTest, OfPackedTokensNoPaddingIsCounted) {
+  const std::vector<std::uint32_t> lengths{3, 9, 27};
+  const BatchPlan plan = plan_batches(lengths, {.tokens = 100, .packs_tokens = true});
+  EXPECT_EQ(plan.tokens, 39U);
+  EXPECT_EQ(plan.padded_tokens, 39U);
+}
+
 TEST(BatchingTest, WithoutPaddingNoneIsCounted) {
   const std::vector<std::uint32_t> lengths{3, 9, 27};
   const BatchPlan plan = plan_batches(lengths, {.tokens = 100, .without_padding = true});
@@ -306,6 +363,15 @@ TEST(BatchShapeTest, WidthsGoInStepsAndNotBeyondTheLongest) {
   }
   const BatchShape fixed{.tokens = 2048, .longest = 500, .static_rows = 4};
   EXPECT_EQ(fixed.width(33), 33U);
+}
+
+TEST(BatchShapeTest, WidthsOfPackedTokensGoInFewSteps) {
+  const BatchShape shape{.tokens = 2048, .longest = 500, .packs_tokens = true};
+  for (const auto& [length, width] :
+       {std::pair{1U, 8U}, {9U, 16U}, {64U, 64U}, {65U, 80U}, {470U, 500U}, {512U, 512U}}) {
+    EXPECT_EQ(shape.width(length), width) << length;
+    EXPECT_EQ(shape.width(width), width) << width;
+  }
 }
 
 TEST(BatchShapeTest, FewRowsPowersOfTwoAndFullBatchesAreAllowed) {

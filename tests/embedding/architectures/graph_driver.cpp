@@ -47,7 +47,7 @@ int main(int count, char** arguments) {
   write(out / "external.onnx", onnx->graph.bytes);
   for (const auto& external : onnx->external)
     write(out / external.location, external.data.bytes);
-  const auto readable = openvino::readable_model(graph->model);
+  const auto readable = openvino::readable_model(graph->model, false);
   if (!readable.ok()) return fail(readable.status());
   write(out / "model.xml", readable->forms().front().graph.bytes);
   write(out / "model.bin", readable->forms().front().weights.bytes);
