@@ -222,7 +222,7 @@ TEST(DivideTest, PackedTokensAreDividedAtTheLeastCost) {
   for (int round = 0; round < 100; ++round) {
     std::vector<std::uint32_t> lengths(1 + random() % 12);
     for (std::uint32_t& length : lengths)
-      length = 1 + random() % (round % 2 == 0 ? 40 : 400);
+      length = 1 + static_cast<std::uint32_t>(random() % (round % 2 == 0 ? 40 : 400));
     std::ranges::sort(lengths, std::greater<>());
     const BatchShape shape{.tokens = 256, .packs_tokens = true};
     std::uint64_t cost = 0;
