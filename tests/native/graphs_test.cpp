@@ -68,7 +68,10 @@ void expect_near(const Outcome& outcome, const Array& wanted, const Inputs& inpu
 constexpr double kTimesRounded = 8;
 double distance_by_rounding(const graph::Graph& graph, const Array& wanted, const Inputs& inputs,
                             core::Precision precision) {
-  const int bits = precision == core::Precision::kF32 ? 24 : precision == core::Precision::kF16 ? 11 : 8;
+  const int bits = precision == core::Precision::kF32    ? 24
+                   : precision == core::Precision::kF16  ? 11
+                   : precision == core::Precision::kBF16 ? 8
+                                                         : 7;
   return kTimesRounded *
          distance_between(graph::testing::evaluate(graph, inputs, bits).values, wanted, inputs, precision);
 }
