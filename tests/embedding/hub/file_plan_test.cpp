@@ -47,6 +47,7 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
                            {"onnx/model.onnx", ""},
                            {"pytorch_model.bin", ""},
                            {"sentence_bert_config.json", ""},
+                           {"added_tokens.json", ""},
                            {"special_tokens_map.json", ""},
                            {"tokenizer.json", ""},
                            {"tokenizer_config.json", ""},
@@ -54,7 +55,8 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
   ASSERT_TRUE(files.ok()) << files.status().to_string();
   EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "config.json",
                                   "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
-                                  "special_tokens_map.json", "tokenizer.json", "model.safetensors"));
+                                  "special_tokens_map.json", "tokenizer.json", "added_tokens.json",
+                                  "model.safetensors"));
 }
 
 TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
