@@ -43,8 +43,7 @@ bool names_no_prompt(const ConfigFile& own) {
   const auto name = own.read->find("default_prompt_name");
   if (name == own.read->end() || !name->is_string()) return false;
   const auto prompts = own.read->find("prompts");
-  return prompts == own.read->end() || !prompts->is_object() ||
-         !prompts->contains(name->get_ref<const std::string&>());
+  return prompts == own.read->end() || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
 }
 
 }  // namespace

@@ -46,18 +46,18 @@ Status check_prompts(const json& config, const path& file) {
   const auto found = config.find("prompts");
   if (found == config.end() || found->is_null()) return {};
   if (!found->is_object()) {
-    return invalid_file(file, fmt::format("'prompts' is {}, must be an object of texts by their names",
-                                          core::printable_json(*found)));
+    return invalid_file(
+        file, fmt::format("'prompts' is {}, must be an object of texts by their names", core::printable_json(*found)));
   }
   if (found->size() > kPromptsMax) {
-    return unsupported_file(file,
-                            fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
+    return unsupported_file(
+        file, fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
   }
   for (const auto& [name, prompt] : found->items()) {
     if (prompt.is_null()) continue;
     if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
-    return invalid_file(file, fmt::format("'{}' of 'prompts' is no text of at most {} bytes", printable(name),
-                                          kPromptBytesMax));
+    return invalid_file(
+        file, fmt::format("'{}' of 'prompts' is no text of at most {} bytes", printable(name), kPromptBytesMax));
   }
   return {};
 }

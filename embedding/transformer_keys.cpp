@@ -43,13 +43,13 @@ Status refuse(const path& file, std::string_view key, const json& value, std::st
 
 // What is passed on to the loading of the network, its configuration or its tokenizer. All of these are set by whoever
 // loads the model, whatever the file says.
-constexpr std::array<std::string_view, 6> kSetByTheCaller{"subfolder", "token",            "cache_dir",
-                                                          "revision",  "local_files_only", "trust_remote_code"};
+constexpr std::array<std::string_view, 6> kSetByTheCaller{
+    "subfolder", "token", "cache_dir", "revision", "local_files_only", "trust_remote_code"};
 // How a network is computed, but not what: its precision is Latebind's own setting, whatever config.json says of it.
 constexpr std::array<std::string_view, 4> kOfTheNetwork{"dtype", "torch_dtype", "attn_implementation", "device_map"};
-constexpr std::array<std::string_view, 7> kOfTheConfig{
-    "dtype", "torch_dtype", "attn_implementation", "use_cache", "unpad_inputs", "use_memory_efficient_attention",
-    "return_dict"};
+constexpr std::array<std::string_view, 7> kOfTheConfig{"dtype",      "torch_dtype",  "attn_implementation",
+                                                       "use_cache",  "unpad_inputs", "use_memory_efficient_attention",
+                                                       "return_dict"};
 constexpr std::array<std::string_view, 2> kOfTheTokenizer{"use_fast", "clean_up_tokenization_spaces"};
 
 struct PassedOn {
@@ -110,7 +110,8 @@ Status check_modalities(const path& file, const json& config, const json& modali
   if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is no object", kKey));
   const auto text = modalities.find("text");
   if (text == modalities.end()) {
-    return unsupported_file(file, fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
+    return unsupported_file(file,
+                            fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
   }
   if (!text->is_object()) return invalid_file(file, fmt::format("'text' of '{}' is no object", kKey));
   const auto method = text->find("method");
@@ -137,11 +138,25 @@ Status check_modalities(const path& file, const json& config, const json& modali
 }
 
 // What the reference takes, in its order; the arguments that are passed on have their old names, too.
-constexpr std::array<std::string_view, 19> kKnown{
-    "max_seq_length", "do_lower_case",   "transformer_task", "modality_config",       "module_output_name",
-    "unpad_inputs",   "query_length",    "document_length",  "query_expansion",       "processing_kwargs",
-    "model_kwargs",   "config_kwargs",   "processor_kwargs", "model_args",            "config_args",
-    "tokenizer_args", "backend",         "cache_dir",        "tokenizer_name_or_path"};
+constexpr std::array<std::string_view, 19> kKnown{"max_seq_length",
+                                                  "do_lower_case",
+                                                  "transformer_task",
+                                                  "modality_config",
+                                                  "module_output_name",
+                                                  "unpad_inputs",
+                                                  "query_length",
+                                                  "document_length",
+                                                  "query_expansion",
+                                                  "processing_kwargs",
+                                                  "model_kwargs",
+                                                  "config_kwargs",
+                                                  "processor_kwargs",
+                                                  "model_args",
+                                                  "config_args",
+                                                  "tokenizer_args",
+                                                  "backend",
+                                                  "cache_dir",
+                                                  "tokenizer_name_or_path"};
 
 Status check_key(const path& file, const json& config, const std::string& key, const json& value,
                  const TransformerUse& use) {

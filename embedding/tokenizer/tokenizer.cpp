@@ -68,7 +68,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
   }
   const auto read = [&]() -> Result<TokenizerFile> {
     LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text));
-    if (use.beside != nullptr) LB_RETURN_IF_ERROR(check_beside_tokenizer_json(*use.beside, document.root));
+    if (use.beside != nullptr) LB_RETURN_IF_ERROR(take_beside_tokenizer_json(*use.beside, document.root));
     return used(TokenizerFile::read(std::move(document)), use);
   };
   return from_file_of(read, name, use.markers);

@@ -83,8 +83,9 @@ TEST(TransformerKeysTest, RefusesWhatWouldGiveOtherVectors) {
   expect_refused(R"({"query_length": 5})", "'query_length' is 5: supported of multi-vector encoders alone");
   expect_refused(R"({"query_expansion": {"length": 5}})", "'query_expansion' is");
   EXPECT_TRUE(check(R"({"query_length": 5})", {.kind = EncoderKind::kMultiVectorEncoder}).ok());
-  expect_refused(R"({"max_length": 5})", "'max_length' is a key that sentence-transformers does not take; it takes "
-                                         "max_seq_length, do_lower_case");
+  expect_refused(R"({"max_length": 5})",
+                 "'max_length' is a key that sentence-transformers does not take; it takes "
+                 "max_seq_length, do_lower_case");
 }
 
 TEST(TransformerKeysTest, RefusesOtherOutputs) {
@@ -99,9 +100,9 @@ TEST(TransformerKeysTest, RefusesOtherOutputs) {
                  "'last_hidden_state'");
   expect_refused(with(R"({"method": "forward", "method_output_name": null})", R"("token_embeddings")"),
                  "method_output_name");
-  expect_refused(with(R"({"method": "get_text_features", "method_output_name": "last_hidden_state"})",
-                      R"("token_embeddings")"),
-                 "modality_config.text.method' is \"get_text_features\"");
+  expect_refused(
+      with(R"({"method": "get_text_features", "method_output_name": "last_hidden_state"})", R"("token_embeddings")"),
+      "modality_config.text.method' is \"get_text_features\"");
   expect_refused(with(good, R"("sentence_embedding")"), "'module_output_name' is \"sentence_embedding\"");
   expect_refused(with(good, "null"), "without 'module_output_name'", StatusCode::kInvalidModel);
   expect_refused(with(R"({"method": "forward"})", R"("token_embeddings")"), "has no 'method_output_name'",
@@ -109,7 +110,8 @@ TEST(TransformerKeysTest, RefusesOtherOutputs) {
   expect_refused(R"({"modality_config": {"image": {}}, "module_output_name": "token_embeddings"})", "has no 'text'");
   expect_refused(R"({"modality_config": [], "module_output_name": "token_embeddings"})", "is no object",
                  StatusCode::kInvalidModel);
-  for (const char* text : {R"({"processing_kwargs": 1})", R"({"model_args": []})", R"({"processing_kwargs": {"text": 1}})"})
+  for (const char* text :
+       {R"({"processing_kwargs": 1})", R"({"model_args": []})", R"({"processing_kwargs": {"text": 1}})"})
     expect_refused(text, "is no object", StatusCode::kInvalidModel);
 }
 

@@ -119,4 +119,26 @@ Status check_added_beside(const BesideTokenizerJson& beside, const json& root) {
   return {};
 }
 
+void take_flags_beside(const BesideTokenizerJson& beside, json& root) {
+  const json* const decoder = entry_of(beside.tokenizer_config, kDecoder);
+  const auto list = root.find("added_tokens");
+  if (decoder == nullptr || !decoder->is_object() || list == root.end() || !list->is_array()) return;
+  std::map<std::string_view, const json*> said;
+  for (const json& token : *decoder) {
+    if (const std::string* const text = token_text(token); text != nullptr && token.is_object()) said[*text] = &token;
+  }
+  const auto flag = [](const json& token, std::string_view key, bool otherwise) {
+    const auto found = token.find(key);
+    return found != token.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+  };
+  for (json& token : *list) {
+    const std::string* const text = token.is_object() ? token_text(token) : nullptr;
+    const auto found = text == nullptr ? said.end() : said.find(*text);
+    if (found == said.end()) continue;
+    for (const char* key : {"single_word", "lstrip", "rstrip"})
+      token[key] = flag(*found->second, key, false);
+    token["normalized"] = flag(*found->second, "normalized", !flag(*found->second, "special", false));
+  }
+}
+
 }  // namespace latebind::embedding

@@ -29,4 +29,7 @@ struct TokenByRole {
 // kUnsupported for one that is no added token of `root`: the reference adds it, so that it is found in texts.
 [[nodiscard]] core::Status check_added_beside(const BesideTokenizerJson& beside, const nlohmann::json& root);
 
+// Where in a text an added token of `root` is found, as "added_tokens_decoder" says it, which counts for the reference.
+void take_flags_beside(const BesideTokenizerJson& beside, nlohmann::json& root);
+
 }  // namespace latebind::embedding

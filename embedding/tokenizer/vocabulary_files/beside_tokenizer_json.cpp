@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/json_text.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/added_beside.h"
+#include "embedding/tokenizer/vocabulary_files/making_classes.h"
 
 namespace latebind::embedding {
 namespace {
@@ -20,28 +22,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 using nlohmann::json;
-
-// How a class makes its parts anew. Others keep those of tokenizer.json.
-enum class Maker : std::uint8_t { kBert, kMpnet, kRoberta, kGpt2, kQwen2, kGemma, kXlmRoberta, kCamembert, kAlbert };
-
-struct MakingClass {
-  std::string_view name;
-  Maker maker;
-  std::string_view model;  // the type of model that it makes
-};
-constexpr std::array<MakingClass, 11> kMakingClasses{{
-    {"BertTokenizer", Maker::kBert, "WordPiece"},
-    {"DistilBertTokenizer", Maker::kBert, "WordPiece"},
-    {"ElectraTokenizer", Maker::kBert, "WordPiece"},
-    {"MPNetTokenizer", Maker::kMpnet, "WordPiece"},
-    {"RobertaTokenizer", Maker::kRoberta, "BPE"},
-    {"GPT2Tokenizer", Maker::kGpt2, "BPE"},
-    {"Qwen2Tokenizer", Maker::kQwen2, "BPE"},
-    {"GemmaTokenizer", Maker::kGemma, "BPE"},
-    {"XLMRobertaTokenizer", Maker::kXlmRoberta, "Unigram"},
-    {"CamembertTokenizer", Maker::kCamembert, "Unigram"},
-    {"AlbertTokenizer", Maker::kAlbert, "Unigram"},
-}};
 
 // Null where it is missing or null.
 const json* member(const json* object, std::string_view key) {
@@ -77,11 +57,18 @@ const json* part_of_type(const std::vector<const json*>& parts, std::string_view
   return found == parts.end() ? nullptr : *found;
 }
 
+bool is_added(const json& root, std::string_view text) {
+  const json* const list = member(&root, "added_tokens");
+  return list != nullptr && list->is_array() &&
+         std::ranges::any_of(*list, [&](const json& token) { return text_in(&token, "content") == text; });
+}
+
 class ClassCheck {
  public:
   // `named_in`: the file that names the class; empty where the kind of network alone does.
   ClassCheck(const BesideTokenizerJson& beside, const json& root, const MakingClass& made_by, std::string_view named_in)
       : beside_(beside),
+        root_(root),
         config_(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr),
         made_by_(made_by),
         named_in_(named_in),
@@ -102,6 +89,7 @@ class ClassCheck {
                           "with 'PreTrainedTokenizerFast' tokenizer.json alone counts",
                           named_in_, core::quoted(made_by_.name), other)};
     }
+    LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
       case Maker::kBert:
       case Maker::kMpnet:
@@ -125,6 +113,9 @@ class ClassCheck {
             check_flag("do_lower_case", true, part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
         return check_flag("keep_accents", false, part_of_type(normalizers_, "StripAccents") == nullptr,
                           "accents that stay");
+      case Maker::kOther:
+      case Maker::kAlone:
+        break;
     }
     return {};
   }
@@ -136,6 +127,7 @@ class ClassCheck {
 
   // The part that is of another kind than the class makes; empty where none is.
   [[nodiscard]] std::string other_part() const {
+    if (made_by_.maker == Maker::kAlone) return "it reads none";
     const std::string_view model = text_in(model_, "type");
     // Files of early versions do not name it.
     if (!model.empty() && model != made_by_.model) {
@@ -149,8 +141,10 @@ class ClassCheck {
       case Maker::kBert:
       case Maker::kMpnet:
         if (text_in(normalizer_, "type") != "BertNormalizer") return says("normalizer", normalizer_, "BertNormalizer");
-        if (text_in(pre_tokenizer_, "type") == "BertPreTokenizer") return {};
-        return says("pre_tokenizer", pre_tokenizer_, "BertPreTokenizer");
+        if (text_in(pre_tokenizer_, "type") != "BertPreTokenizer") {
+          return says("pre_tokenizer", pre_tokenizer_, "BertPreTokenizer");
+        }
+        return other_word_pieces();
       case Maker::kRoberta:
       case Maker::kGpt2:
         if (normalizer_ != nullptr) return says("normalizer", normalizer_, "missing");
@@ -172,8 +166,23 @@ class ClassCheck {
       case Maker::kAlbert:
         if (part_of_type(pre_tokenizers_, "Metaspace") != nullptr) return {};
         return says("pre_tokenizer", pre_tokenizer_, "Metaspace");
+      case Maker::kOther:
+      case Maker::kAlone:
+        break;
     }
     return {};
+  }
+
+  // What no key of tokenizer_config.json can say.
+  [[nodiscard]] std::string other_word_pieces() const {
+    if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, and not true";
+    const json* const most = member(model_, "max_input_chars_per_word");
+    if (most != nullptr && most->is_number_unsigned() && most->get<std::uint64_t>() != 100) {
+      return fmt::format("'max_input_chars_per_word' is {} there, and not 100", most->get<std::uint64_t>());
+    }
+    const std::string_view prefix = text_in(model_, "continuing_subword_prefix");
+    if (prefix.empty() || prefix == "##") return {};
+    return fmt::format("'continuing_subword_prefix' is {} there, and not '##'", core::quoted(prefix));
   }
 
   [[nodiscard]] Status check_flag(const char* key, bool otherwise, bool there, std::string_view what) const {
@@ -200,6 +209,20 @@ class ClassCheck {
     return check_unknown();
   }
 
+  [[nodiscard]] Status check_tokens_of_class() const {
+    if (named_in_.empty()) return {};
+    for (const RoleDefault& token : tokens_of_class(made_by_.maker)) {
+      const TokenByRole wanted = token_by_role(beside_, token.key, token.text);
+      if (wanted.is_said || is_added(root_, token.text)) continue;
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("{}: {} is missing, which is {} to {}, and that is no added token of tokenizer.json; name the "
+                      "token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                      kTokenizerConfigFile, core::quoted(token.key), core::quoted(token.text), made_by_.name)};
+    }
+    return {};
+  }
+
   [[nodiscard]] Status check_prefix_space(bool there, bool otherwise) const {
     return check_flag("add_prefix_space", otherwise, there, "a space before every text");
   }
@@ -214,31 +237,43 @@ class ClassCheck {
     const std::string_view otherwise = made_by_.maker == Maker::kGemma ? "<unk>" : "[UNK]";
     const TokenByRole wanted = token_by_role(beside_, "unk_token", otherwise);
     const std::string_view there = text_in(model_, "unk_token");
-    if (!wanted.text || *wanted.text == there || says_nothing(wanted.is_said)) return {};
+    if (!wanted.text) return no_token(wanted, "unk_token");
+    if (*wanted.text == there || says_nothing(wanted.is_said)) return {};
     return other_token(wanted, "unk_token", fmt::format("the model of tokenizer.json has {}", core::quoted(there)));
   }
 
   [[nodiscard]] Status other_token(const TokenByRole& wanted, std::string_view key, const std::string& what) const {
-    return {StatusCode::kUnsupported,
-            fmt::format("{}: {} is {}, but {}; name the same one, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
-                        wanted.file, core::quoted(key), core::quoted(*wanted.text), what)};
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}: {} is {}, but {}; name the same one, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                    wanted.file, core::quoted(key), core::quoted(*wanted.text), what)};
+  }
+
+  [[nodiscard]] Status no_token(const TokenByRole& wanted, std::string_view key) const {
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}: {} is no token, and {} needs one; name that of tokenizer.json, or set 'tokenizer_class' to "
+                    "'PreTrainedTokenizerFast'",
+                    wanted.file, core::quoted(key), made_by_.name)};
   }
 
   // The tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
   [[nodiscard]] Status check_around(std::string_view before, std::string_view behind) const {
     const bool is_bert = made_by_.maker == Maker::kBert;
-    const std::pair<std::string_view, std::string_view> roles[] = {
-        {before, is_bert ? "[CLS]" : "<s>"}, {behind, is_bert ? "[SEP]" : "</s>"}};
+    const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
+                                                                   {behind, is_bert ? "[SEP]" : "</s>"}};
     const auto around = tokens_around();
     if (!around) return {};
     for (std::size_t i = 0; i < 2; ++i) {
       const TokenByRole wanted = token_by_role(beside_, roles[i].first, roles[i].second);
       const std::string& there = (*around)[i];
-      if (!wanted.text || *wanted.text == there || says_nothing(wanted.is_said)) continue;
-      return other_token(wanted, roles[i].first,
-                         there.empty() ? fmt::format("tokenizer.json puts no token {} a text", i == 0 ? "before" : "behind")
-                                       : fmt::format("tokenizer.json puts {} {} a text", core::quoted(there),
-                                                     i == 0 ? "before" : "behind"));
+      if (!wanted.text) return no_token(wanted, roles[i].first);
+      if (*wanted.text == there || says_nothing(wanted.is_said)) continue;
+      return other_token(
+          wanted, roles[i].first,
+          there.empty()
+              ? fmt::format("tokenizer.json puts no token {} a text", i == 0 ? "before" : "behind")
+              : fmt::format("tokenizer.json puts {} {} a text", core::quoted(there), i == 0 ? "before" : "behind"));
     }
     return {};
   }
@@ -272,6 +307,7 @@ class ClassCheck {
   }
 
   const BesideTokenizerJson& beside_;
+  const json& root_;
   const json* config_;
   const MakingClass& made_by_;
   std::string_view named_in_;
@@ -283,15 +319,20 @@ class ClassCheck {
   std::vector<const json*> pre_tokenizers_;
 };
 
+bool has_byte_level(const json& root) {
+  return part_of_type(parts_of(member(&root, "pre_tokenizer"), "pretokenizers"), "ByteLevel") != nullptr ||
+         part_of_type(parts_of(member(&root, "decoder"), "decoders"), "ByteLevel") != nullptr;
+}
+
 }  // namespace
 
-Status check_beside_tokenizer_json(const BesideTokenizerJson& beside, const json& root) {
+Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root) {
   LB_RETURN_IF_ERROR(check_added_beside(beside, root));
+  take_flags_beside(beside, root);
   // Of these networks no class is asked.
   if (beside.network.needs_tokenizer_json) return {};
   std::string_view named_in = kTokenizerConfigFile;
-  std::string_view name =
-      text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
+  std::string_view name = text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
   if (name.empty()) {
     named_in = "config.json";
     name = text_in(beside.config ? &*beside.config : nullptr, "tokenizer_class");
@@ -301,6 +342,8 @@ Status check_beside_tokenizer_json(const BesideTokenizerJson& beside, const json
     name = beside.network.tokenizer_class;
   }
   if (name.ends_with("Fast")) name.remove_suffix(4);
+  // The reference takes such a file for Llama 3's, whose class is wrong.
+  if (name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);
   if (found == kMakingClasses.end()) return {};
   return ClassCheck(beside, root, *found, named_in).check();

@@ -1,6 +1,6 @@
 // What the files beside a tokenizer.json would make of it: transformers' classes make their parts anew by
-// tokenizer_config.json, and add the tokens that it and its companions name. Here tokenizer.json alone is read, so that
-// files which ask for something else are refused.
+// tokenizer_config.json, and add the tokens that it and its companions name. Here tokenizer.json says what a tokenizer
+// is, and files which ask for something else are refused.
 //
 // Source: transformers 5.24, AutoTokenizer, TokenizersBackend and the classes below. Pure functions, any thread.
 #pragma once
@@ -22,8 +22,9 @@ struct BesideTokenizerJson {
   TokenizerOfNetwork network{};
 };
 
-// `root`: the tokenizer.json, as read_json_document() gives it; what is wrong in it is left to its reader. kUnsupported
-// where these files give other ids than it does, naming file and key, and what to do.
-[[nodiscard]] core::Status check_beside_tokenizer_json(const BesideTokenizerJson& beside, const nlohmann::json& root);
+// `root`: the tokenizer.json, as read_json_document() gives it; what is wrong in it is left to its reader. Its added
+// tokens get the flags of "added_tokens_decoder". kUnsupported where these files give other ids in any other way,
+// naming file and key, and what to do.
+[[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, nlohmann::json& root);
 
 }  // namespace latebind::embedding

@@ -77,7 +77,8 @@ Status check(const json& file, std::initializer_list<std::string_view> texts, co
     if (!text.empty()) *slots[i] = json::parse(text);
     ++i;
   }
-  return check_beside_tokenizer_json(beside, file);
+  json root = file;
+  return take_beside_tokenizer_json(beside, root);
 }
 
 void expect_refused(const json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
@@ -128,8 +129,9 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
   expect_refused(bert_file(), {with(R"("unk_token": "[MASK]")")}, "'unk_token' is '[MASK]', but the model");
   json cased = bert_file();
   cased["normalizer"]["lowercase"] = false;
-  expect_refused(cased, {R"({"tokenizer_class": "BertTokenizer"})"},
-                 "'do_lower_case' is missing, which is true to BertTokenizer, but tokenizer.json is without lower case");
+  expect_refused(
+      cased, {R"({"tokenizer_class": "BertTokenizer"})"},
+      "'do_lower_case' is missing, which is true to BertTokenizer, but tokenizer.json is without lower case");
   EXPECT_TRUE(check(cased, {with(R"("do_lower_case": false)")}).ok());
   expect_refused(roberta_file(), {R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})"},
                  "'add_prefix_space' is true, but tokenizer.json is without a space before every text");
@@ -138,15 +140,26 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
 }
 
 TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
-  expect_refused(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"},
-                 "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which makes its tokens by other rules "
-                 "than tokenizer.json: the model is 'WordPiece' there, and not BPE; with 'PreTrainedTokenizerFast' "
-                 "tokenizer.json alone counts");
-  expect_refused(bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
-                 "'cls_token' is '<s>', but tokenizer.json puts '[CLS]' before a text");
+  expect_refused(
+      bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"},
+      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which makes its tokens by other rules "
+      "than tokenizer.json: the model is 'WordPiece' there, and not BPE; with 'PreTrainedTokenizerFast' "
+      "tokenizer.json alone counts");
+  expect_refused(
+      bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
+      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is no added token of tokenizer.json");
+  expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
+  expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
+  EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
+  json short_words = bert_file();
+  short_words["model"]["max_input_chars_per_word"] = 5U;
+  expect_refused(short_words, {R"({"tokenizer_class": "BertTokenizer"})"}, "'max_input_chars_per_word' is 5 there");
+  json raw = bert_file();
+  raw["normalizer"]["clean_text"] = false;
+  expect_refused(raw, {R"({"tokenizer_class": "BertTokenizer"})"}, "'clean_text' is false there");
   json plain = bert_file();
   plain["normalizer"] = {{"type", "Lowercase"}};
   expect_refused(plain, {R"({"tokenizer_class": "BertTokenizerFast"})"}, "'normalizer' is 'Lowercase' there");
@@ -162,14 +175,17 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsForWhatIsSaid) {
   EXPECT_FALSE(check(bert_file(), {R"({"do_lower_case": false})"}, mpnet).ok());
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
   BesideTokenizerJson by_config{.config = json{{"tokenizer_class", "RobertaTokenizer"}}};
-  EXPECT_THAT(check_beside_tokenizer_json(by_config, bert_file()).to_string(), HasSubstr("config.json: 'tokenizer_class'"));
+  json root = bert_file();
+  EXPECT_THAT(take_beside_tokenizer_json(by_config, root).to_string(), HasSubstr("config.json: 'tokenizer_class'"));
 }
 
 TEST(BesideTokenizerJsonTest, RefusesTokensThatTheFileLacks) {
   constexpr std::string_view kNew = "names '<extra>', which is no added token of tokenizer.json";
   for (const std::string_view text : {
-           R"({"additional_special_tokens": ["<extra>"]})", R"({"extra_special_tokens": ["[PAD]", "<extra>"]})",
-           R"({"extra_special_tokens": {"image_token": "<extra>"}})", R"({"image_token": "<extra>"})",
+           R"({"additional_special_tokens": ["<extra>"]})",
+           R"({"extra_special_tokens": ["[PAD]", "<extra>"]})",
+           R"({"extra_special_tokens": {"image_token": "<extra>"}})",
+           R"({"image_token": "<extra>"})",
            R"({"mask_token": {"__type": "AddedToken", "content": "<extra>"}})",
            R"({"added_tokens_decoder": {"30522": {"content": "<extra>"}}})",
        })
@@ -191,11 +207,30 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer"})", map},
                  "special_tokens_map.json: 'cls_token' is '[MASK]', but tokenizer.json puts '[CLS]' before a text");
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
+  expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
+                 "'sep_token' is no token, and BertTokenizer needs one");
   json bare = bert_file();
   bare["post_processor"] = nullptr;
   expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
                  "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
+}
+
+// As the reference: its own flags count, and those that are missing are false, or the opposite of "special".
+TEST(BesideTokenizerJsonTest, AddedTokensHaveTheFlagsOfTheDecoder) {
+  const BesideTokenizerJson beside{.tokenizer_config = json::parse(R"({"added_tokens_decoder": {
+      "4": {"content": "[MASK]", "lstrip": true, "normalized": true, "special": true},
+      "9": {"content": "[CLS]", "special": true}, "3": {"content": "[SEP]"}}})")};
+  json root = bert_file();
+  for (json& token : root["added_tokens"])
+    token["rstrip"] = true;
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
+  const json& tokens = root["added_tokens"];
+  EXPECT_EQ(tokens[4], json::parse(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
+                                       "single_word": false, "normalized": true})"));
+  EXPECT_FALSE(tokens[2]["normalized"].get<bool>());
+  EXPECT_TRUE(tokens[3]["normalized"].get<bool>());
+  EXPECT_TRUE(tokens[0]["rstrip"].get<bool>()) << "of which nothing is said";
 }
 
 TEST(BesideTokenizerJsonTest, DamagedFilesAreLeftToTheirReaders) {
