@@ -6,6 +6,7 @@
 #include "embedding/model_folder.h"
 #include "embedding/modules.h"
 #include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
@@ -28,13 +29,22 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   LB_ASSIGN_OR_RETURN(const StoredFile stored, files.open_file(tokenizer_file));
-  if (tokenizer_class == nullptr) {
-    return Tokenizer::from_json(text_of(stored), stored.name,
-                                {.special_tokens = !is_static, .markers = multi_vector.markers});
-  }
-
   const path folder = tokenizer_file.parent_path();
   const auto read = [&](std::string_view name) { return read_object(files, folder / name, kTokenizerConfigLimits); };
+  TokenizerUse use{.special_tokens = !is_static, .markers = multi_vector.markers};
+  if (tokenizer_class == nullptr) {
+    BesideTokenizerJson beside;
+    // The reference reads nothing else for a table of vectors.
+    if (is_static && term_table == nullptr) return Tokenizer::from_json(text_of(stored), stored.name, use);
+    LB_ASSIGN_OR_RETURN(beside.config, read_object(files, folder / "config.json"));
+    LB_ASSIGN_OR_RETURN(beside.tokenizer_config, read(kTokenizerConfigFile));
+    LB_ASSIGN_OR_RETURN(beside.special_tokens_map, read(kSpecialTokensFile));
+    LB_ASSIGN_OR_RETURN(beside.added_tokens, read(kAddedTokensFile));
+    if (beside.config) beside.network = tokenizer_of_network(*beside.config);
+    use.beside = &beside;
+    return Tokenizer::from_json(text_of(stored), stored.name, use);
+  }
+
   VocabularyFiles given;
   LB_ASSIGN_OR_RETURN(given.tokenizer_config, read(kTokenizerConfigFile));
   LB_ASSIGN_OR_RETURN(given.special_tokens_map, read(kSpecialTokensFile));
@@ -45,8 +55,7 @@ Result<Tokenizer> ModelFolder::open_tokenizer() const {
     LB_ASSIGN_OR_RETURN(merges, files.open_file(folder / tokenizer_class->merges_file));
     given.merges = text_of(merges);
   }
-  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder),
-                                          {.special_tokens = !is_static, .markers = multi_vector.markers});
+  return Tokenizer::from_vocabulary_files(*tokenizer_class, given, platform::path_to_utf8(folder), use);
 }
 
 }  // namespace latebind::embedding

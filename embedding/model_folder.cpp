@@ -28,6 +28,7 @@
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+#include "embedding/transformer_keys.h"
 #include "embedding/weights_files.h"
 
 namespace latebind::embedding {
@@ -206,6 +207,9 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
     LB_ASSIGN_OR_RETURN(of_transformer.read, read_object(files, of_transformer.file));
   }
   LB_RETURN_IF_ERROR(check_task(of_transformer, modules, model));
+  LB_RETURN_IF_ERROR(check_transformer_keys(
+      of_transformer,
+      {.kind = model.kind, .only_network = model.kind == EncoderKind::kCrossEncoder && modules.only_network()}));
   if (modules.is_static) {
     LB_RETURN_IF_ERROR(take_static(modules, model));
   } else {
@@ -229,9 +233,11 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
                        of_transformer.file,    transformer / "tokenizer_config.json"};
   const bool in_pieces = !model.weights.empty() && model.weights.front().file.filename() != kSafetensorsFile;
   if (in_pieces) model.small_files.push_back(index_file);
-  if (model.tokenizer_class != nullptr) {
-    for (const std::string& name : tokenizer.files)
-      model.small_files.push_back(transformer / name);
+  for (const std::string& name : tokenizer.files)
+    model.small_files.push_back(transformer / name);
+  if (model.tokenizer_class == nullptr && !model.is_static) {
+    for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
+      model.small_files.push_back(model.tokenizer_file.parent_path() / name);
   }
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));

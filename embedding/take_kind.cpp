@@ -1,6 +1,7 @@
 #include "embedding/take_kind.h"
 
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "core/json_text.h"
@@ -36,6 +37,15 @@ Status take_sparse(const Modules& modules, const ConfigFile& own, const path& li
   return {};
 }
 
+// Whether the default is the name of none that there is. Of other kinds the reference knows two more.
+bool names_no_prompt(const ConfigFile& own) {
+  if (!own.read) return false;
+  const auto name = own.read->find("default_prompt_name");
+  if (name == own.read->end() || !name->is_string()) return false;
+  const auto prompts = own.read->find("prompts");
+  return prompts == own.read->end() || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
+}
+
 }  // namespace
 
 Status take_kind(const Modules& modules, const ConfigFile& own, const std::optional<json>& config,
@@ -60,7 +70,7 @@ Status take_kind(const Modules& modules, const ConfigFile& own, const std::optio
   std::optional<std::size_t> labels;
   if (modules.scores) labels = std::get<DenseModule>(modules.behind.back()).out;
   LB_ASSIGN_OR_RETURN(model.scores, read_cross_encoder(own, *config, config_file, labels));
-  if (!model.prompts.by_default.empty()) {
+  if (!model.prompts.by_default.empty() || names_no_prompt(own)) {
     return unsupported_file(own.file, "'default_prompt_name' of a CrossEncoder is not supported");
   }
   model.token_types = tells_token_types(*config, tokenizer_config, tokenizer_of_network(*config));

@@ -27,8 +27,8 @@ namespace {
 constexpr std::size_t kPromptsMax = 256;
 constexpr std::size_t kMatryoshkaMax = 64;
 
-// Prompts by their names, of config_sentence_transformers.json; none where there are none. Those of other types are
-// left out: nothing here depends on them.
+// Prompts by their names; none where there are none. Those of other types are left out, which check_prompts() has
+// refused in the file that the reference reads them from.
 std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
   const auto found = config.find("prompts");
@@ -39,6 +39,27 @@ std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json&
     if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
   }
   return prompts;
+}
+
+// Null is no prompt, as in the reference.
+Status check_prompts(const json& config, const path& file) {
+  const auto found = config.find("prompts");
+  if (found == config.end() || found->is_null()) return {};
+  if (!found->is_object()) {
+    return invalid_file(
+        file, fmt::format("'prompts' is {}, must be an object of texts by their names", core::printable_json(*found)));
+  }
+  if (found->size() > kPromptsMax) {
+    return unsupported_file(
+        file, fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
+  }
+  for (const auto& [name, prompt] : found->items()) {
+    if (prompt.is_null()) continue;
+    if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
+    return invalid_file(
+        file, fmt::format("'{}' of 'prompts' is no text of at most {} bytes", printable(name), kPromptBytesMax));
+  }
+  return {};
 }
 
 // "matryoshka_dimensions", as several models have it in one of their configurations.
@@ -63,12 +84,7 @@ Result<std::string> read_default_prompt(const json& config, const path& file) {
   if (prompts != config.end() && prompts->is_object()) {
     if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
       if (prompt->is_null()) return std::string();
-      if (prompt->is_string() && prompt->get_ref<const std::string&>().size() <= kPromptBytesMax) {
-        return prompt->get<std::string>();
-      }
-      return invalid_file(file, fmt::format("'default_prompt_name' is '{}', and that prompt is no text of at most {} "
-                                            "bytes",
-                                            printable(name), kPromptBytesMax));
+      return prompt->get<std::string>();
     }
   }
   // sentence-transformers knows these two of every model, as nothing.
@@ -99,6 +115,7 @@ Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_w
   const bool pools_here = takes_weights && modules.behind.empty();
   if (!modules.include_prompt && !pools_here) model.prompts.excluded_by = platform::path_to_utf8(*modules.pooling_file);
   if (!config) return {};
+  LB_RETURN_IF_ERROR(check_prompts(*config, file));
   LB_ASSIGN_OR_RETURN(model.prompts.by_default, read_default_prompt(*config, file));
   if (const auto usable = model.prompts.choose({}); !usable.ok()) {
     return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));

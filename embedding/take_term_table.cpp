@@ -79,6 +79,10 @@ Result<ModelFolder> read_term_table(ModelFiles given, const Modules& modules) {
                        tokenizer_config_file};
   for (const std::string& name : tokenizer.files)
     model.small_files.push_back(folder / name);
+  if (model.tokenizer_class == nullptr) {
+    for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
+      model.small_files.push_back(folder / name);
+  }
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
   std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
   LB_ASSIGN_OR_RETURN(model.max_tokens, read_max_tokens({}, folder, tokenizer_config, kTokensMax));

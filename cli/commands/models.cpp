@@ -71,7 +71,8 @@ std::string models_reference() {
       "OpenVINO, ONNX Runtime and `native`; random weights are those of `tests/data/networks/make.py`. Each goes "
       "whole\n"
       "through Qualcomm's compiler, with no node left to the processor, and stays near in its emulation\n"
-      "(`scripts/test --models`). A key of `config.json` that changes the numbers is read, or refused by its name.\n\n"
+      "(`scripts/test --models`). A key of `config.json` or `sentence_bert_config.json` that changes\n"
+      "the numbers is read, or refused by its name.\n\n"
       "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) | "
       "[sparse](#sparse-encoders) |\n"
       "|---|---|---|---|---|---|\n";

@@ -180,6 +180,7 @@ Result<std::vector<std::string>> small_files_of(const Way& way, const Names& the
   names.push_back(tokenizer);
   for (const std::string& name : made.files)
     names.push_back(transformer + name);
+  names.push_back(transformer + std::string(kAddedTokensFile));
   return names;
 }
 

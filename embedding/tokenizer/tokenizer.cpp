@@ -12,6 +12,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/tokenizer_inside.h"
+#include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
 
 namespace latebind::embedding {
@@ -65,7 +66,12 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view n
     return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
                                                         name, text.size(), kFileBytesMax));
   }
-  return from_file_of([&] { return used(TokenizerFile::read(text), use); }, name, use.markers);
+  const auto read = [&]() -> Result<TokenizerFile> {
+    LB_ASSIGN_OR_RETURN(JsonDocument document, read_json_document(text));
+    if (use.beside != nullptr) LB_RETURN_IF_ERROR(take_beside_tokenizer_json(*use.beside, document.root));
+    return used(TokenizerFile::read(std::move(document)), use);
+  };
+  return from_file_of(read, name, use.markers);
 }
 
 Result<Tokenizer> Tokenizer::from_vocabulary_files(const TokenizerClass& tokenizer_class, const VocabularyFiles& files,

@@ -19,6 +19,7 @@
 
 namespace latebind::embedding {
 
+struct BesideTokenizerJson;
 struct TokenizerClass;
 struct VocabularyFiles;
 
@@ -28,6 +29,8 @@ struct TokenizerUse {
   // What is put before texts, and was a token each where the model was trained: these, or their first words, are
   // special tokens of a tokenizer that knows them but would split them.
   std::span<const std::string> markers{};
+  // What stands beside a tokenizer.json, which is refused where these files would make another tokenizer of it.
+  const BesideTokenizerJson* beside = nullptr;
 };
 
 // Which of two texts gets shorter where both are too long together.

@@ -382,13 +382,31 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   scratch_.set(file, "prompts", nullptr);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' is 'other'", "there are none"});
   scratch_.set(file, "prompts", {{"other", 3}});
-  expect(StatusCode::kInvalidModel, {"'default_prompt_name' is 'other'", "no text of at most 16384 bytes"});
+  expect(StatusCode::kInvalidModel, {file, "'other' of 'prompts' is no text of at most 16384 bytes"});
   scratch_.set(file, "prompts", {{"other", std::string(16385, 'a')}});
   expect(StatusCode::kInvalidModel, {"no text of at most 16384 bytes"});
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
   scratch_.write(file, R"({"truncate_dim": 16})");
   expect(StatusCode::kUnsupported, {"truncate_dim", "--dimensions"});
+}
+
+TEST_F(ModelFolderTest, PromptsAreTextsByTheirNames) {
+  const std::string file = "config_sentence_transformers.json";
+  scratch_.write(file, R"({"prompts": null})");
+  EXPECT_TRUE(open().ok());
+  scratch_.write(file, R"({"prompts": {"query": 5}})");
+  expect(StatusCode::kInvalidModel, {file, "'query' of 'prompts' is no text"});
+  scratch_.write(file, R"({"prompts": ["a"]})");
+  expect(StatusCode::kInvalidModel, {file, R"('prompts' is ["a"], must be an object)"});
+  json many = json::object();
+  for (int i = 0; i < 256; ++i)
+    many["p" + std::to_string(i)] = "a ";
+  scratch_.write(file, json{{"prompts", many}}.dump());
+  EXPECT_TRUE(open().ok());
+  many["one"] = "a ";
+  scratch_.write(file, json{{"prompts", many}}.dump());
+  expect(StatusCode::kUnsupported, {file, "'prompts' has 257 texts, more than the 256 supported"});
 }
 
 TEST_F(ModelFolderTest, APoolingMayLeaveAPromptOut) {

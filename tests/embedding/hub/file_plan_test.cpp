@@ -47,14 +47,16 @@ TEST(FilePlanTest, TakesWhatAModelFolderReadsAndTheWeightsLast) {
                            {"onnx/model.onnx", ""},
                            {"pytorch_model.bin", ""},
                            {"sentence_bert_config.json", ""},
+                           {"added_tokens.json", ""},
                            {"special_tokens_map.json", ""},
                            {"tokenizer.json", ""},
                            {"tokenizer_config.json", ""},
                            {"vocab.txt", ""}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();
-  EXPECT_THAT(*files, ElementsAre("modules.json", "config_sentence_transformers.json", "config.json",
-                                  "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json",
-                                  "special_tokens_map.json", "tokenizer.json", "model.safetensors"));
+  EXPECT_THAT(*files,
+              ElementsAre("modules.json", "config_sentence_transformers.json", "config.json", "1_Pooling/config.json",
+                          "sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json",
+                          "tokenizer.json", "added_tokens.json", "model.safetensors"));
 }
 
 TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {

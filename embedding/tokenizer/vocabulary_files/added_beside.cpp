@@ -1,0 +1,144 @@
+#include "embedding/tokenizer/vocabulary_files/added_beside.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/text/quote.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+constexpr std::string_view kDecoder = "added_tokens_decoder";
+constexpr std::string_view kExtra = "extra_special_tokens";
+constexpr std::string_view kAdditional = "additional_special_tokens";
+
+bool has_none(const json& value) {
+  return value.is_null() || (value.is_structured() && value.empty());
+}
+
+const json* entry_of(const std::optional<json>& object, std::string_view key) {
+  if (!object || !object->is_object()) return nullptr;
+  const auto found = object->find(key);
+  return found == object->end() ? nullptr : &*found;
+}
+
+// Walks over what the files name and stops at the first token that tokenizer.json does not add.
+class Walk {
+ public:
+  explicit Walk(const json& root) {
+    const auto list = root.find("added_tokens");
+    if (list == root.end() || !list->is_array()) return;
+    for (const json& token : *list) {
+      if (const std::string* const text = token_text(token)) known_.insert(*text);
+    }
+  }
+
+  [[nodiscard]] Status one(std::string_view file, std::string_view key, const json& value) const {
+    const std::string* const text = token_text(value);
+    return text == nullptr ? Status() : one(file, key, *text);
+  }
+  // Empty ones are added by nobody.
+  [[nodiscard]] Status one(std::string_view file, std::string_view key, const std::string& text) const {
+    if (text.empty() || known_.contains(text)) return {};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: {} names {}, which is no added token of tokenizer.json: add it there, or take it out here",
+                        file, core::quoted(key), core::quoted(text))};
+  }
+  [[nodiscard]] Status all(std::string_view file, std::string_view key, const json& values) const {
+    if (!values.is_structured()) return {};
+    for (const json& value : values)
+      LB_RETURN_IF_ERROR(one(file, key, value));
+    return {};
+  }
+  // Tokens by their roles, those of a model's own among them.
+  [[nodiscard]] Status roles(std::string_view file, const std::optional<json>& object,
+                             const std::optional<json>& before) const {
+    if (!object || !object->is_object()) return {};
+    for (const auto& [key, value] : object->items()) {
+      if (key.ends_with("_token") && entry_of(before, key) == nullptr) LB_RETURN_IF_ERROR(one(file, key, value));
+    }
+    return {};
+  }
+
+ private:
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace
+
+const std::string* token_text(const json& value) {
+  if (value.is_string()) return &value.get_ref<const std::string&>();
+  if (!value.is_object()) return nullptr;
+  const auto content = value.find("content");
+  return content == value.end() || !content->is_string() ? nullptr : &content->get_ref<const std::string&>();
+}
+
+TokenByRole token_by_role(const BesideTokenizerJson& beside, std::string_view key, std::string_view otherwise) {
+  const json* found = nullptr;
+  std::string_view file = kTokenizerConfigFile;
+  if (entry_of(beside.tokenizer_config, kDecoder) == nullptr) {
+    found = entry_of(beside.special_tokens_map, key);
+    if (found != nullptr) file = kSpecialTokensFile;
+  }
+  if (found == nullptr) found = entry_of(beside.tokenizer_config, key);
+  if (found == nullptr) return {.text = std::string(otherwise), .file = kTokenizerConfigFile};
+  const std::string* const text = token_text(*found);
+  return {.text = text == nullptr ? std::nullopt : std::optional(*text), .file = file, .is_said = true};
+}
+
+Status check_added_beside(const BesideTokenizerJson& beside, const json& root) {
+  const Walk walk(root);
+  const json* const decoder = entry_of(beside.tokenizer_config, kDecoder);
+  const bool has_companions = decoder == nullptr;
+  const std::optional<json> none;
+  const std::optional<json>& map = has_companions ? beside.special_tokens_map : none;
+
+  LB_RETURN_IF_ERROR(walk.roles(kSpecialTokensFile, map, none));
+  LB_RETURN_IF_ERROR(walk.roles(kTokenizerConfigFile, beside.tokenizer_config, map));
+  const json* const extra = entry_of(beside.tokenizer_config, kExtra);
+  const json* const additional = entry_of(beside.tokenizer_config, kAdditional);
+  if (extra != nullptr) LB_RETURN_IF_ERROR(walk.all(kTokenizerConfigFile, kExtra, *extra));
+  if (additional != nullptr && (extra == nullptr || has_none(*extra))) {
+    LB_RETURN_IF_ERROR(walk.all(kTokenizerConfigFile, kAdditional, *additional));
+  }
+  if (const json* const more = entry_of(map, kExtra)) LB_RETURN_IF_ERROR(walk.all(kSpecialTokensFile, kExtra, *more));
+  const json* const more = entry_of(map, kAdditional);
+  if (more != nullptr && extra == nullptr && additional == nullptr && entry_of(map, kExtra) == nullptr) {
+    LB_RETURN_IF_ERROR(walk.all(kSpecialTokensFile, kAdditional, *more));
+  }
+  if (decoder != nullptr) return walk.all(kTokenizerConfigFile, kDecoder, *decoder);
+  if (!beside.added_tokens || !beside.added_tokens->is_object()) return {};
+  for (const auto& [text, id] : beside.added_tokens->items())
+    LB_RETURN_IF_ERROR(walk.one(kAddedTokensFile, "its list", text));
+  return {};
+}
+
+void take_flags_beside(const BesideTokenizerJson& beside, json& root) {
+  const json* const decoder = entry_of(beside.tokenizer_config, kDecoder);
+  const auto list = root.find("added_tokens");
+  if (decoder == nullptr || !decoder->is_object() || list == root.end() || !list->is_array()) return;
+  std::map<std::string_view, const json*> said;
+  for (const json& token : *decoder) {
+    if (const std::string* const text = token_text(token); text != nullptr && token.is_object()) said[*text] = &token;
+  }
+  const auto flag = [](const json& token, std::string_view key, bool otherwise) {
+    const auto found = token.find(key);
+    return found != token.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+  };
+  for (json& token : *list) {
+    const std::string* const text = token.is_object() ? token_text(token) : nullptr;
+    const auto found = text == nullptr ? said.end() : said.find(*text);
+    if (found == said.end()) continue;
+    for (const char* key : {"single_word", "lstrip", "rstrip"})
+      token[key] = flag(*found->second, key, false);
+    token["normalized"] = flag(*found->second, "normalized", !flag(*found->second, "special", false));
+  }
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,352 @@
+#include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/tokenizer/vocabulary_files/added_beside.h"
+#include "embedding/tokenizer/vocabulary_files/making_classes.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+// Null where it is missing or null.
+const json* member(const json* object, std::string_view key) {
+  if (object == nullptr || !object->is_object()) return nullptr;
+  const auto found = object->find(key);
+  return found == object->end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string_view text_in(const json* object, std::string_view key) {
+  const json* const value = member(object, key);
+  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>())
+                                                : std::string_view();
+}
+
+bool flag_in(const json* object, std::string_view key, bool otherwise) {
+  const json* const value = member(object, key);
+  return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
+}
+
+// A part of tokenizer.json with those of its sequence, or by itself.
+std::vector<const json*> parts_of(const json* part, std::string_view list_key) {
+  if (part == nullptr) return {};
+  const json* const list = member(part, list_key);
+  if (list == nullptr || !list->is_array()) return {part};
+  std::vector<const json*> parts;
+  for (const json& one : *list)
+    parts.push_back(&one);
+  return parts;
+}
+
+const json* part_of_type(const std::vector<const json*>& parts, std::string_view type) {
+  const auto found = std::ranges::find_if(parts, [&](const json* part) { return text_in(part, "type") == type; });
+  return found == parts.end() ? nullptr : *found;
+}
+
+bool is_added(const json& root, std::string_view text) {
+  const json* const list = member(&root, "added_tokens");
+  return list != nullptr && list->is_array() &&
+         std::ranges::any_of(*list, [&](const json& token) { return text_in(&token, "content") == text; });
+}
+
+class ClassCheck {
+ public:
+  // `named_in`: the file that names the class; empty where the kind of network alone does.
+  ClassCheck(const BesideTokenizerJson& beside, const json& root, const MakingClass& made_by, std::string_view named_in)
+      : beside_(beside),
+        root_(root),
+        config_(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr),
+        made_by_(made_by),
+        named_in_(named_in),
+        model_(member(&root, "model")),
+        normalizer_(member(&root, "normalizer")),
+        pre_tokenizer_(member(&root, "pre_tokenizer")),
+        post_processor_(member(&root, "post_processor")),
+        normalizers_(parts_of(normalizer_, "normalizers")),
+        pre_tokenizers_(parts_of(pre_tokenizer_, "pretokenizers")) {}
+
+  [[nodiscard]] Status check() const {
+    const std::string other = other_part();
+    if (!other.empty()) {
+      // Where no file names a class, tokenizer.json is what there is.
+      if (named_in_.empty()) return {};
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: 'tokenizer_class' is {}, which makes its tokens by other rules than tokenizer.json: {}; "
+                          "with 'PreTrainedTokenizerFast' tokenizer.json alone counts",
+                          named_in_, core::quoted(made_by_.name), other)};
+    }
+    LB_RETURN_IF_ERROR(check_tokens_of_class());
+    switch (made_by_.maker) {
+      case Maker::kBert:
+      case Maker::kMpnet:
+        LB_RETURN_IF_ERROR(check_word_pieces());
+        return check_around("cls_token", "sep_token");
+      case Maker::kRoberta:
+        LB_RETURN_IF_ERROR(check_prefix_space(flag_in(bytes(), "add_prefix_space", true), false));
+        return check_around("cls_token", "sep_token");
+      case Maker::kGpt2:
+      case Maker::kQwen2:
+        return check_prefix_space(flag_in(bytes(), "add_prefix_space", true), false);
+      case Maker::kGemma:
+        return check_unknown();
+      case Maker::kXlmRoberta:
+      case Maker::kCamembert:
+        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true));
+        return check_around("bos_token", "eos_token");
+      case Maker::kAlbert:
+        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true));
+        LB_RETURN_IF_ERROR(
+            check_flag("do_lower_case", true, part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
+        return check_flag("keep_accents", false, part_of_type(normalizers_, "StripAccents") == nullptr,
+                          "accents that stay");
+      case Maker::kOther:
+      case Maker::kAlone:
+        break;
+    }
+    return {};
+  }
+
+ private:
+  // What is missing is as the class has it, but where no file names one.
+  [[nodiscard]] bool says_nothing(bool is_said) const { return !is_said && named_in_.empty(); }
+  [[nodiscard]] const json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
+
+  // The part that is of another kind than the class makes; empty where none is.
+  [[nodiscard]] std::string other_part() const {
+    if (made_by_.maker == Maker::kAlone) return "it reads none";
+    const std::string_view model = text_in(model_, "type");
+    // Files of early versions do not name it.
+    if (!model.empty() && model != made_by_.model) {
+      return fmt::format("the model is {} there, and not {}", core::quoted(model), made_by_.model);
+    }
+    const auto says = [](std::string_view part, const json* found, std::string_view wanted) {
+      return fmt::format("'{}' is {} there, and not {}", part,
+                         found == nullptr ? "missing" : core::quoted(text_in(found, "type")), wanted);
+    };
+    switch (made_by_.maker) {
+      case Maker::kBert:
+      case Maker::kMpnet:
+        if (text_in(normalizer_, "type") != "BertNormalizer") return says("normalizer", normalizer_, "BertNormalizer");
+        if (text_in(pre_tokenizer_, "type") != "BertPreTokenizer") {
+          return says("pre_tokenizer", pre_tokenizer_, "BertPreTokenizer");
+        }
+        return other_word_pieces();
+      case Maker::kRoberta:
+      case Maker::kGpt2:
+        if (normalizer_ != nullptr) return says("normalizer", normalizer_, "missing");
+        if (text_in(pre_tokenizer_, "type") == "ByteLevel" && flag_in(pre_tokenizer_, "use_regex", true)) return {};
+        return says("pre_tokenizer", pre_tokenizer_, "ByteLevel with its own words");
+      case Maker::kQwen2:
+        if (text_in(normalizer_, "type") != "NFC") return says("normalizer", normalizer_, "NFC");
+        if (part_of_type(pre_tokenizers_, "Split") != nullptr && bytes() != nullptr &&
+            !flag_in(bytes(), "use_regex", true)) {
+          return {};
+        }
+        return says("pre_tokenizer", pre_tokenizer_, "Split and ByteLevel");
+      case Maker::kGemma:
+        if (text_in(normalizer_, "type") != "Replace") return says("normalizer", normalizer_, "Replace");
+        if (!flag_in(model_, "byte_fallback", false)) return "the model has no 'byte_fallback' there";
+        return {};
+      case Maker::kXlmRoberta:
+      case Maker::kCamembert:
+      case Maker::kAlbert:
+        if (part_of_type(pre_tokenizers_, "Metaspace") != nullptr) return {};
+        return says("pre_tokenizer", pre_tokenizer_, "Metaspace");
+      case Maker::kOther:
+      case Maker::kAlone:
+        break;
+    }
+    return {};
+  }
+
+  // What no key of tokenizer_config.json can say.
+  [[nodiscard]] std::string other_word_pieces() const {
+    if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, and not true";
+    const json* const most = member(model_, "max_input_chars_per_word");
+    if (most != nullptr && most->is_number_unsigned() && most->get<std::uint64_t>() != 100) {
+      return fmt::format("'max_input_chars_per_word' is {} there, and not 100", most->get<std::uint64_t>());
+    }
+    const std::string_view prefix = text_in(model_, "continuing_subword_prefix");
+    if (prefix.empty() || prefix == "##") return {};
+    return fmt::format("'continuing_subword_prefix' is {} there, and not '##'", core::quoted(prefix));
+  }
+
+  [[nodiscard]] Status check_flag(const char* key, bool otherwise, bool there, std::string_view what) const {
+    LB_ASSIGN_OR_RETURN(const bool wanted, config_ == nullptr
+                                               ? Result<bool>(otherwise)
+                                               : core::read_bool(*config_, key, otherwise, kTokenizerConfigFile));
+    if (wanted == there || says_nothing(member(config_, key) != nullptr)) return {};
+    const std::string said = member(config_, key) != nullptr
+                                 ? fmt::format("'{}' is {}", key, wanted)
+                                 : fmt::format("'{}' is missing, which is {} to {}", key, otherwise, made_by_.name);
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: {}, but tokenizer.json is {} {}; set it to {}, or 'tokenizer_class' to "
+                        "'PreTrainedTokenizerFast'",
+                        kTokenizerConfigFile, said, there ? "with" : "without", what, there)};
+  }
+
+  [[nodiscard]] Status check_word_pieces() const {
+    const bool lower = flag_in(normalizer_, "lowercase", true);
+    LB_RETURN_IF_ERROR(check_flag("do_lower_case", true, lower, "lower case"));
+    LB_RETURN_IF_ERROR(check_flag("tokenize_chinese_chars", true, flag_in(normalizer_, "handle_chinese_chars", true),
+                                  "'handle_chinese_chars'"));
+    LB_RETURN_IF_ERROR(
+        check_flag("strip_accents", lower, flag_in(normalizer_, "strip_accents", lower), "'strip_accents'"));
+    return check_unknown();
+  }
+
+  [[nodiscard]] Status check_tokens_of_class() const {
+    if (named_in_.empty()) return {};
+    for (const RoleDefault& token : tokens_of_class(made_by_.maker)) {
+      const TokenByRole wanted = token_by_role(beside_, token.key, token.text);
+      if (wanted.is_said || is_added(root_, token.text)) continue;
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("{}: {} is missing, which is {} to {}, and that is no added token of tokenizer.json; name the "
+                      "token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                      kTokenizerConfigFile, core::quoted(token.key), core::quoted(token.text), made_by_.name)};
+    }
+    return {};
+  }
+
+  [[nodiscard]] Status check_prefix_space(bool there, bool otherwise) const {
+    return check_flag("add_prefix_space", otherwise, there, "a space before every text");
+  }
+
+  [[nodiscard]] bool has_prefix_space() const {
+    const json* const metaspace = part_of_type(pre_tokenizers_, "Metaspace");
+    const std::string_view scheme = text_in(metaspace, "prepend_scheme");
+    return scheme.empty() ? flag_in(metaspace, "add_prefix_space", true) : scheme != "never";
+  }
+
+  [[nodiscard]] Status check_unknown() const {
+    const std::string_view otherwise = made_by_.maker == Maker::kGemma ? "<unk>" : "[UNK]";
+    const TokenByRole wanted = token_by_role(beside_, "unk_token", otherwise);
+    const std::string_view there = text_in(model_, "unk_token");
+    if (!wanted.text) return no_token(wanted, "unk_token");
+    if (*wanted.text == there || says_nothing(wanted.is_said)) return {};
+    return other_token(wanted, "unk_token", fmt::format("the model of tokenizer.json has {}", core::quoted(there)));
+  }
+
+  [[nodiscard]] Status other_token(const TokenByRole& wanted, std::string_view key, const std::string& what) const {
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}: {} is {}, but {}; name the same one, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                    wanted.file, core::quoted(key), core::quoted(*wanted.text), what)};
+  }
+
+  [[nodiscard]] Status no_token(const TokenByRole& wanted, std::string_view key) const {
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}: {} is no token, and {} needs one; name that of tokenizer.json, or set 'tokenizer_class' to "
+                    "'PreTrainedTokenizerFast'",
+                    wanted.file, core::quoted(key), made_by_.name)};
+  }
+
+  // The tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
+  [[nodiscard]] Status check_around(std::string_view before, std::string_view behind) const {
+    const bool is_bert = made_by_.maker == Maker::kBert;
+    const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
+                                                                   {behind, is_bert ? "[SEP]" : "</s>"}};
+    const auto around = tokens_around();
+    if (!around) return {};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const TokenByRole wanted = token_by_role(beside_, roles[i].first, roles[i].second);
+      const std::string& there = (*around)[i];
+      if (!wanted.text) return no_token(wanted, roles[i].first);
+      if (*wanted.text == there || says_nothing(wanted.is_said)) continue;
+      return other_token(
+          wanted, roles[i].first,
+          there.empty()
+              ? fmt::format("tokenizer.json puts no token {} a text", i == 0 ? "before" : "behind")
+              : fmt::format("tokenizer.json puts {} {} a text", core::quoted(there), i == 0 ? "before" : "behind"));
+    }
+    return {};
+  }
+
+  // Nothing where there are others than one before and one behind: their reader knows more.
+  [[nodiscard]] std::optional<std::array<std::string, 2>> tokens_around() const {
+    std::array<std::string, 2> around;
+    const std::vector<const json*> parts = parts_of(post_processor_, "processors");
+    for (const json* const part : parts) {
+      const json* const cls = member(part, "cls");
+      const json* const sep = member(part, "sep");
+      if (cls != nullptr && sep != nullptr) return std::array{first_text(*cls), first_text(*sep)};
+      const json* const single = member(part, "single");
+      if (single == nullptr || !single->is_array()) continue;
+      std::size_t place = 0;
+      for (const json& piece : *single) {
+        if (member(&piece, "Sequence") != nullptr) {
+          place = 1;
+          continue;
+        }
+        if (!around[place].empty()) return std::nullopt;
+        around[place] = text_in(member(&piece, "SpecialToken"), "id");
+      }
+    }
+    return around;
+  }
+
+  static std::string first_text(const json& list) {
+    if (!list.is_array() || list.empty() || !list.front().is_string()) return {};
+    return list.front().get<std::string>();
+  }
+
+  const BesideTokenizerJson& beside_;
+  const json& root_;
+  const json* config_;
+  const MakingClass& made_by_;
+  std::string_view named_in_;
+  const json* model_;
+  const json* normalizer_;
+  const json* pre_tokenizer_;
+  const json* post_processor_;
+  std::vector<const json*> normalizers_;
+  std::vector<const json*> pre_tokenizers_;
+};
+
+bool has_byte_level(const json& root) {
+  return part_of_type(parts_of(member(&root, "pre_tokenizer"), "pretokenizers"), "ByteLevel") != nullptr ||
+         part_of_type(parts_of(member(&root, "decoder"), "decoders"), "ByteLevel") != nullptr;
+}
+
+}  // namespace
+
+Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root) {
+  LB_RETURN_IF_ERROR(check_added_beside(beside, root));
+  take_flags_beside(beside, root);
+  // Of these networks no class is asked.
+  if (beside.network.needs_tokenizer_json) return {};
+  std::string_view named_in = kTokenizerConfigFile;
+  std::string_view name = text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
+  if (name.empty()) {
+    named_in = "config.json";
+    name = text_in(beside.config ? &*beside.config : nullptr, "tokenizer_class");
+  }
+  if (name.empty()) {
+    named_in = {};
+    name = beside.network.tokenizer_class;
+  }
+  if (name.ends_with("Fast")) name.remove_suffix(4);
+  // The reference takes such a file for Llama 3's, whose class is wrong.
+  if (name == "LlamaTokenizer" && has_byte_level(root)) return {};
+  const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);
+  if (found == kMakingClasses.end()) return {};
+  return ClassCheck(beside, root, *found, named_in).check();
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,94 @@
+// The classes of transformers that make a tokenizer's parts anew where there is a tokenizer.json. Internal to
+// beside_tokenizer_json.h. Values of static storage.
+//
+// Source: transformers 5.24.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace latebind::embedding {
+
+// How a class makes its parts anew. Classes that are not listed keep those of tokenizer.json. Of kOther nothing is
+// known here but the model that they make; of kAlone, not even that: they read no tokenizer.json.
+enum class Maker : std::uint8_t {
+  kBert,
+  kMpnet,
+  kRoberta,
+  kGpt2,
+  kQwen2,
+  kGemma,
+  kXlmRoberta,
+  kCamembert,
+  kAlbert,
+  kOther,
+  kAlone,
+};
+
+struct MakingClass {
+  std::string_view name;
+  Maker maker;
+  std::string_view model{};  // the type of model that it makes
+};
+inline constexpr std::array kMakingClasses{
+    MakingClass{"BertTokenizer", Maker::kBert, "WordPiece"},
+    MakingClass{"DistilBertTokenizer", Maker::kBert, "WordPiece"},
+    MakingClass{"ElectraTokenizer", Maker::kBert, "WordPiece"},
+    MakingClass{"LayoutLMTokenizer", Maker::kBert, "WordPiece"},
+    MakingClass{"MPNetTokenizer", Maker::kMpnet, "WordPiece"},
+    MakingClass{"RobertaTokenizer", Maker::kRoberta, "BPE"},
+    MakingClass{"BartTokenizer", Maker::kRoberta, "BPE"},
+    MakingClass{"LEDTokenizer", Maker::kRoberta, "BPE"},
+    MakingClass{"LongformerTokenizer", Maker::kRoberta, "BPE"},
+    MakingClass{"GPT2Tokenizer", Maker::kGpt2, "BPE"},
+    MakingClass{"Qwen2Tokenizer", Maker::kQwen2, "BPE"},
+    MakingClass{"GemmaTokenizer", Maker::kGemma, "BPE"},
+    MakingClass{"XLMRobertaTokenizer", Maker::kXlmRoberta, "Unigram"},
+    MakingClass{"CamembertTokenizer", Maker::kCamembert, "Unigram"},
+    MakingClass{"AlbertTokenizer", Maker::kAlbert, "Unigram"},
+    MakingClass{"CLIPTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"CohereTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"DebertaTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"GPTNeoXTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"HerbertTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"LlamaTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"NllbTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"OpenAIGPTTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"WhisperTokenizer", Maker::kOther, "BPE"},
+    MakingClass{"BarthezTokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"DebertaV2Tokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"MBartTokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"PegasusTokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"RemBertTokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"T5Tokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"XLNetTokenizer", Maker::kOther, "Unigram"},
+    MakingClass{"BertJapaneseTokenizer", Maker::kAlone},
+    MakingClass{"FunnelTokenizer", Maker::kAlone},
+};
+
+// Tokens that a class adds where no file says otherwise, and which those of other families lack.
+struct RoleDefault {
+  std::string_view key;
+  std::string_view text;
+};
+[[nodiscard]] inline std::span<const RoleDefault> tokens_of_class(Maker maker) {
+  static constexpr std::array<RoleDefault, 5> kOfBert{{{"unk_token", "[UNK]"},
+                                                       {"sep_token", "[SEP]"},
+                                                       {"pad_token", "[PAD]"},
+                                                       {"cls_token", "[CLS]"},
+                                                       {"mask_token", "[MASK]"}}};
+  static constexpr std::array<RoleDefault, 7> kOfMpnet{{{"bos_token", "<s>"},
+                                                        {"eos_token", "</s>"},
+                                                        {"sep_token", "</s>"},
+                                                        {"cls_token", "<s>"},
+                                                        {"unk_token", "[UNK]"},
+                                                        {"pad_token", "<pad>"},
+                                                        {"mask_token", "<mask>"}}};
+  if (maker == Maker::kBert) return kOfBert;
+  if (maker == Maker::kMpnet) return kOfMpnet;
+  return {};
+}
+
+}  // namespace latebind::embedding

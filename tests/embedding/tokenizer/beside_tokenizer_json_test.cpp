@@ -1,0 +1,245 @@
+#include "embedding/tokenizer/vocabulary_files/beside_tokenizer_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string_view>
+
+namespace latebind::embedding {
+namespace {
+
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+json bert_file() {
+  return json::parse(R"({
+    "added_tokens": [{"id": 0, "content": "[PAD]"}, {"id": 1, "content": "[UNK]"}, {"id": 2, "content": "[CLS]"},
+                     {"id": 3, "content": "[SEP]"}, {"id": 4, "content": "[MASK]"}],
+    "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+                   "lowercase": true},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}]},
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": true}})");
+}
+
+json roberta_file() {
+  return json::parse(R"({
+    "added_tokens": [{"content": "<s>"}, {"content": "</s>"}, {"content": "<pad>"}, {"content": "<unk>"},
+                     {"content": "<mask>"}],
+    "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
+    "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0]},
+    "model": {"type": "BPE", "vocab": true, "merges": true}})");
+}
+
+json xlm_roberta_file() {
+  json file = roberta_file();
+  file["normalizer"] = {{"type", "Precompiled"}};
+  file["pre_tokenizer"] = json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+      {"type": "Metaspace", "replacement": "▁", "add_prefix_space": true}]})");
+  file["post_processor"] = json::parse(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
+      {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "</s>"}}]})");
+  file["model"] = {{"type", "Unigram"}};
+  return file;
+}
+
+json qwen_file() {
+  return json::parse(R"({
+    "added_tokens": [{"content": "<|endoftext|>"}, {"content": "<|im_start|>"}, {"content": "<|im_end|>"}],
+    "normalizer": {"type": "NFC"},
+    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split"},
+        {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
+    "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}, {"type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "<|endoftext|>"}}]}]},
+    "model": {"type": "BPE"}})");
+}
+
+json gemma_file() {
+  return json::parse(R"({
+    "added_tokens": [{"content": "<pad>"}, {"content": "<eos>"}, {"content": "<bos>"}, {"content": "<unk>"},
+                     {"content": "<mask>"}, {"content": "<image_soft_token>"}, {"content": "<start_of_image>"}],
+    "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    "pre_tokenizer": {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious"},
+    "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<bos>"}},
+        {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "<eos>"}}]},
+    "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}})");
+}
+
+// `texts`: tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as there are any.
+Status check(const json& file, std::initializer_list<std::string_view> texts, const TokenizerOfNetwork& network = {}) {
+  BesideTokenizerJson beside{.network = network};
+  std::optional<json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map, &beside.added_tokens};
+  std::size_t i = 0;
+  for (const std::string_view text : texts) {
+    if (!text.empty()) *slots[i] = json::parse(text);
+    ++i;
+  }
+  json root = file;
+  return take_beside_tokenizer_json(beside, root);
+}
+
+void expect_refused(const json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
+  const Status status = check(file, texts);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported) << part << ": " << status.to_string();
+  EXPECT_THAT(status.to_string(), HasSubstr(part));
+}
+
+// As they are on the hub.
+TEST(BesideTokenizerJsonTest, UsualFoldersPass) {
+  EXPECT_TRUE(check(bert_file(), {}).ok());
+  const auto passes = [](const json& file, std::initializer_list<std::string_view> texts) {
+    const Status status = check(file, texts);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  };
+  passes(bert_file(), {R"({"do_lower_case": true, "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+      "cls_token": "[CLS]", "mask_token": "[MASK]", "tokenize_chinese_chars": true, "strip_accents": null,
+      "name_or_path": "nreimers/MiniLM-L6-H384-uncased", "do_basic_tokenize": true, "never_split": null,
+      "tokenizer_class": "BertTokenizer", "model_max_length": 512})",
+                       R"({"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]",
+      "mask_token": "[MASK]"})"});
+  passes(bert_file(), {R"({"added_tokens_decoder": {"0": {"content": "[PAD]", "lstrip": false, "normalized": false,
+      "rstrip": false, "single_word": false, "special": true}, "2": {"content": "[CLS]"}}, "clean_up_tokenization_spaces":
+      true, "additional_special_tokens": [], "extra_special_tokens": {}, "tokenizer_class": "DistilBertTokenizer"})"});
+  passes(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": false})"});
+  passes(roberta_file(), {R"({"unk_token": {"content": "<unk>", "__type": "AddedToken"}, "add_prefix_space": false,
+      "errors": "replace", "trim_offsets": true, "tokenizer_class": "RobertaTokenizer"})",
+                          R"({"bos_token": "<s>", "mask_token": {"content": "<mask>", "lstrip": true}})"});
+  passes(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizerFast", "bos_token": "<s>", "eos_token": "</s>",
+      "sp_model_kwargs": {}})"});
+  passes(qwen_file(), {R"({"add_bos_token": false, "add_prefix_space": false, "additional_special_tokens":
+      ["<|im_start|>", "<|im_end|>"], "bos_token": null, "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>",
+      "unk_token": null, "split_special_tokens": false, "tokenizer_class": "Qwen2Tokenizer"})",
+                       "", R"({"<|im_end|>": 151645, "<|im_start|>": 151644})"});
+  passes(gemma_file(), {R"({"add_bos_token": true, "add_eos_token": true, "boi_token": "<start_of_image>", "bos_token":
+      "<bos>", "eos_token": "<eos>", "extra_special_tokens": {"image_token": "<image_soft_token>"}, "unk_token": "<unk>",
+      "use_default_system_prompt": false, "tokenizer_class": "GemmaTokenizerFast"})"});
+}
+
+TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
+  const std::string_view of_bert = R"({"tokenizer_class": "BertTokenizer", )";
+  const auto with = [&](std::string_view rest) { return std::string(of_bert) + std::string(rest) + "}"; };
+  expect_refused(bert_file(), {with(R"("do_lower_case": false)")},
+                 "tokenizer_config.json: 'do_lower_case' is false, but tokenizer.json is with lower case; set it to "
+                 "true, or 'tokenizer_class' to 'PreTrainedTokenizerFast'");
+  expect_refused(bert_file(), {with(R"("strip_accents": false)")}, "'strip_accents' is false");
+  expect_refused(bert_file(), {with(R"("tokenize_chinese_chars": false)")}, "'tokenize_chinese_chars' is false");
+  expect_refused(bert_file(), {with(R"("unk_token": "[MASK]")")}, "'unk_token' is '[MASK]', but the model");
+  json cased = bert_file();
+  cased["normalizer"]["lowercase"] = false;
+  expect_refused(
+      cased, {R"({"tokenizer_class": "BertTokenizer"})"},
+      "'do_lower_case' is missing, which is true to BertTokenizer, but tokenizer.json is without lower case");
+  EXPECT_TRUE(check(cased, {with(R"("do_lower_case": false)")}).ok());
+  expect_refused(roberta_file(), {R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})"},
+                 "'add_prefix_space' is true, but tokenizer.json is without a space before every text");
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "add_prefix_space": false})"},
+                 "'add_prefix_space' is false");
+}
+
+TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
+  expect_refused(
+      bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"},
+      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which makes its tokens by other rules "
+      "than tokenizer.json: the model is 'WordPiece' there, and not BPE; with 'PreTrainedTokenizerFast' "
+      "tokenizer.json alone counts");
+  expect_refused(
+      bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
+      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is no added token of tokenizer.json");
+  expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
+  expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
+  EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
+  expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
+  expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
+  expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
+  json short_words = bert_file();
+  short_words["model"]["max_input_chars_per_word"] = 5U;
+  expect_refused(short_words, {R"({"tokenizer_class": "BertTokenizer"})"}, "'max_input_chars_per_word' is 5 there");
+  json raw = bert_file();
+  raw["normalizer"]["clean_text"] = false;
+  expect_refused(raw, {R"({"tokenizer_class": "BertTokenizer"})"}, "'clean_text' is false there");
+  json plain = bert_file();
+  plain["normalizer"] = {{"type", "Lowercase"}};
+  expect_refused(plain, {R"({"tokenizer_class": "BertTokenizerFast"})"}, "'normalizer' is 'Lowercase' there");
+  EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}).ok());
+  EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "OneOfTheirOwn"})"}).ok());
+}
+
+// Of a network whose class is known without a file, what files say counts, and nothing else.
+TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsForWhatIsSaid) {
+  const TokenizerOfNetwork mpnet{.tokenizer_class = "MPNetTokenizer"};
+  EXPECT_TRUE(check(bert_file(), {}, mpnet).ok());
+  EXPECT_TRUE(check(bert_file(), {}, {.tokenizer_class = "RobertaTokenizer"}).ok());
+  EXPECT_FALSE(check(bert_file(), {R"({"do_lower_case": false})"}, mpnet).ok());
+  EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
+  BesideTokenizerJson by_config{.config = json{{"tokenizer_class", "RobertaTokenizer"}}};
+  json root = bert_file();
+  EXPECT_THAT(take_beside_tokenizer_json(by_config, root).to_string(), HasSubstr("config.json: 'tokenizer_class'"));
+}
+
+TEST(BesideTokenizerJsonTest, RefusesTokensThatTheFileLacks) {
+  constexpr std::string_view kNew = "names '<extra>', which is no added token of tokenizer.json";
+  for (const std::string_view text : {
+           R"({"additional_special_tokens": ["<extra>"]})",
+           R"({"extra_special_tokens": ["[PAD]", "<extra>"]})",
+           R"({"extra_special_tokens": {"image_token": "<extra>"}})",
+           R"({"image_token": "<extra>"})",
+           R"({"mask_token": {"__type": "AddedToken", "content": "<extra>"}})",
+           R"({"added_tokens_decoder": {"30522": {"content": "<extra>"}}})",
+       })
+    expect_refused(bert_file(), {text}, kNew);
+  for (const std::string_view text :
+       {R"({"cls_token": "<extra>"})", R"({"additional_special_tokens": ["<extra>"]})",
+        R"({"mask_token": {"content": "<extra>"}})", R"({"extra_special_tokens": [{"content": "<extra>"}]})"})
+    expect_refused(bert_file(), {"", text}, "special_tokens_map.json: ");
+  expect_refused(bert_file(), {"", "", R"({"<extra>": 5})"}, "added_tokens.json: 'its list' names '<extra>'");
+  // The companions count where tokenizer_config.json has no decoder.
+  const std::string_view decoder = R"({"added_tokens_decoder": {"2": {"content": "[CLS]"}}})";
+  EXPECT_TRUE(check(bert_file(), {decoder, R"({"cls_token": "<extra>"})", R"({"<extra>": 5})"}).ok());
+  // And before it.
+  EXPECT_TRUE(check(bert_file(), {R"({"cls_token": "<extra>"})", R"({"cls_token": "[CLS]"})"}).ok());
+}
+
+TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemThere) {
+  const std::string_view map = R"({"cls_token": "[MASK]"})";
+  expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer"})", map},
+                 "special_tokens_map.json: 'cls_token' is '[MASK]', but tokenizer.json puts '[CLS]' before a text");
+  EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
+  expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
+                 "'sep_token' is no token, and BertTokenizer needs one");
+  json bare = bert_file();
+  bare["post_processor"] = nullptr;
+  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
+                 "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
+}
+
+// As the reference: its own flags count, and those that are missing are false, or the opposite of "special".
+TEST(BesideTokenizerJsonTest, AddedTokensHaveTheFlagsOfTheDecoder) {
+  const BesideTokenizerJson beside{.tokenizer_config = json::parse(R"({"added_tokens_decoder": {
+      "4": {"content": "[MASK]", "lstrip": true, "normalized": true, "special": true},
+      "9": {"content": "[CLS]", "special": true}, "3": {"content": "[SEP]"}}})")};
+  json root = bert_file();
+  for (json& token : root["added_tokens"])
+    token["rstrip"] = true;
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
+  const json& tokens = root["added_tokens"];
+  EXPECT_EQ(tokens[4], json::parse(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
+                                       "single_word": false, "normalized": true})"));
+  EXPECT_FALSE(tokens[2]["normalized"].get<bool>());
+  EXPECT_TRUE(tokens[3]["normalized"].get<bool>());
+  EXPECT_TRUE(tokens[0]["rstrip"].get<bool>()) << "of which nothing is said";
+}
+
+TEST(BesideTokenizerJsonTest, DamagedFilesAreLeftToTheirReaders) {
+  for (const std::string_view file : {R"({})", R"({"added_tokens": 1, "normalizer": [], "pre_tokenizer": 3})",
+                                      R"({"post_processor": {"single": [1, {"SpecialToken": 4}]}, "model": []})"})
+    for (const std::string_view text : {R"({"tokenizer_class": 5, "extra_special_tokens": 3, "cls_token": {}})",
+                                        R"({"added_tokens_decoder": [1, {}]})"})
+      EXPECT_TRUE(check(json::parse(file), {text, R"({"cls_token": 5})", "[]"}).ok()) << file << text;
+}
+
+}  // namespace
+}  // namespace latebind::embedding
