@@ -21,6 +21,7 @@
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/small_file.h"
 #include "core/platform/open_files.h"
+#include "core/platform/process_end.h"
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/system_info.h"
@@ -272,6 +273,9 @@ Exit serve(const ServeArguments& options) {
   manager.stopping();
   ready_file.remove();
   if (!options.quiet) note("ending: requests that were accepted are finished first");
+  // Nothing holds up the end: not a vendor's library, nor an error stream that nobody reads.
+  constexpr std::chrono::seconds kForTheRest{15};
+  platform::end_program_within(runtime->settings.drain_timeout + kForTheRest, static_cast<int>(Exit::kGood));
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
   return Exit::kGood;
 }

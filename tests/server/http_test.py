@@ -1,5 +1,6 @@
 """The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -7,7 +8,9 @@ import signal
 import socket
 import ssl
 import stat
+import struct
 import subprocess
+import termios
 import threading
 import time
 
@@ -784,6 +787,7 @@ def test_a_key_file_may_begin_with_a_byte_order_mark_and_must_be_text(tmp_path):
 def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
     ready = tmp_path / "ready"
     reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
     process = subprocess.Popen([PROGRAM, "serve", "--model", TINY, "--listen", "127.0.0.1:0", "--ready-file", ready],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer,
                                env=os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")})
@@ -795,6 +799,8 @@ def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
             connection.request("GET", "/v1/models")
             assert connection.getresponse().read()
         connection.close()
+        waiting = struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+        assert waiting > 4096 - 200, waiting  # it is full: a line waits for its reader
         process.send_signal(signal.SIGTERM)
         assert process.wait(LIMIT) == 0
     finally:
