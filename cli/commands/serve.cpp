@@ -209,6 +209,8 @@ void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel&
 }
 
 Exit serve(const ServeArguments& options) {
+  // First of all: SIGHUP ends nothing from here on.
+  Wishes wishes;
   // Before there is another thread: both take what they read out of the environment.
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
@@ -258,7 +260,6 @@ Exit serve(const ServeArguments& options) {
   for (const std::string& warning : daemon.warnings())
     note("warning: " + warning);
 
-  Wishes wishes;
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
   if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
