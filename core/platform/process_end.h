@@ -17,8 +17,9 @@ void call_at_exit(void (*action)()) noexcept;
 // that it has opened.
 [[noreturn]] void end_program(int code) noexcept;
 
-// For programs: unless the process has ended by then, it ends with this code once the time has passed, whatever it waits
-// for, without what exit() would do and without what streams still hold. Not at all where there is no thread for it.
+// For programs: unless the process has ended by then, it ends with this code once the time has passed, whatever it
+// waits for, without what exit() would do and without what streams still hold. Not at all where there is no thread for
+// it.
 void end_program_within(std::chrono::milliseconds time, int code) noexcept;
 
 }  // namespace latebind::platform

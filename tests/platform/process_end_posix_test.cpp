@@ -1,6 +1,4 @@
 // The end of a process, tried on children.
-#include "core/platform/process_end.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "core/platform/process_end.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::platform {
