@@ -64,7 +64,7 @@ TEST_F(AccessTest, AKeyHasNoBlank) {
 }
 
 TEST_F(AccessTest, TheFileIsUtf8Text) {
-  for (const std::string text : {std::string("good\n\xff\n"), std::string("good\nb\0d\n", 9), std::string("\xc3\n")}) {
+  for (const std::string& text : {std::string("good\n\xff\n"), std::string("good\nb\0d\n", 9), std::string("\xc3\n")}) {
     write(text);
     const auto keys = Access(file_.string(), {}).load_keys();
     ASSERT_FALSE(keys.ok()) << text;

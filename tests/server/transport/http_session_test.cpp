@@ -406,11 +406,11 @@ TEST_F(HttpSessionTest, AClientThatHasEndedItsDirectionHasItsAnswer) {
   holds_ = true;
   send(kGet);
   end();
+  EXPECT_FALSE(held_[0]->gone().is_requested());
   echo(*held_[0]);
   run();
   EXPECT_THAT(client_->received,
               AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nConnection: close\r\n"), EndsWith("<GET /a? >")));
-  EXPECT_FALSE(held_[0]->gone().is_requested());
   EXPECT_TRUE(client_->server_has_ended);
   EXPECT_EQ(ended_, 1U);
 }
