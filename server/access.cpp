@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "core/platform/digest.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
 #include "core/text/quote.h"
+#include "core/text/utf8.h"
 
 namespace latebind::server {
 
@@ -57,7 +59,48 @@ std::string_view key_of(const HttpRequest& request) {
   return is_bearer ? trimmed(authorization.substr(kBearer.size())) : request.header("x-api-key");
 }
 
+// Of the one form in which browsers write an origin.
+bool is_host(std::string_view host) {
+  if (host.starts_with('[')) {
+    return host.size() > 2 && host.ends_with(']') &&
+           host.substr(1, host.size() - 2).find_first_not_of("0123456789abcdef:.") == std::string_view::npos;
+  }
+  return !host.empty() && host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-._~") == std::string_view::npos;
+}
+
+bool is_port(std::string_view port, std::string_view scheme) {
+  unsigned number = 0;
+  const auto [stop, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  const unsigned left_out = scheme == "https" ? 443 : scheme == "http" ? 80 : 0;
+  return error == std::errc() && stop == port.data() + port.size() && port.front() != '0' && number <= 65535 &&
+         number != left_out;
+}
+
+bool is_origin(std::string_view text) {
+  const std::size_t mark = text.find("://");
+  if (mark == std::string_view::npos) return false;
+  const std::string_view scheme = text.substr(0, mark);
+  if (scheme.empty() || scheme.front() < 'a' || scheme.front() > 'z' ||
+      scheme.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.") != std::string_view::npos) {
+    return false;
+  }
+  const std::string_view rest = text.substr(mark + 3);
+  const std::size_t colon = rest.find(':', rest.starts_with('[') ? std::min(rest.find(']'), rest.size()) : 0);
+  if (colon == std::string_view::npos) return is_host(rest);
+  return is_host(rest.substr(0, colon)) && colon + 1 < rest.size() && is_port(rest.substr(colon + 1), scheme);
+}
+
 }  // namespace
+
+Status check_origin(std::string_view origin) {
+  if (origin == "*" || origin == "null" || is_origin(origin)) return {};
+  return Status(
+      StatusCode::kInvalidArgument,
+      fmt::format("--cors-origin {}: no browser sends such an origin; it is scheme://host or scheme://host:port "
+                  "in small letters, without a path or a / at the end and without the scheme's own port, such "
+                  "as https://example.org; or * for every page",
+                  core::quoted(origin)));
+}
 
 Access::Access(std::string key_file, std::vector<std::string> origins)
     : key_file_(std::move(key_file)), origins_(std::move(origins)) {}
@@ -69,7 +112,7 @@ core::Result<Access::Keys> Access::load_keys() const {
   std::string_view text = file;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (text.find('\0') != std::string_view::npos) {
+  if (text.find('\0') != std::string_view::npos || core::find_invalid_utf8(text)) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));
   }

@@ -14,6 +14,9 @@
 
 namespace latebind::server {
 
+// The error of what no browser ever sends as the origin of a page, and is not * either.
+[[nodiscard]] core::Status check_origin(std::string_view origin);
+
 class Access {
  public:
   // `key_file` empty: no key is wanted.

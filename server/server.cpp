@@ -332,6 +332,8 @@ Status Server::check(const app::Settings& settings) {
   }
   for (const std::string& text : settings.listen)
     LB_RETURN_IF_ERROR(ListenAddress::parse(text).status());
+  for (const std::string& origin : settings.cors_origins)
+    LB_RETURN_IF_ERROR(check_origin(origin));
   if (!settings.otlp_endpoint.empty()) return TraceExporter::check(settings.otlp_endpoint);
   return {};
 }
@@ -454,7 +456,8 @@ void Server::log_requests(bool wanted) {
 bool Server::drain(milliseconds time) {
   state_->service->set_ending();
   state_->http->stop_accepting();
-  return state_->http->wait_until_idle(steady_clock::now() + time);
+  // A connection whose answer is written may still wait for its client to take note of the end.
+  return state_->http->wait_until_idle(steady_clock::now() + time) || state_->http->requests_at_work() == 0;
 }
 
 }  // namespace latebind::server

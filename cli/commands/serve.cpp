@@ -22,6 +22,7 @@
 #include "core/platform/files/small_file.h"
 #include "core/platform/freed_memory.h"
 #include "core/platform/open_files.h"
+#include "core/platform/process_end.h"
 #include "core/platform/service_manager.h"
 #include "core/platform/signal_watch.h"
 #include "core/platform/system_info.h"
@@ -238,6 +239,8 @@ void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel&
 }
 
 Exit serve(const ServeArguments& options) {
+  // First of all: SIGHUP ends nothing from here on.
+  Wishes wishes;
   // Before there is another thread: both take what they read out of the environment.
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
@@ -287,7 +290,6 @@ Exit serve(const ServeArguments& options) {
   for (const std::string& warning : daemon.warnings())
     note("warning: " + warning);
 
-  Wishes wishes;
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
   // What computes is made by this thread; what answers was made before.
@@ -304,6 +306,9 @@ Exit serve(const ServeArguments& options) {
   manager.stopping();
   ready_file.remove();
   if (!options.quiet) note("ending: requests that were accepted are finished first");
+  // Nothing holds up the end: not a vendor's library, nor an error stream that nobody reads.
+  constexpr std::chrono::seconds kForTheRest{15};
+  platform::end_program_within(runtime->settings.drain_timeout + kForTheRest, static_cast<int>(Exit::kGood));
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
   return Exit::kGood;
 }

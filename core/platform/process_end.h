@@ -1,6 +1,8 @@
 // The end of the process. Any thread.
 #pragma once
 
+#include <chrono>
+
 namespace latebind::platform {
 
 // True on the thread that main() runs on, whose end is that of the process. False where the system has ended the other
@@ -14,5 +16,10 @@ void call_at_exit(void (*action)()) noexcept;
 // For programs: flushes the C library's streams, and ends the process without what exit() would do in the libraries
 // that it has opened.
 [[noreturn]] void end_program(int code) noexcept;
+
+// For programs: unless the process has ended by then, it ends with this code once the time has passed, whatever it
+// waits for, without what exit() would do and without what streams still hold. Not at all where there is no thread for
+// it.
+void end_program_within(std::chrono::milliseconds time, int code) noexcept;
 
 }  // namespace latebind::platform

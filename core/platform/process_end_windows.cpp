@@ -1,6 +1,9 @@
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <thread>
 
+#include "core/platform/detached_thread.h"
 #include "core/platform/process_end.h"
 #include "core/platform/windows_error.h"
 
@@ -19,6 +22,17 @@ void end_program(int code) noexcept {
   // Nor are the libraries told: one of the ended threads may have held a lock of theirs.
   ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(code));
   std::abort();
+}
+
+void end_program_within(std::chrono::milliseconds time, int code) noexcept {
+  try {
+    run_detached([time, code] {
+      std::this_thread::sleep_for(time);
+      ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(code));
+    });
+  } catch (const std::exception&) {
+    // No thread.
+  }
 }
 
 }  // namespace latebind::platform

@@ -18,6 +18,7 @@ namespace latebind::platform {
 void prepare_program();
 
 // Writes UTF-8 to the error stream at once, whole characters even on a Windows console. What cannot be written is lost.
+// Waits for a reader that is slow; exit() by another thread does not wait with it, except on Windows.
 void write_to_error_stream(std::string_view text);
 
 // True when the error stream is a terminal.

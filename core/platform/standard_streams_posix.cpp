@@ -16,9 +16,14 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
 // Terminals are UTF-8 here, and the loader never looks into the current folder.
 void prepare_program() {}
 
+// Not through stdio: who waits for a reader in there has a lock that exit() wants.
 void write_to_error_stream(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 bool error_stream_is_terminal() {

@@ -29,12 +29,14 @@ struct EmbedBody {
   bool truncate = true;
   std::size_t dimensions = 0;
   embedding::TextRole role = embedding::TextRole::kUnsaid;
+  std::optional<std::string> prompt_name;
 };
 
 struct EmbeddingsBody {
   std::string model;
   std::string prompt;
   embedding::TextRole role = embedding::TextRole::kUnsaid;
+  std::optional<std::string> prompt_name;
 };
 
 struct ShowBody {
@@ -102,6 +104,7 @@ constexpr std::array kEmbed{
         },
         [](const JsonValue& value, EmbedBody& body) { return read_size(value, 0, kDimensionsMax, body.dimensions); }},
     kRole<EmbedBody>,
+    kPromptName<EmbedBody>,
     Member<EmbedBody>{"options", false, ignored_schema, ignore<EmbedBody>},
     Member<EmbedBody>{"keep_alive", false, ignored_schema, ignore<EmbedBody>},
 };
@@ -112,6 +115,7 @@ constexpr std::array kEmbeddings{
                            [] { return typed_schema("string", "The text; an empty one has no vector."); },
                            [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
     kRole<EmbeddingsBody>,
+    kPromptName<EmbeddingsBody>,
     Member<EmbeddingsBody>{"options", false, ignored_schema, ignore<EmbeddingsBody>},
     Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
 };
@@ -208,6 +212,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   call.truncate = body.truncate;
   call.dimensions = body.dimensions;
   call.role = body.role;
+  call.prompt_name = std::move(body.prompt_name);
   service.embed(exchange, std::move(call), [exchange, name = std::move(body.model)](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     const auto total = steady_clock::now() - exchange->record().arrived;
@@ -227,6 +232,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
   call.role = body.role;
+  call.prompt_name = std::move(body.prompt_name);
   service.embed(exchange, std::move(call), [exchange](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, ollama_protocol(), *refusal);
     std::string text = R"({"embedding":)";

@@ -24,6 +24,7 @@ struct EmbeddingsBody {
   bool is_base64 = false;
   std::size_t dimensions = 0;
   embedding::TextRole role = embedding::TextRole::kUnsaid;
+  std::optional<std::string> prompt_name;
 };
 
 // An id beyond the range is unknown to every model.
@@ -119,6 +120,7 @@ constexpr std::array kEmbeddings{
                              return read_size(value, 1, std::size_t{1} << 20U, body.dimensions);
                            }},
     kRole<EmbeddingsBody>,
+    kPromptName<EmbeddingsBody>,
     Member<EmbeddingsBody>{"user", false, [] { return typed_schema("string", "Ignored."); },
                            [](const JsonValue& value, EmbeddingsBody& /*body*/) {
                              std::string ignored;
@@ -210,6 +212,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   call.too_many = body.limit.too_many;
   call.dimensions = body.dimensions;
   call.role = body.role;
+  call.prompt_name = std::move(body.prompt_name);
   service.embed(exchange, std::move(call), [exchange, is_base64 = body.is_base64](Outcome<Vectors> outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, openai_protocol(), *refusal);
     answer_text(*exchange, embeddings_text(std::get<Vectors>(outcome), is_base64));

@@ -13,6 +13,11 @@ app::Json no_role_schema() {
   return typed_schema("null", "Refused: the other members say what each text is.");
 }
 
+app::Json prompt_name_schema() {
+  return typed_schema("string",
+                      "The prompt of the model that is put before every text; empty: none, null: the model's default.");
+}
+
 Problem read_role(const JsonValue& value, embedding::TextRole& role) {
   std::string word;
   static_cast<void>(read_text(value, word));

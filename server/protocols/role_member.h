@@ -1,4 +1,5 @@
-// A member of the bodies of several protocols, none of whose originals has it: what the texts are.
+// Members of the bodies of several protocols: what the texts are, which none of the originals has, and which of the
+// model's prompts is put before them.
 #pragma once
 
 #include <string>
@@ -14,6 +15,13 @@ namespace latebind::server {
 template <class Body>
 constexpr Member<Body> kRole{"role", false, role_schema,
                              [](const JsonValue& value, Body& body) { return read_role(value, body.role); }};
+
+[[nodiscard]] app::Json prompt_name_schema();
+
+template <class Body>
+constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
+                                     return read_text(value, body.prompt_name.emplace());
+                                   }};
 
 // Where the request says by its members which text is the query, or pairs have no roles.
 [[nodiscard]] app::Json no_role_schema();

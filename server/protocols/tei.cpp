@@ -288,11 +288,6 @@ Json id_schema() {
   return id;
 }
 
-Json prompt_name_schema() {
-  return typed_schema("string",
-                      "The prompt of the model that is put before every text; empty: none, null: the model's default.");
-}
-
 }  // namespace tei
 
 const Protocol& tei_protocol() {

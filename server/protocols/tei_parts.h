@@ -48,7 +48,6 @@ template <class TextOf>
 [[nodiscard]] app::Json list_schema(app::Json item, std::string_view about = {});
 [[nodiscard]] app::Json some_schema(app::Json item);  // a list with at least one
 [[nodiscard]] app::Json id_schema();
-[[nodiscard]] app::Json prompt_name_schema();
 
 // Members of several bodies.
 template <class Body>

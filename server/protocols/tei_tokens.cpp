@@ -76,9 +76,7 @@ constexpr std::array kTokenize{
     Member<TokenizeBody>{
         "add_special_tokens", false, [] { return special_schema("With the special tokens that every text gets."); },
         [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
-    Member<TokenizeBody>{
-        "prompt_name", false, prompt_name_schema,
-        [](const JsonValue& value, TokenizeBody& body) { return read_text(value, body.prompt_name.emplace()); }},
+    kPromptName<TokenizeBody>,
     kRole<TokenizeBody>,
 };
 

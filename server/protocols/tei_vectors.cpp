@@ -74,11 +74,6 @@ Json inputs_schema() {
   return schema;
 }
 
-template <class Body>
-constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](const JsonValue& value, Body& body) {
-                                     return read_text(value, body.prompt_name.emplace());
-                                   }};
-
 // Of vectors of tokens and of sparse ones: there is one form of them.
 constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
                                kDirection<EmbedBody>, kPromptName<EmbedBody>, kRole<EmbedBody>};

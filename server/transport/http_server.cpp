@@ -198,8 +198,7 @@ void HttpServer::State::accept_last(Listener& listener) {
 void HttpServer::State::end_accepting(Listener& listener) {
   if (!listener.acceptor.is_open()) return;
   accept_last(listener);
-  error_code ignored;
-  listener.acceptor.close(ignored);
+  listener.close();
   const std::lock_guard lock(mutex);
   if (--accepting == 0) idle.notify_all();
 }
@@ -272,7 +271,7 @@ void HttpServer::State::run(asio::io_context& of) {
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOptions& options, Calls calls) {
+core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOptions& options, Calls calls) try {
   auto state = std::make_unique<State>(options);
   state->shared.options = options;
   state->shared.handler = std::move(calls.handler);
@@ -293,6 +292,10 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   for (const ListenAddress& address : options.listen)
     LB_RETURN_IF_ERROR(state->bind(address));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+} catch (const boost::system::system_error& failure) {
+  return Status(StatusCode::kIo, fmt::format("the system has nothing left to serve with: {} (`ulimit -n` says how many "
+                                             "files may be open)",
+                                             failure.code().message()));
 }
 
 HttpServer::~HttpServer() {
@@ -409,6 +412,11 @@ void HttpServer::stop() {
   }
   for (const auto& listener : state_->listeners)
     listener->close();
+}
+
+std::size_t HttpServer::requests_at_work() const {
+  const auto all = state_->all_sessions();
+  return static_cast<std::size_t>(std::ranges::count_if(all, [](const auto& one) { return one->is_at_work(); }));
 }
 
 std::uint64_t HttpServer::held_bytes() const {

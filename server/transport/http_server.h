@@ -100,6 +100,8 @@ class HttpServer {
   void stop_accepting();
   // Until no connection is left; false when the time was up before.
   [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until);
+  // Requests that have begun and are not answered.
+  [[nodiscard]] std::size_t requests_at_work() const;
   // Closes everything and joins the threads.
   void stop();
 

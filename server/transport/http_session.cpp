@@ -38,6 +38,8 @@ constexpr milliseconds kLingerTime{2000};
 constexpr milliseconds kOpeningTime{10'000};
 // When the server ends: for a request that a client has sent already on a connection that seems idle.
 constexpr milliseconds kLastChance{500};
+// From the client's end to the question whether it is still there, which most answers come before.
+constexpr milliseconds kProbeAfter{100};
 constexpr std::ptrdiff_t kHeadersMax = 128;
 // An answer is written in pieces of so many bytes.
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
@@ -170,11 +172,17 @@ void HttpSession::abort() {
   asio::dispatch(stream_->executor(), [self = shared_from_this()] { self->close(); });
 }
 
+bool HttpSession::is_at_work() const {
+  const Phase phase = phase_;
+  return phase == Phase::kHead || phase == Phase::kBody || phase == Phase::kAnswering || phase == Phase::kWriting;
+}
+
 void HttpSession::check_time(steady_clock::time_point now) {
   const auto deadline = deadline_.load(std::memory_order_relaxed);
   if (deadline == 0 || now.time_since_epoch().count() < deadline) return;
   asio::dispatch(stream_->executor(), [self = shared_from_this(), deadline] {
     if (self->deadline_.load(std::memory_order_relaxed) != deadline) return;
+    if (self->phase_ == Phase::kAnswering) return self->probe();
     // Who sends a request too slowly is told; who sends none, or reads none, is not.
     const bool has_begun = self->phase_ == Phase::kHead || self->phase_ == Phase::kBody;
     if (self->is_beyond_limit_ && (has_begun || self->phase_ == Phase::kIdle)) {
@@ -198,7 +206,8 @@ void HttpSession::wait_for_request() {
 }
 
 void HttpSession::read() {
-  if (is_reading_ || has_ended_ || phase_ == Phase::kClosed) return;
+  if (is_reading_ || phase_ == Phase::kClosed) return;
+  if (has_ended_) return on_half_close();
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -229,12 +238,8 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
   if (phase_ == Phase::kClosed) return;
   if (error) {
     has_ended_ = true;
-    if (phase_ == Phase::kAnswering) {
-      if (const auto exchange = exchange_.lock()) exchange->gone().request();
-    }
-    // An answer that is being written may still arrive: a client may have closed its own direction.
-    if (phase_ != Phase::kWriting) close();
-    return;
+    if (phase_ == Phase::kWriting) return;  // it may still arrive, and else the write says so
+    return error == asio::error::eof ? on_half_close() : close();
   }
   end_ += count;
   switch (phase_) {
@@ -454,6 +459,7 @@ void HttpSession::dispatch() {
     request.body = std::move(parser_->parser.get().body());
     closes_ = !parser_->keeps_alive || is_beyond_limit_;
     says_keep_alive_ = parser_->keeps_alive && parser_->parser.get().version() == 10;
+    knows_interim_answers_ = parser_->parser.get().version() == 11;
     parser_.reset();
     is_head_request_ = request.method == "HEAD";
     exchange = std::make_shared<Exchange>(
@@ -479,7 +485,8 @@ void HttpSession::write(HttpResponse response) {
   const auto self = std::exchange(self_, nullptr);
   if (phase_ == Phase::kClosed) return;
   try {
-    closes_ = closes_ || response.close || has_ended_ || shared_.is_ending.load(std::memory_order_relaxed);
+    closes_ = closes_ || response.close || (has_ended_ && begin_ == end_) ||
+              shared_.is_ending.load(std::memory_order_relaxed);
     head_.clear();
     auto out = std::back_inserter(head_);
     fmt::format_to(out, "HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
@@ -512,6 +519,7 @@ void HttpSession::write_body() {
   const std::size_t size = std::min(body_.size() - written_, kWriteBytes);
   const bool is_first = written_ == 0;
   enter(Phase::kWriting, shared_.options.write_time);
+  if (is_probing_) return;  // it goes on behind that
   const auto piece = asio::buffer(body_.data() + written_, size);
   written_ += size;
   stream_->write({is_first ? asio::const_buffer(asio::buffer(head_)) : asio::const_buffer(), piece},
@@ -579,7 +587,6 @@ void HttpSession::go_on() {
   wait_for_request();
   // What has come in the meantime. A read that is in progress goes on behind it.
   if (begin_ < end_) return parse();
-  if (has_ended_) return close();
   read();
 }
 
@@ -606,14 +613,38 @@ void HttpSession::end_with(HttpResponse response) {
   write(std::move(response));
 }
 
+// What is complete is answered. A client that has closed its connection and one that has closed its direction alone, as
+// HTTP allows after the last request, look the same until something is sent (docs/decisions/0118).
+void HttpSession::on_half_close() {
+  if (phase_ == Phase::kWriting) return;
+  if (phase_ != Phase::kAnswering) return close();
+  if (!is_watched_) {
+    is_watched_ = true;
+    stream_->await_reset([weak = weak_from_this()](const error_code& error) {
+      if (const auto self = weak.lock(); self != nullptr && !error) self->close();
+    });
+  }
+  if (knows_interim_answers_ && !is_probing_) enter(Phase::kAnswering, kProbeAfter);
+}
+
+// An answer that every client of HTTP/1.1 passes over. The system of one that has left says so, and then the reset
+// comes.
+void HttpSession::probe() {
+  enter(Phase::kAnswering, milliseconds(0));
+  is_probing_ = true;
+  stream_->write({asio::buffer(kContinue.data(), kContinue.size())},
+                 [self = shared_from_this()](const error_code& error, std::size_t) {
+                   self->is_probing_ = false;
+                   if (error) return self->close();
+                   if (self->phase_ == Phase::kWriting) self->write_body();
+                 });
+}
+
 // A close while bytes of the client are unread would take our answer back: the peer hears of a reset first.
 void HttpSession::linger() {
   enter(Phase::kLingering, kLingerTime);
   begin_ = end_ = 0;
-  stream_->end_writing([self = shared_from_this()](const error_code&) {
-    if (self->has_ended_) return self->close();
-    self->read();
-  });
+  stream_->end_writing([self = shared_from_this()](const error_code&) { self->read(); });
 }
 
 void HttpSession::close() noexcept {

@@ -50,6 +50,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void end_when_idle();
   // Ends now. Any thread.
   void abort();
+  // Whether a request has begun whose answer is not written yet. Any thread.
+  [[nodiscard]] bool is_at_work() const;
   // Ends when its time is up: to be called now and then. Any thread.
   void check_time(std::chrono::steady_clock::time_point now);
 
@@ -85,21 +87,27 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void turn_away();
   void refuse(const Refusal& refusal, unsigned status);
   void end_with(HttpResponse response);
+  // The client sends nothing more: it may have left, or wait for its answer.
+  void on_half_close();
+  void probe();
   void linger();
   void close() noexcept;
 
   const std::unique_ptr<Stream> stream_;
   Shared& shared_;
 
-  Phase phase_ = Phase::kOpening;
+  std::atomic<Phase> phase_{Phase::kOpening};  // written on the executor alone
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what is in the buffer and was not parsed
   std::size_t end_ = 0;
   HeldBytes::Share ahead_;  // of the buffer, where it is large
   bool is_reading_ = false;
-  bool has_ended_ = false;             // nothing more comes
-  bool closes_ = false;                // after this answer
-  bool is_continuing_ = false;         // "100 Continue" is being written
+  bool has_ended_ = false;      // nothing more comes
+  bool closes_ = false;         // after this answer
+  bool is_continuing_ = false;  // "100 Continue" is being written
+  bool is_probing_ = false;     // so is it to a client that may have left; the answer comes behind it
+  bool is_watched_ = false;     // for a reset
+  bool knows_interim_answers_ = false;
   std::shared_ptr<HttpSession> self_;  // while it is answered: then nothing else may hold it
   bool is_head_request_ = false;
   bool says_keep_alive_ = false;

@@ -28,6 +28,8 @@ class PlainStream final : public Stream {
     asio::async_write(socket_, buffers, std::move(done));
   }
 
+  void await_reset(OnDone done) override { await_reset_of(socket_, std::move(done)); }
+
   void end_writing(OnDone done) override {
     error_code error;
     socket_.shutdown(Socket::shutdown_send, error);

@@ -28,11 +28,17 @@ class Stream {
   virtual void read_some(std::span<char> into, OnBytes done) = 0;
   // All of them; they must live until then.
   virtual void write(std::vector<boost::asio::const_buffer> buffers, OnBytes done) = 0;
+  // Once the peer's system says that the connection is no longer there: to what has ended its direction, after
+  // something was written to it. Where this system does not tell that apart from the end of the direction, at once.
+  virtual void await_reset(OnDone done) = 0;
   // Nothing more will be written; the peer learns of it.
   virtual void end_writing(OnDone done) = 0;
   virtual void close() noexcept = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Stream> plain_stream(Stream::Socket socket);
+
+// Stream::await_reset().
+void await_reset_of(Stream::Socket& socket, Stream::OnDone done);
 
 }  // namespace latebind::server

@@ -43,6 +43,8 @@ class TlsStream final : public Stream {
     asio::async_write(stream_, buffers, std::move(done));
   }
 
+  void await_reset(OnDone done) override { await_reset_of(stream_.next_layer(), std::move(done)); }
+
   void end_writing(OnDone done) override {
     has_ended_writing_ = true;
     stream_.async_shutdown(std::move(done));

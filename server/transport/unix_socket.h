@@ -10,7 +10,7 @@
 namespace latebind::server {
 
 // Opens and binds `acceptor`. A socket that nobody listens at any more is replaced; anything else that is there is an
-// error. kUnsupported on Windows.
+// error. kUnsupported on Windows. A signal that ends the program removes the socket (core/platform/files/leftovers.h).
 [[nodiscard]] core::Status listen_at_path(
     const std::string& path, boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>& acceptor);
 

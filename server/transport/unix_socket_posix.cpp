@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/platform/files/folder_lock.h"
+#include "core/platform/files/leftovers.h"
 #include "core/text/quote.h"
 #include "server/transport/unix_socket.h"
 
@@ -19,6 +20,8 @@ using core::StatusCode;
 
 namespace {
 
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+
 // A socket at which nobody listens.
 bool is_left_over(const std::string& path) {
   std::error_code ignored;
@@ -30,9 +33,20 @@ bool is_left_over(const std::string& path) {
   return error == asio::error::connection_refused;
 }
 
+// From here on a signal that ends the process removes it.
+void bind(const std::string& path, const asio::local::stream_protocol::endpoint& endpoint, Acceptor& acceptor,
+          error_code& error) {
+  const auto made = platform::make_leftover([&]() -> core::Result<fs::path> {
+    acceptor.bind(endpoint, error);
+    if (error) return Status(StatusCode::kIo, error.message());
+    return fs::path(path);
+  });
+  static_cast<void>(made);
+}
+
 }  // namespace
 
-Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio::generic::stream_protocol>& acceptor) {
+Status listen_at_path(const std::string& path, Acceptor& acceptor) {
   constexpr std::size_t kPathMax = 107;  // the kernel's
   if (path.size() > kPathMax) {
     return Status(
@@ -48,7 +62,7 @@ Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio:
   const asio::local::stream_protocol::endpoint endpoint(path);
   error_code error;
   acceptor.open(asio::generic::stream_protocol(endpoint.protocol()), error);
-  if (!error) acceptor.bind(endpoint, error);
+  if (!error) bind(path, endpoint, acceptor, error);
   if (!error) {
     // Who may use it is decided by its folder and its group, before anyone can.
     std::error_code ignored;
@@ -57,6 +71,7 @@ Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio:
   }
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
+    platform::drop_leftover(path);
     return Status(error == asio::error::address_in_use ? StatusCode::kBusy : StatusCode::kIo,
                   fmt::format("cannot listen at unix:{}: {}", core::quoted(path), error.message()));
   }
@@ -65,6 +80,7 @@ Status listen_at_path(const std::string& path, asio::basic_socket_acceptor<asio:
 
 void remove_socket_file(const std::string& path) noexcept {
   try {
+    platform::drop_leftover(path);  // another's may be there by now
     const platform::FolderLock lock(fs::path(path).parent_path());
     if (!is_left_over(path)) return;
     std::error_code ignored;

@@ -63,6 +63,56 @@ TEST_F(AccessTest, AKeyHasNoBlank) {
   }
 }
 
+TEST_F(AccessTest, TheFileIsUtf8Text) {
+  for (const std::string& text : {std::string("good\n\xff\n"), std::string("good\nb\0d\n", 9), std::string("\xc3\n")}) {
+    write(text);
+    const auto keys = Access(file_.string(), {}).load_keys();
+    ASSERT_FALSE(keys.ok()) << text;
+    EXPECT_NE(keys.status().message().find("is not UTF-8 text"), std::string::npos) << keys.status().to_string();
+  }
+  write("sch\xc3\xb6n\n");
+  Access access(file_.string(), {});
+  access.use(*access.load_keys());
+  EXPECT_TRUE(access.allows(with("x-api-key", "sch\xc3\xb6n")));
+}
+
+TEST_F(AccessTest, AnOriginIsWhatBrowsersSend) {
+  for (const char* origin :
+       {"*", "null", "https://a.org", "http://localhost:3000", "https://a.org:8443", "http://[::1]:8080",
+        "http://127.0.0.1", "chrome-extension://abcdef", "https://a.org:80"}) {
+    EXPECT_TRUE(check_origin(origin).ok()) << origin;
+  }
+  for (const char* none : {"",
+                           "foo",
+                           "a.org",
+                           "https://a.org/",
+                           "https://",
+                           "https://a.org/page",
+                           "https://A.org",
+                           "HTTPS://a.org",
+                           "https://a.org:443",
+                           "http://a.org:80",
+                           "https://a.org:",
+                           "https://a.org:0",
+                           "https://a.org:65536",
+                           "https://a.org:8443/",
+                           "https://*.a.org",
+                           "https://u@a.org",
+                           "https://a b.org",
+                           "https://m\xc3\xbcller.de",
+                           "http://::1",
+                           "http://[::1",
+                           "http://[::1]:80a0",
+                           "http://[]",
+                           "://a.org",
+                           "https://a.org?x",
+                           "https://a.org:80:80"}) {
+    const auto checked = check_origin(none);
+    ASSERT_FALSE(checked.ok()) << none;
+    EXPECT_NE(checked.message().find("https://example.org"), std::string::npos) << none;
+  }
+}
+
 TEST_F(AccessTest, OnlyKnownOriginsAreAllowed) {
   const Access none("", {});
   EXPECT_FALSE(none.has_origins());

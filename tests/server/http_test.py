@@ -1,6 +1,7 @@
 """The daemon's HTTP, as a stranger meets it: over raw sockets, with good requests and bad ones."""
 
 import contextlib
+import fcntl
 import http.client
 import json
 import os
@@ -8,7 +9,9 @@ import signal
 import socket
 import ssl
 import stat
+import struct
 import subprocess
+import termios
 import threading
 import time
 
@@ -332,6 +335,38 @@ class Busy:
 
 def waiting_texts(daemon):
     return daemon.status()["models"][0]["queue"]["texts"]
+
+
+def test_a_client_may_end_its_direction_and_wait_for_its_answer(tmp_path):
+    path = tmp_path / "s.sock"
+    with Busy(tmp_path, "--listen", f"unix:{path}") as busy:
+        over_tcp, over_unix = busy.daemon.connect(), socket.socket(socket.AF_UNIX)
+        over_unix.settimeout(LIMIT)
+        over_unix.connect(str(path))
+        for one in (over_tcp, over_unix):
+            one.sendall(post(texts("b")))
+            one.shutdown(socket.SHUT_WR)
+            assert one.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # asks whether it is there
+        wait_for(lambda: waiting_texts(busy.daemon) == 2)
+        busy.go_on()
+        for one in (over_tcp, over_unix):
+            assert read_to_end(one).startswith(b"HTTP/1.1 200 ")
+            one.close()
+        assert busy.daemon.exchange(post(texts("b")), end=True).count(b"HTTP/1.1 200 ") == 1
+        assert busy.daemon.exchange(post(texts("b")) + get("/v1/models"), end=True).count(b"HTTP/1.1 200 ") == 2
+        assert " 499 " not in busy.daemon.log()
+
+
+def test_a_client_that_has_left_is_noticed_on_a_unix_socket(tmp_path):
+    path = tmp_path / "s.sock"
+    with Busy(tmp_path, "--listen", f"unix:{path}") as busy:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(path))
+            one.sendall(post(texts("b")))
+            wait_for(lambda: waiting_texts(busy.daemon) == 1)
+        wait_for(lambda: waiting_texts(busy.daemon) == 0)
+        busy.go_on()
+        assert read_answers(busy.first, 1)[0].status == 200
 
 
 def test_texts_of_a_client_that_has_left_leave_the_queue(tmp_path):
@@ -663,6 +698,7 @@ def test_a_port_in_use_is_told_and_leaves_nothing_behind(daemon, tmp_path):
     ["--model", TINY, "--listen", "nowhere"], ["--model", TINY, "--max-body", "x"], ["--model", TINY, "--wrong"],
     ["--model", TINY, "--max-connections", "0"], ["--model", "=x"], [],
     ["--model", TINY, "--log-format", "xml"], ["--model", TINY, "--tls-cert", "x"], ["--model", TINY, "--listen", "::1:80"],
+    ["--model", TINY, "--cors-origin", "https://page.example/"],
     ["--model", TINY, "--otlp-endpoint", "nowhere"], ["--model", TINY, "--max-body", "0"], ["--model", TINY, "--listen="],
 ], ids=lambda arguments: " ".join(map(str, arguments[-2:])))
 def test_wrong_options_are_told(arguments):
@@ -734,9 +770,11 @@ def test_while_it_ends_nobody_new_is_let_in_and_the_accepted_are_answered(tmp_pa
 
 
 def test_a_second_sigterm_ends_it_at_once(tmp_path):
-    with Busy(tmp_path) as busy:
+    path = tmp_path / "s.sock"
+    with Busy(tmp_path, "--listen", f"unix:{path}") as busy:
         busy.daemon.signal(signal.SIGTERM)
         wait_for(lambda: "ending" in busy.daemon.log())
+        wait_for(lambda: not path.exists())
         busy.daemon.signal(signal.SIGTERM)
         assert busy.daemon.process.wait(10) == -signal.SIGTERM
 
@@ -747,6 +785,16 @@ def test_what_does_not_end_in_time_is_told(tmp_path):
         wait_for(lambda: "some requests were not finished" in busy.daemon.log())
         busy.go_on()
         assert busy.daemon.process.wait(LIMIT) == 0
+
+
+def test_what_was_answered_in_time_is_not_told_to_be_unfinished(tmp_path):
+    with Busy(tmp_path, "--drain-timeout-ms", "1000") as busy:
+        busy.daemon.signal(signal.SIGTERM)
+        wait_for(lambda: not busy.daemon.ready_file.exists())
+        busy.go_on()
+        assert read_answers(busy.first, 1)[0].status == 200
+        assert busy.daemon.process.wait(LIMIT) == 0  # its client has not closed the connection
+        assert "not finished" not in busy.daemon.log()
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -840,6 +888,7 @@ def test_a_key_file_may_begin_with_a_byte_order_mark_and_must_be_text(tmp_path):
 def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
     ready = tmp_path / "ready"
     reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
     process = subprocess.Popen([PROGRAM, "serve", "--model", TINY, "--listen", "127.0.0.1:0", "--ready-file", ready],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer,
                                env=os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")})
@@ -851,6 +900,8 @@ def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
             connection.request("GET", "/v1/models")
             assert connection.getresponse().read()
         connection.close()
+        waiting = struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+        assert waiting > 4096 - 200, waiting  # it is full: a line waits for its reader
         process.send_signal(signal.SIGTERM)
         assert process.wait(LIMIT) == 0
     finally:
@@ -861,14 +912,17 @@ def test_an_error_stream_that_nobody_reads_holds_nothing_up(tmp_path):
 
 def test_sigterm_while_a_model_loads_ends_it_at_once(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as hub:  # accepts, and never answers
-        process = subprocess.Popen([PROGRAM, "serve", "--model", "org/name", "--listen", "127.0.0.1:0"],
+        path = tmp_path / "s.sock"
+        process = subprocess.Popen([PROGRAM, "serve", "--model", "org/name", "--listen", f"unix:{path}"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env=os.environ | {"HOME": str(tmp_path), "HF_ENDPOINT": f"http://127.0.0.1:{hub.getsockname()[1]}"})
         try:
             hub.settimeout(LIMIT)
             hub.accept()
+            process.send_signal(signal.SIGHUP)  # is heard when the model is there
             process.send_signal(signal.SIGTERM)
             assert process.wait(LIMIT) == -signal.SIGTERM
+            assert not path.exists()
         finally:
             process.kill()
             process.wait()
@@ -892,6 +946,14 @@ def test_the_ready_file_is_ones_own(tmp_path):
                                daemon.ready_file)
         assert code == 1 and "in use" in said
         assert daemon.ready_file.read_text() == addresses
+
+
+def test_a_host_without_files_left_is_told_so():
+    for files in range(4, 7):
+        done = subprocess.run(["sh", "-c", 'ulimit -n "$1" && shift && exec "$@"', "sh", str(files), PROGRAM, "serve", "--model", TINY,
+                               "--listen", "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              encoding="utf-8", timeout=LIMIT)
+        assert done.returncode == 1 and "Too many open files" in done.stderr and "defect" not in done.stderr, (files, done.stderr)
 
 
 def test_two_models_of_one_name_are_refused_before_they_are_loaded():

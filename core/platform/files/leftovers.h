@@ -1,5 +1,6 @@
-// What this process must not leave behind when a signal ends it: its temporary files and folders. Internal to
-// core/platform except for the two functions for programs. Any thread.
+// What this process must not leave behind when a signal ends it: its temporary files and folders, and its sockets in
+// the file system. Internal to core/platform and to who makes such sockets, except for the two functions for programs.
+// Any thread.
 #pragma once
 
 #include <filesystem>

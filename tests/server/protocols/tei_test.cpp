@@ -153,6 +153,18 @@ TEST_F(TeiTest, TheModelsDefaultPromptIsPutBeforeTextsUnlessARequestNamesAnother
     const json body{{"inputs", "the cat"}, {"prompt_name", none}};
     expect_near(json_of(server.post_json("/embed", body))[0], prompted);
     EXPECT_EQ(json_of(server.post_json("/tokenize", body))[0].size(), 4U);
+    const json openai{{"model", "toy"}, {"input", "the cat"}, {"prompt_name", none}};
+    expect_near(json_of(server.post_json("/v1/embeddings", openai))["data"][0]["embedding"], prompted);
+    expect_near(json_of(server.post_json("/api/embed", openai))["embeddings"][0], prompted);
+    const json older{{"model", "toy"}, {"prompt", "the cat"}, {"prompt_name", none}};
+    EXPECT_EQ(json_of(server.post_json("/api/embeddings", older)),
+              json_of(server.post_json("/api/embeddings", {{"model", "toy"}, {"prompt", "cat"}})));
+  }
+  for (const char* path : {"/v1/embeddings", "/api/embed"}) {
+    const json body{{"model", "toy"}, {"input", "cat"}, {"prompt_name", "other"}};
+    const auto refused = server.post_json(path, body);
+    EXPECT_EQ(refused.status, 400U) << path;
+    EXPECT_NE(refused.body.find("has no prompt 'other'"), std::string::npos) << refused.body;
   }
   // What is ids already has its prompt, or wants none.
   expect_near(json_of(server.post_json("/embed", {{"inputs", {2, 9, 11, 3}}}))[0], prompted);

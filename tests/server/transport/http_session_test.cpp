@@ -89,6 +89,10 @@ class HttpSessionTest : public testing::Test {
     PieceStream::serve(io_, *client_);
     run();
   }
+  void reset() {
+    if (auto done = std::exchange(client_->on_reset, nullptr)) done({});
+    run();
+  }
   void pass(milliseconds time) {
     if (const auto session = session_.lock()) session->check_time(steady_clock::now() + time);
     run();
@@ -374,12 +378,81 @@ TEST_F(HttpSessionTest, AnAnswerHasTheTimeThatItNeeds) {
 TEST_F(HttpSessionTest, AClientThatLeavesIsNoticedWhileItsRequestIsAnswered) {
   holds_ = true;
   send(kGet);
-  EXPECT_FALSE(held_[0]->gone().is_requested());
   end();
+  EXPECT_FALSE(held_[0]->gone().is_requested());  // it may wait for its answer
+  EXPECT_EQ(client_->received, "");
+  pass(milliseconds(200));
+  EXPECT_EQ(client_->received, "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_FALSE(held_[0]->gone().is_requested());
+  reset();
   EXPECT_TRUE(held_[0]->gone().is_requested());
   echo(*held_[0]);
   run();
+  EXPECT_EQ(client_->received, "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(ended_, 1U);
+}
+
+TEST_F(HttpSessionTest, AClientThatIsResetIsGoneAtOnce) {
+  holds_ = true;
+  send(kGet);
+  client_->end_error = boost::asio::error::connection_reset;
+  end();
+  EXPECT_TRUE(held_[0]->gone().is_requested());
   EXPECT_EQ(client_->received, "");
+  EXPECT_EQ(ended_, 1U);
+}
+
+TEST_F(HttpSessionTest, AClientThatHasEndedItsDirectionHasItsAnswer) {
+  holds_ = true;
+  send(kGet);
+  end();
+  EXPECT_FALSE(held_[0]->gone().is_requested());
+  echo(*held_[0]);
+  run();
+  EXPECT_THAT(client_->received,
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nConnection: close\r\n"), EndsWith("<GET /a? >")));
+  EXPECT_TRUE(client_->server_has_ended);
+  EXPECT_EQ(ended_, 1U);
+}
+
+TEST_F(HttpSessionTest, AnAnswerComesBehindTheQuestionWhetherItsClientIsThere) {
+  holds_ = true;
+  send(kGet);
+  end();
+  client_->holds_writes = true;
+  pass(milliseconds(200));
+  echo(*held_[0]);
+  run();
+  EXPECT_EQ(client_->received, "HTTP/1.1 100 Continue\r\n\r\n");
+  client_->let_write(io_);
+  run();
+  EXPECT_THAT(client_->received,
+              AllOf(StartsWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 "), EndsWith("<GET /a? >")));
+  EXPECT_EQ(ended_, 1U);
+}
+
+TEST_F(HttpSessionTest, AClientOfHttpOneZeroIsNotAskedWhetherItIsThere) {
+  holds_ = true;
+  send("GET /a HTTP/1.0\r\n\r\n");
+  end();
+  pass(seconds(3600));
+  EXPECT_EQ(client_->received, "");
+  echo(*held_[0]);
+  run();
+  EXPECT_THAT(client_->received, EndsWith("<GET /a? >"));
+}
+
+TEST_F(HttpSessionTest, WhatWasCompleteBeforeTheEndOfTheClientsDirectionIsAnswered) {
+  holds_ = true;
+  send(kGet + "GET /b HTTP/1.1\r\nHost: x\r\n\r\nGET /c HTTP");
+  end();
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(held_.size(), i + 1);
+    echo(*held_[i]);
+    run();
+  }
+  EXPECT_THAT(client_->received, AllOf(HasSubstr("<GET /a? >HTTP/1.1 200 "), EndsWith("<GET /b? >")));
+  EXPECT_TRUE(client_->is_closed);
   EXPECT_EQ(ended_, 1U);
 }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,12 +22,21 @@ namespace latebind::server {
 struct PieceClient {
   std::deque<std::string> pieces{};
   bool has_ended = false;  // its direction is closed once the pieces are read
+  boost::system::error_code end_error = boost::asio::error::eof;
+  bool holds_writes = false;  // they are not done before let_write()
+  std::function<void()> held_write{};
   std::string received{};
   bool server_has_ended = false;  // the server's direction is closed
   bool is_closed = false;
+  Stream::OnDone on_reset{};
   // A read that waits for more.
   std::span<char> into{};
   Stream::OnBytes on_read{};
+
+  void let_write(boost::asio::io_context& io) {
+    holds_writes = false;
+    boost::asio::post(io, std::exchange(held_write, nullptr));
+  }
 };
 
 class PieceStream final : public Stream {
@@ -51,8 +61,14 @@ class PieceStream final : public Stream {
       client_->received.append(static_cast<const char*>(buffer.data()), buffer.size());
       count += buffer.size();
     }
+    if (client_->holds_writes) {
+      client_->held_write = [done = std::move(done), count] { done({}, count); };
+      return;
+    }
     boost::asio::post(io_, [done = std::move(done), count] { done({}, count); });
   }
+
+  void await_reset(OnDone done) override { client_->on_reset = std::move(done); }
 
   void end_writing(OnDone done) override {
     client_->server_has_ended = true;
@@ -78,7 +94,7 @@ class PieceStream final : public Stream {
       piece.erase(0, count);
       if (piece.empty()) client.pieces.pop_front();
     } else if (client.has_ended) {
-      error = boost::asio::error::eof;
+      error = client.end_error;
     } else {
       return;
     }

@@ -1,0 +1,13 @@
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "server/transport/stream.h"
+
+namespace latebind::server {
+
+// Nobody says it there without a read, and reads have come to their end.
+void await_reset_of(Stream::Socket& socket, Stream::OnDone done) {
+  boost::asio::post(socket.get_executor(), [done = std::move(done)] { done({}); });
+}
+
+}  // namespace latebind::server
