@@ -21,7 +21,13 @@ using core::StatusCode;
 Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file, const Client& client) {
   const auto path = platform::path_from_utf8(model);
   std::error_code error;
-  if (std::filesystem::exists(path, error) || error || !hub::is_model_name(model)) return path;
+  if (std::filesystem::exists(path, error) || error) return path;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, error))) {
+    return Status(StatusCode::kNotFound,
+                  fmt::format("{} is a symbolic link to {}, which is not there: is a disk missing, or was it moved?",
+                              platform::quoted(path), platform::quoted(std::filesystem::read_symlink(path, error))));
+  }
+  if (!hub::is_model_name(model)) return path;
   LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model));
   auto found = pull_model(name, onnx_file, client);
   if (found.ok()) return found->folder;

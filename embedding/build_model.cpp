@@ -169,6 +169,13 @@ Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions&
         StatusCode::kInvalidModel,
         fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
   }
+  // A text's own vector may have gone through what makes it shorter; a token's is the network's.
+  if (!output.pooled && folder.hidden_size != 0 && dimension != folder.hidden_size) {
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: its output '{}' has {} numbers for a token; config.json or the pooling's says {}", name,
+                    core::printable(signature.outputs[output.position].name), dimension, folder.hidden_size));
+  }
   LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
   return GraphModel{.model = std::move(model),
                     .pooled = output.pooled,

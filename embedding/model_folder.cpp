@@ -147,6 +147,9 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
     LB_ASSIGN_OR_RETURN(tokenizer_config,
                         read_object(files, transformer / kTokenizerConfigFile, kTokenizerConfigLimits));
   }
+  if (const path adapters = transformer / kAdapterConfigFile; !modules.is_static && files.has(adapters)) {
+    return refuse_adapters(adapters);
+  }
   std::string missing;
   const auto lacks = [&missing](std::string_view what) {
     missing += (missing.empty() ? "" : ", ") + std::string(what);

@@ -24,6 +24,12 @@ bool Exchange::reserve(std::uint64_t bytes) {
   return held_.try_set(held_.bytes() + bytes);
 }
 
+std::optional<std::uint64_t> Exchange::never_holds(std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto most = held_.most();
+  return most && held_.bytes() + bytes > *most ? most : std::nullopt;
+}
+
 Exchange::~Exchange() {
   if (is_answered()) return;
   HttpResponse response;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "core/cancellation.h"
@@ -33,6 +34,9 @@ class Exchange {
   [[nodiscard]] const HttpRequest& request() const { return request_; }
   // For the answer and what it is made of; false where requests and answers hold too much already.
   [[nodiscard]] bool reserve(std::uint64_t bytes);
+  // The most that all may hold, where its body and so many bytes are more than that whatever the others do; else
+  // nothing.
+  [[nodiscard]] std::optional<std::uint64_t> never_holds(std::uint64_t bytes) const;
   // Writes down what is learnt of the request: write(record). Without effect once it is answered.
   template <class Write>
   void note(const Write& write) {
@@ -56,7 +60,7 @@ class Exchange {
   const Send send_;
   const core::Cancellation gone_ = core::Cancellation::create();
   std::function<void(const Exchange&, HttpResponse&)> before_answer_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   RequestRecord record_;   // guarded by mutex_ until it is answered
   HeldBytes::Share held_;  // guarded by mutex_
   std::atomic<bool> is_answered_{false};

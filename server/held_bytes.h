@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace latebind::server {
@@ -35,6 +36,10 @@ class HeldBytes {
     ~Share() { set(0); }
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    // Of all together; nothing where nothing bounds it.
+    [[nodiscard]] std::optional<std::uint64_t> most() const {
+      return of_ != nullptr ? std::optional(of_->most_) : std::nullopt;
+    }
     // Whatever the others hold.
     void set(std::uint64_t bytes) noexcept {
       // Unsigned: a difference below zero wraps, and so does the sum.

@@ -357,7 +357,8 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   transport.tls_certificate = settings.tls_certificate;
   transport.tls_key = settings.tls_key;
   transport.connections_max = settings.connections_max;
-  transport.body_bytes_max = settings.body_bytes_max;
+  // One that is larger could never be held: 413, and not 429, which asks to try again.
+  transport.body_bytes_max = std::min(settings.body_bytes_max, settings.held_bytes_max);
   transport.held_bytes_max = settings.held_bytes_max;
   transport.large_nice = settings.compute_nice;
   transport.refusing_processors = kRefusingShare * platform::usable_processors();

@@ -49,7 +49,10 @@ bool gives_vectors(const ServedModel& model) {
   return model.embedder != nullptr;
 }
 bool gives_token_vectors(const ServedModel& model) {
-  return model.multi_vector_encoder != nullptr || model.token_embedder != nullptr;
+  return model.token_embedder != nullptr;
+}
+bool is_multi_vector_encoder(const ServedModel& model) {
+  return model.multi_vector_encoder != nullptr;
 }
 bool gives_sparse_vectors(const ServedModel& model) {
   return model.sparse_encoder != nullptr;
@@ -204,11 +207,13 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
                  .param = "model"};
 }
 
-Outcome<const ServedModel*> Service::find_for(std::string_view name, bool (*does)(const ServedModel&)) const {
+Outcome<const ServedModel*> Service::find_for(std::string_view name, std::initializer_list<Does> preferences) const {
   auto found = find(name);
   if (!name.empty() || std::holds_alternative<Refusal>(found)) return found;
-  for (const auto& model : models_) {
-    if (does(*model)) return model.get();
+  for (const Does does : preferences) {
+    for (const auto& model : models_) {
+      if (does(*model)) return model.get();
+    }
   }
   return found;
 }
@@ -240,9 +245,9 @@ std::size_t Service::hung_runs_of(const ServedModel& model) {
 
 void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<void(Outcome<Vectors>)> done) {
   const bool is_sparse = call.kind == VectorKind::kSparse;
-  const auto found = find_for(call.model, call.kind == VectorKind::kOfTexts    ? gives_vectors
-                                          : call.kind == VectorKind::kOfTokens ? gives_token_vectors
-                                                                               : gives_sparse_vectors);
+  const auto found = call.kind == VectorKind::kOfTokens
+                         ? find_for(call.model, {is_multi_vector_encoder, gives_token_vectors})
+                         : find_for(call.model, {is_sparse ? gives_sparse_vectors : gives_vectors});
   auto* const texts = std::get_if<std::vector<std::string>>(&call.texts);
   const auto* const ids = std::get_if<std::vector<std::vector<std::int32_t>>>(&call.texts);
   const std::size_t read = texts != nullptr ? texts->size() : ids->size();
@@ -339,8 +344,16 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Emb
                                   state.waiting_tokens, state.running_tokens, most,
                                   tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));
   }
-  if (!exchange.reserve(answer_bytes)) return overloaded("too many bytes of other requests and answers are held");
-  return std::nullopt;
+  if (exchange.reserve(answer_bytes)) return std::nullopt;
+  if (const auto most = exchange.never_holds(answer_bytes)) {
+    return Refusal{
+        .kind = RefusalKind::kTooLarge,
+        .message = fmt::format("the answer may take {} bytes, and with its request more than the {} that are "
+                               "held of all together (--max-held): ask for fewer texts at once",
+                               answer_bytes, *most),
+        .param = {}};
+  }
+  return overloaded("too many bytes of other requests and answers are held");
 }
 
 void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -108,7 +110,9 @@ struct ScoreCall {
   std::string model{};  // empty: the first one that gives scores, a cross-encoder or a multi-vector encoder
   std::string query{};
   std::vector<std::string> documents{};
-  std::size_t too_many = 0;        // as VectorCall's
+  std::size_t too_many = 0;  // as VectorCall's
+  // Refused below what the model takes: documents have no limit of their own.
+  std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
   std::optional<bool> truncate{};  // nothing: as the server does
   bool keep_end = false;
 };
@@ -236,8 +240,11 @@ class Service {
   enum class Phase { kLoading, kReady, kEnding };
   class Drop;
   struct Pending;
-  // As find(), but "" is the first model that does what is asked for, where one does.
-  [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name, bool (*does)(const ServedModel&)) const;
+  using Does = bool (*)(const ServedModel&);
+  // As find(), but "" is the first model that does what is asked for, where one does: the first preference that any
+  // model meets.
+  [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name,
+                                                     std::initializer_list<Does> preferences) const;
   // A refusal where it has too much to do already for about so many tokens more.
   [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
                                                std::uint64_t tokens, std::uint64_t answer_bytes) const;

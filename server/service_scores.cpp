@@ -100,8 +100,17 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
 }
 
 void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<void(Outcome<Vectors>)> done) {
-  const auto found = find_for(call.model, gives_scores);
+  const auto found = find_for(call.model, {gives_scores});
   const auto* const chosen = std::get_if<const ServedModel*>(&found);
+  if (chosen != nullptr && (*chosen)->of_texts() != nullptr &&
+      call.document_tokens_max < (*chosen)->of_texts()->max_tokens()) {
+    return done(Refusal{
+        .kind = RefusalKind::kUnsupported,
+        .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only with their query, to the {} "
+                               "tokens that {} takes together: leave it out, or send shorter documents",
+                               call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
+        .param = "max_tokens_per_doc"});
+  }
   if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
     return score_late(exchange, **chosen, std::move(call), std::move(done));
   }
@@ -165,7 +174,7 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
 
 void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& request,
                              std::function<void(Outcome<Vectors>)> done, const StartScores& start) {
-  const auto found = find_for(request.model, [](const ServedModel& one) { return one.cross_encoder != nullptr; });
+  const auto found = find_for(request.model, {[](const ServedModel& one) { return one.cross_encoder != nullptr; }});
   exchange->note([&](RequestRecord& record) {
     record.is_embedding = true;
     record.texts = request.count;

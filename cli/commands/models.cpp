@@ -81,8 +81,13 @@ std::string models_reference() {
                         one.read_classifier != nullptr ? "yes" : "no", one.read_vocabulary != nullptr ? "yes" : "no");
   }
   text +=
-      "\nRefused of all: cross-attention, pruned heads, quantized checkpoints. Any other model can be given as a\n"
-      "ready ONNX file in its folder: `onnx/model.onnx`, or the one that `--onnx-file` names.\n\n"
+      "\nRefused of all: cross-attention, pruned heads, quantized checkpoints, adapters (LoRA), layers with sizes of "
+      "their\n"
+      "own. Any other model can be given as a ready ONNX file in its folder: `onnx/model.onnx`, or the one that\n"
+      "`--onnx-file` names.\n\n"
+      "`is_causal` false in `config.json` lets each token of `qwen3` see all others, as in transformers 5; true is "
+      "refused\n"
+      "of the encoders, which transformers then makes causal for texts without padding alone.\n\n"
       "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`): `default`, `dynamic`, `linear`, `llama3`,\n"
       "`yarn`, and `ntk` of GTE's published files; others are refused. `position_embedding_type` `alibi` makes `bert`\n"
       "JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the evaluator of the\n"

@@ -42,12 +42,28 @@ std::string chosen_name(const CLI::App& program) {
   }
 }
 
-bool is_quiet(const CLI::App& program) {
+const CLI::App& chosen_command(const CLI::App& program) {
   const CLI::App* app = &program;
   while (!app->get_subcommands().empty())
     app = app->get_subcommands().front();
-  const CLI::Option* const quiet = app->get_option_no_throw("--quiet");
+  return *app;
+}
+
+bool is_quiet(const CLI::App& program) {
+  const CLI::Option* const quiet = chosen_command(program).get_option_no_throw("--quiet");
   return quiet != nullptr && !quiet->empty();
+}
+
+// Which option was given too often, where that is what is wrong; the parser's own words for it name no remedy.
+std::string say_mismatch(const CLI::App& program, const CLI::ArgumentMismatch& error) {
+  for (const CLI::Option* const option : chosen_command(program).get_options()) {
+    const std::size_t given = option->results().size();
+    if (option->get_positional() || option->get_items_expected_max() != 1 || given < 2) continue;
+    const std::string name = option->get_name();
+    return fmt::format("{0} is given {1} times, but takes one value{2}", name, given,
+                       name == "--device" ? "; several devices to try are one list: --device FIRST,SECOND" : "");
+  }
+  return error.what();
 }
 
 // The status of an unknown word where a command is expected.
@@ -96,6 +112,8 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
     return show(program.help());
   } catch (const CLI::CallForVersion& version) {
     return show(std::string(version.what()) + "\n");
+  } catch (const CLI::ArgumentMismatch& error) {
+    return misuse(chosen_name(program), say_mismatch(program, error));
   } catch (const CLI::ParseError& error) {
     return misuse(chosen_name(program), error.what());
   }

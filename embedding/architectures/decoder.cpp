@@ -12,7 +12,7 @@ using nlohmann::json;
 using std::filesystem::path;
 
 Result<DecoderConfig> read_decoder(const json& config, const path& file) {
-  LB_RETURN_IF_ERROR(refuse_variants(config, file));
+  LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, "absolute"));
   DecoderConfig decoder;
   EncoderSizes& sizes = decoder.sizes;
   LB_RETURN_IF_ERROR(read_sizes(config, file,
@@ -33,6 +33,12 @@ Result<DecoderConfig> read_decoder(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(read_epsilon(config, "rms_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(decoder.attention_bias,
                       core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
+  if (const auto causal = config.find("is_causal"); causal != config.end()) {
+    if (!causal->is_boolean()) {
+      return invalid_file(file, fmt::format("'is_causal' is {}, must be true or false", core::printable_json(*causal)));
+    }
+    decoder.causal = causal->get<bool>();
+  }
   return decoder;
 }
 

@@ -20,6 +20,8 @@ inline constexpr const char* kDecoderWords = "embed_tokens.weight";
 struct DecoderConfig {
   EncoderSizes sizes{};
   bool attention_bias = false;
+  // `is_causal`. A null is refused: to transformers it is true of a text alone and false of one that is padded.
+  bool causal = true;
 };
 
 // All but the kind of norm and the activation, whose key differs. kInvalidModel or kUnsupported, naming the key.

@@ -102,6 +102,12 @@ Status expect(const json& config, const path& file, const char* key, const json&
 }
 
 Status refuse_variants(const json& config, const path& file, std::string_view positions) {
+  LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, positions));
+  // transformers lets each token see those before it alone then, but of texts that are padded.
+  return expect(config, file, "is_causal", false);
+}
+
+Status refuse_variants_of_all(const json& config, const path& file, std::string_view positions) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const std::string given, core::read_text(config, "position_embedding_type", positions, name));
   if (given != positions) {
@@ -118,6 +124,10 @@ Status refuse_variants(const json& config, const path& file, std::string_view po
   }
   if (config.contains("quantization_config")) {
     return unsupported_file(file, "'quantization_config': quantized checkpoints are not supported");
+  }
+  const auto by_layer = config.find("per_layer_config");
+  if (by_layer != config.end() && !by_layer->is_null()) {
+    return unsupported_file(file, "'per_layer_config': layers with sizes of their own are not supported");
   }
   return {};
 }

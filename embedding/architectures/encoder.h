@@ -79,6 +79,9 @@ inline constexpr std::size_t kTokenTypesMax = 1024;
 // config.json may call them.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
                                            std::string_view positions = "absolute");
+// The same of a network whose tokens may see those before them alone: `is_causal` is its own to read.
+[[nodiscard]] core::Status refuse_variants_of_all(const nlohmann::json& config, const std::filesystem::path& file,
+                                                  std::string_view positions);
 // Where a key is there and not null, it must say what is computed: kUnsupported, naming both.
 [[nodiscard]] core::Status expect(const nlohmann::json& config, const std::filesystem::path& file, const char* key,
                                   const nlohmann::json& expected);

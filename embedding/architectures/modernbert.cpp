@@ -57,6 +57,14 @@ class ModernBertNetwork final : public EncoderNetwork {
   const ModernBertConfig config_;
 };
 
+// On each side. `sliding_window` is transformers' other name of it, without the other side, and the one that counts.
+Result<std::size_t> read_window(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const auto both_sides, core::read_size(config, "local_attention", 2, kTokensMax, name));
+  LB_ASSIGN_OR_RETURN(const auto one_side, core::read_size(config, "sliding_window", 1, kTokensMax, name));
+  return one_side.value_or(both_sides.value_or(128) / 2);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Network>> read_modernbert(const json& config, const path& file) {
@@ -72,8 +80,7 @@ Result<std::shared_ptr<const Network>> read_modernbert(const json& config, const
   if (!norm_bias) sizes.norm = NormKind::kLayerWithoutBias;
   LB_ASSIGN_OR_RETURN(modern.attention_bias, core::read_bool(config, "attention_bias", false, name));
   LB_ASSIGN_OR_RETURN(modern.mlp_bias, core::read_bool(config, "mlp_bias", false, name));
-  LB_ASSIGN_OR_RETURN(const auto local, core::read_size(config, "local_attention", 2, kTokensMax, name));
-  modern.kinds.window = local.value_or(128) / 2;
+  LB_ASSIGN_OR_RETURN(modern.kinds.window, read_window(config, file));
   constexpr OldLayerKeys kOld{.pattern = "global_attn_every_n_layers",
                               .pattern_otherwise = 3,
                               .is_first_global = true,

@@ -29,7 +29,7 @@ class Qwen3Network final : public EncoderNetwork {
 
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, end, kDecoderPrefix, kDecoderWords);
-    encoder.set_terms({.rotary = config_.rotary, .causal = true});
+    encoder.set_terms({.rotary = config_.rotary, .causal = config_.decoder.causal});
     const LayerNames names = decoder_names(config_.decoder);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));

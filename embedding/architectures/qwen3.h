@@ -1,5 +1,6 @@
-// Qwen3: a decoder, each token of which attends to itself and those before it; RMS norms before the sums and of each
-// head's queries and keys, keys that several heads share, rotary positions, and feed-forward parts with a gate.
+// Qwen3: a decoder, each token of which attends to itself and those before it, or to all (`is_causal` false); RMS norms
+// before the sums and of each head's queries and keys, keys that several heads share, rotary positions, and
+// feed-forward parts with a gate.
 //
 // Source: Yang et al., "Qwen3 Technical Report" (2025), with the tensor names and the configuration of transformers'
 // Qwen3Model. Pure functions, for any thread.

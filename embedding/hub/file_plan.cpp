@@ -11,6 +11,7 @@
 #include "embedding/architectures/architecture.h"
 #include "embedding/hub/name.h"
 #include "embedding/onnx_files.h"
+#include "embedding/refusals.h"
 #include "embedding/router.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/weights_files.h"
@@ -158,6 +159,10 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
 Result<std::vector<std::string>> small_files_of(const Way& way, const Names& there, const ReadFile& read,
                                                 const std::string& model) {
   const std::string& transformer = way.folders.front();
+  if (const std::string adapters = transformer + std::string(kAdapterConfigFile);
+      !way.is_table && there.contains(adapters)) {
+    return refuse_adapters(adapters).with_context(core::quoted(model));
+  }
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
   FoundTokenizer made;
   if (tokenizer.empty() && way.is_table) {

@@ -2,6 +2,7 @@
 // both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank).
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/text/format_to.h"
@@ -25,6 +26,8 @@ struct RankingBody {
   std::vector<std::string> documents;
   TextLimit limit;
   std::size_t top_n = std::numeric_limits<std::size_t>::max();
+  std::size_t document_tokens_max = std::numeric_limits<std::size_t>::max();
+  std::optional<bool> truncate;
   bool return_documents = false;
 };
 
@@ -83,6 +86,20 @@ constexpr std::array kRanking{
     Member<RankingBody>{
         "return_documents", false, [] { return typed_schema("boolean", "Each document beside its score."); },
         [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
+    Member<RankingBody>{"max_tokens_per_doc", false,
+                        [] {
+                          Json schema = typed_schema("integer", "Taken where it is no less than the model takes.");
+                          schema["minimum"] = 1;
+                          return schema;
+                        },
+                        [](const JsonValue& value, RankingBody& body) {
+                          return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(),
+                                           body.document_tokens_max);
+                        }},
+    Member<RankingBody>{
+        "truncate", false,
+        [] { return typed_schema("boolean", "Texts that are too long together are cut, instead of refused."); },
+        [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<RankingBody>,
 };
 
@@ -138,6 +155,8 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   call.model = std::move(body.model);
   call.query = std::move(body.query);
   call.too_many = body.limit.too_many;
+  call.document_tokens_max = body.document_tokens_max;
+  call.truncate = body.truncate;
   std::vector<std::string> shown;
   if (body.return_documents) shown = body.documents;
   call.documents = std::move(body.documents);

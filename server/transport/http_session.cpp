@@ -32,9 +32,10 @@ constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 // What comes behind a request is read while that is answered, so that it is noticed when the client leaves: up to this.
 // More waits in the socket.
 constexpr std::size_t kAheadBytesMax = std::size_t{1} << 20;
-// What a client still sends after an error is read and dropped, so that it sees the answer: up to this.
-constexpr std::size_t kLingerBytesMax = std::size_t{64} << 20;
+// What a client still sends after an error is read and dropped, so that it sees the answer: clients that read none
+// before the whole body is sent are many. Until it sends nothing for so long, or this has gone on for so long.
 constexpr milliseconds kLingerTime{2000};
+constexpr milliseconds kLingerTimeMax{30'000};
 constexpr milliseconds kOpeningTime{10'000};
 // When the server ends: for a request that a client has sent already on a connection that seems idle.
 constexpr milliseconds kLastChance{500};
@@ -244,9 +245,8 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
   end_ += count;
   switch (phase_) {
     case Phase::kLingering:
-      lingered_ += count;
       begin_ = end_ = 0;
-      if (lingered_ > kLingerBytesMax) return close();
+      go_on_lingering();
       return read();
     case Phase::kAnswering:
     case Phase::kWriting:
@@ -616,7 +616,7 @@ void HttpSession::end_with(HttpResponse response) {
 // What is complete is answered. A client that has closed its connection and one that has closed its direction alone, as
 // HTTP allows after the last request, look the same until something is sent (docs/decisions/0118).
 void HttpSession::on_half_close() {
-  if (phase_ == Phase::kWriting) return;
+  if (phase_ == Phase::kWriting || phase_ == Phase::kPausing) return;
   if (phase_ != Phase::kAnswering) return close();
   if (!is_watched_) {
     is_watched_ = true;
@@ -642,9 +642,15 @@ void HttpSession::probe() {
 
 // A close while bytes of the client are unread would take our answer back: the peer hears of a reset first.
 void HttpSession::linger() {
-  enter(Phase::kLingering, kLingerTime);
+  linger_end_ = steady_clock::now() + (is_beyond_limit_ ? kLingerTime : kLingerTimeMax);
+  go_on_lingering();
   begin_ = end_ = 0;
   stream_->end_writing([self = shared_from_this()](const error_code&) { self->read(); });
+}
+
+void HttpSession::go_on_lingering() {
+  const auto left = std::chrono::duration_cast<milliseconds>(linger_end_ - steady_clock::now());
+  enter(Phase::kLingering, std::clamp(left, milliseconds(1), kLingerTime));
 }
 
 void HttpSession::close() noexcept {

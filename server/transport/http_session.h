@@ -91,6 +91,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void on_half_close();
   void probe();
   void linger();
+  void go_on_lingering();
   void close() noexcept;
 
   const std::unique_ptr<Stream> stream_;
@@ -111,7 +112,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::shared_ptr<HttpSession> self_;  // while it is answered: then nothing else may hold it
   bool is_head_request_ = false;
   bool says_keep_alive_ = false;
-  std::size_t lingered_ = 0;
+  std::chrono::steady_clock::time_point linger_end_;  // however much more comes
   std::unique_ptr<Parser> parser_;
   std::chrono::steady_clock::time_point first_byte_;
   std::chrono::system_clock::time_point first_byte_at_;

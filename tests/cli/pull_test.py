@@ -237,6 +237,15 @@ def test_a_folder_that_exists_wins_over_a_name(hub, place, tmp_path):
     assert hub.asked() == []
 
 
+def test_a_link_that_leads_nowhere_is_no_name(hub, place, tmp_path):
+    (tmp_path / "org").mkdir()
+    (tmp_path / "org" / "tiny").symlink_to("gone")
+    for model in NAME, tmp_path / "org" / "tiny":
+        line = bad(1, "export", "--model", model, "-o", "model.onnx", env=place.env, cwd=tmp_path)
+        assert "is a symbolic link to 'gone', which is not there" in line, line
+    assert hub.asked() == []
+
+
 @pytest.mark.parametrize("path", ["none", "./none", "/no/such", "no/such/folder", "no/--", "none/", "../none"])
 def test_what_is_no_name_stays_a_path(hub, place, tmp_path, path):
     line = bad(1, "export", "--model", path, "-o", "model.onnx", env=place.env, cwd=tmp_path)

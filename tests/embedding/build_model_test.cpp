@@ -103,6 +103,17 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   ASSERT_EQ(states.model.forms().size(), 1U);
   EXPECT_EQ(states.model.forms()[0].file, scratch.path() / "onnx" / "model.onnx");
 
+  // Of another network than that of the other files.
+  scratch.set("config.json", "hidden_size", 16);
+  scratch.set("config.json", "num_attention_heads", 4);
+  scratch.set("1_Pooling/config.json", "word_embedding_dimension", 16);
+  const auto other = build_model(*ModelFolder::open(scratch.path()), {});
+  EXPECT_EQ(other.status().code(), StatusCode::kInvalidModel);
+  EXPECT_THAT(other.status().to_string(),
+              HasSubstr("has 32 numbers for a token; config.json or the pooling's says 16"));
+  scratch.set("config.json", "hidden_size", 32);
+  scratch.set("1_Pooling/config.json", "word_embedding_dimension", 32);
+
   folder = ModelFolder::open(testing::tiny_bert("f32"));
   ASSERT_TRUE(write_onnx_file(*folder, {}, scratch.path() / "onnx" / "model.onnx").ok());
   EXPECT_TRUE(built(scratch.path()).pooled);

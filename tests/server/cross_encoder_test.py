@@ -103,6 +103,16 @@ def test_bad_requests(daemon):
     assert post(daemon, "/v1/rerank", model="none", query="a", documents=["b"]).status == 404
     assert post(daemon, "/v1/rerank", query="a", documents=["b"], top_n=0).status == 400
     assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
+    assert post(daemon, "/v1/rerank", query="a", documents=["b " * 300], truncate=False).status == 413
+
+
+def test_documents_have_no_limit_of_their_own(daemon):
+    plain = post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS).json()
+    assert post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=4096).json() == plain
+    answer = post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=2)
+    assert answer.status == 400 and "'max_tokens_per_doc' is 2, but documents are cut only with" in message(answer)
+    for wrong in (0, "x", 1.5):
+        assert post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=wrong).status == 400
 
 
 def test_other_protocols_refuse_it_by_name(daemon):

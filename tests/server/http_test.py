@@ -167,12 +167,19 @@ def test_health_is_told_whatever_the_request_says_of_its_time(daemon):
         assert daemon.get(path, headers={"x-request-timeout-ms": "soon"}).status == 200
 
 
+def test_what_could_never_be_held_is_not_asked_for_again():
+    with Daemon("--max-held", "1MiB", "--max-texts", "100000") as daemon:
+        assert daemon.status()["limits"]["body_bytes"] == 1 << 20
+        refused = daemon.embed("a" * (1 << 20))
+        assert refused.status == 413 and "more than 1048576 bytes" in refused.json()["error"]["message"]
+
+
 def test_a_small_request_for_a_large_answer_counts_as_one():
     with Daemon("--max-held", "1MiB", "--max-texts", "100000") as daemon:
         dimension = len(daemon.embed(["a"]).json()["data"][0]["embedding"])
         count = (1 << 20) // (16 * dimension) + 1
         refused = daemon.embed([[7]] * count)
-        assert refused.status == 429 and "retry-after" in refused.headers
+        assert refused.status == 413 and "--max-held" in refused.json()["error"]["message"]
         assert daemon.embed([[7]] * (count // 4)).status == 200
         status = daemon.status()
         assert status["limits"]["held_bytes"] == 1 << 20

@@ -13,7 +13,9 @@ SCORES = EXPECTED["scores"]["bert"]
 
 @pytest.fixture(scope="module")
 def daemon():
-    with Daemon("--device", "native:CPU", models=(f"tiny={TINY}", f"late={FOLDER / 'bert'}")) as running:
+    # The first model could answer for tokens, too.
+    models = (f"tiny={TINY}", f"late={FOLDER / 'bert'}")
+    with Daemon("--device", "native:CPU", "--token-vectors", models=models) as running:
         yield running
 
 

@@ -303,6 +303,66 @@ TEST(JinaBertConfigTest, RefusesWhatItDoesNotKnowByName) {
   EXPECT_TRUE(read_network(config).ok()) << "which is BERT";
 }
 
+// transformers reads these, too, though few files have them: as said, or refused.
+TEST(AddedKeysTest, WhatEveryNetworkHasIsRefusedByName) {
+  for (const char* name : {"albert", "distilbert", "electra", "gemma3_text", "gte", "jina_bert", "modernbert", "mpnet",
+                           "nomic_bert", "qwen3", "roberta"}) {
+    SCOPED_TRACE(name);
+    const json config = network_config(name);
+    const auto with = [&](const char* key, const json& value) {
+      json changed = config;
+      changed[key] = value;
+      return read_network(changed).status().to_string();
+    };
+    EXPECT_THAT(with("per_layer_config", {{"1", {{"intermediate_size", 8}}}}), HasSubstr("'per_layer_config'"));
+    EXPECT_THAT(with("quantization_config", json::object()), HasSubstr("'quantization_config'"));
+    const bool is_decoder = config.contains("head_dim") && config.contains("num_key_value_heads");
+    for (const json& value : {json(true), json(false), json(nullptr)}) {
+      json changed = config;
+      changed["is_causal"] = value;
+      const bool taken = value.is_boolean() && value.get<bool>() == is_decoder;
+      const bool as_is = value.is_null() && !is_decoder;
+      if (taken || as_is) {
+        EXPECT_EQ(describe_network(changed, name), describe_network(config)) << value;
+      } else if (std::string(name) != "qwen3" || value.is_null()) {
+        EXPECT_THAT(read_network(changed).status().to_string(), HasSubstr("'is_causal'")) << value;
+      }
+    }
+  }
+}
+
+TEST(Qwen3ConfigTest, WithoutACauseTokensSeeThoseBehindThem) {
+  json config = network_config("qwen3");
+  const auto cls_of = [&](const json& ids) {
+    const auto weights = Safetensors::open(network_folder("qwen3") / "model.safetensors");
+    const auto graph =
+        (*read_network(config))->make_graph(ModelWeights(*weights), {.pooling = graph::PoolingMode::kCls});
+    return testing::vectors_of(*graph, testing::batch_of(ids)).values;
+  };
+  const json some = {{7, 8, 9}};
+  const json more = {{7, 8, 10}};
+  EXPECT_EQ(cls_of(some), cls_of(more));
+  config["is_causal"] = false;
+  EXPECT_NE(cls_of(some), cls_of(more));
+}
+
+TEST(ModernBertConfigTest, TheOtherNameOfTheWindowCounts) {
+  json config = network_config("modernbert");
+  const std::string plain = describe_network(config);
+  config["sliding_window"] = 4;
+  EXPECT_EQ(describe_network(config), plain);
+  config["sliding_window"] = 2;
+  const std::string narrow = describe_network(config);
+  EXPECT_NE(narrow, plain);
+  config.erase("sliding_window");
+  config["local_attention"] = 4;
+  EXPECT_EQ(describe_network(config), narrow);
+  for (const json& wrong : {json(0), json(2.5), json("2"), json(-1)}) {
+    config["sliding_window"] = wrong;
+    EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("'sliding_window'")) << wrong;
+  }
+}
+
 // transformers reads these keys, though it writes none of them.
 TEST(RotaryConfigTest, AKeyThatIsAddedIsReadOrRefused) {
   for (const char* name : {"gte", "nomic_bert", "qwen3"}) {

@@ -86,6 +86,13 @@ TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }
 
+TEST(FilePlanTest, AdaptersAreRefusedBeforeAnythingIsDownloaded) {
+  const auto refused =
+      plan({{"adapter_config.json", ""}, {"adapter_model.safetensors", ""}, {"tokenizer.json", ""}}).status();
+  EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(refused.message(), HasSubstr("adapter_config.json: adapters (LoRA) are not supported"));
+}
+
 TEST(FilePlanTest, DoesWithoutModules) {
   const auto files = plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}});
   ASSERT_TRUE(files.ok()) << files.status().to_string();

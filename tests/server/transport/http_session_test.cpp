@@ -488,6 +488,17 @@ TEST_F(HttpSessionTest, WhatAClientStillSendsAfterAnErrorIsReadSoThatItSeesTheAn
   EXPECT_TRUE(client_->is_closed);
 }
 
+// Clients that read no answer before they have sent all of a body lose it to a reset otherwise.
+TEST_F(HttpSessionTest, ABodyThatIsRefusedIsReadHoweverLargeItIs) {
+  send(post("Content-Length: 100000000\r\n", ""));
+  const std::string piece(1'000'000, 'x');
+  for (int i = 0; i < 100 && !client_->is_closed; ++i)
+    send(piece);
+  EXPECT_TRUE(client_->pieces.empty());
+  EXPECT_FALSE(client_->is_closed);
+  EXPECT_THAT(client_->received, StartsWith("HTTP/1.1 413 "));
+}
+
 TEST_F(HttpSessionTest, ARequestThatComesWhileTheServerEndsIsAnsweredAsTheLast) {
   send(kGet);
   shared_.is_ending = true;
