@@ -96,7 +96,7 @@ Result<std::string> checked_device(std::string_view device) {
 constexpr const char* kCacheCapacity = "CPU_RUNTIME_CACHE_CAPACITY";
 constexpr const char* kCapacityForThroughput = "16";
 constexpr const char* kCapacityForRecurring = "128";
-constexpr const char* kCapacityForLatency = "256";
+constexpr const char* kCapacityForLatency = "96";
 
 unsigned default_streams(unsigned threads) {
   if (threads <= 8) return std::max(threads, 1U);
@@ -122,9 +122,9 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
     set(properties, "INFERENCE_NUM_THREADS", std::to_string(threads));
     set(properties, "NUM_STREAMS", std::to_string(streams));
     set(properties, kCacheCapacity,
-        !throughput            ? kCapacityForLatency
-        : options.shapes_recur ? kCapacityForRecurring
-                               : kCapacityForThroughput);
+        options.shapes_recur ? kCapacityForRecurring
+        : throughput         ? kCapacityForThroughput
+                             : kCapacityForLatency);
   } else if (options.requests != 0) {
     set(properties, "PERFORMANCE_HINT_NUM_REQUESTS", std::to_string(options.requests));
   }

@@ -76,10 +76,12 @@ double distance_by_rounding(const graph::Graph& graph, const Array& wanted, cons
          distance_between(graph::testing::evaluate(graph, inputs, bits).values, wanted, inputs, precision);
 }
 
+constexpr std::size_t kDrawnAlways = 150;
+
 TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
   std::mt19937 chance(20261125);
   std::mt19937 more(6);
-  for (std::size_t i = 0; i < testing::encoders_to_draw(150); ++i) {
+  for (std::size_t i = 0; i < testing::encoders_to_draw(kDrawnAlways); ++i) {
     SCOPED_TRACE(i);
     EncoderShape shape = testing::draw_shape(chance);
     // Of few numbers a layer norm makes large what rounding left, and more so of products of two; and norms of heads
@@ -106,7 +108,8 @@ TEST_P(GraphsTest, RandomEncodersAreWhatTheirOperatorsMean) {
     testing::Arithmetic in = GetParam();
     if (shape.window && in.precision == core::Precision::kF16) in.distance *= 2;
     if (shape.linear_bias) in.distance *= 2;
-    in.distance += distance_by_rounding(*graph, wanted, inputs, in.precision);
+    // Those of every run are none of the few that make much of rounding.
+    if (i >= kDrawnAlways) in.distance += distance_by_rounding(*graph, wanted, inputs, in.precision);
     expect_near(testing::run(*executable, inputs), wanted, inputs, in);
   }
 }

@@ -75,14 +75,14 @@ TEST(PropertiesTest, KeepsMoreShapesWhereTheyRecur) {
   };
   EXPECT_EQ(capacity({.hint = core::PerformanceHint::kThroughput}), "16");
   EXPECT_EQ(capacity({.hint = core::PerformanceHint::kThroughput, .shapes_recur = true}), "128");
-  EXPECT_EQ(capacity({.hint = core::PerformanceHint::kLatency}), "256");
+  EXPECT_EQ(capacity({.hint = core::PerformanceHint::kLatency}), "96");
 }
 
 TEST(PropertiesTest, TheShapesThatAreKeptAreKnownOfOneStream) {
   const auto kept = [](std::string_view device, const core::CompileOptions& options) {
     return kept_shapes(device, made(std::string(device), options));
   };
-  EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kLatency}), 64U);
+  EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kLatency}), 24U);
   EXPECT_EQ(kept("CPU", {.properties = {{"CPU_RUNTIME_CACHE_CAPACITY", "40"}}}), 10U);
   EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kThroughput, .threads = 1}), 4U);
   EXPECT_EQ(kept("CPU", {.hint = core::PerformanceHint::kThroughput, .threads = 2}), 0U);
