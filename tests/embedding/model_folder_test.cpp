@@ -394,6 +394,7 @@ TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   expect(StatusCode::kInvalidModel, {file, "'other' of 'prompts' is no text of at most 16384 bytes"});
   scratch_.set(file, "prompts", {{"other", std::string(16385, 'a')}});
   expect(StatusCode::kInvalidModel, {"no text of at most 16384 bytes"});
+  scratch_.set(file, "prompts", nullptr);
   scratch_.set(file, "default_prompt_name", 3);
   expect(StatusCode::kInvalidModel, {"'default_prompt_name' must be a string"});
   scratch_.write(file, R"({"truncate_dim": 16})");

@@ -11,11 +11,10 @@ namespace {
 
 using core::Status;
 using core::StatusCode;
-using nlohmann::json;
 using ::testing::HasSubstr;
 
-json bert_file() {
-  return json::parse(R"({
+nlohmann::json bert_file() {
+  return nlohmann::json::parse(R"({
     "added_tokens": [{"id": 0, "content": "[PAD]"}, {"id": 1, "content": "[UNK]"}, {"id": 2, "content": "[CLS]"},
                      {"id": 3, "content": "[SEP]"}, {"id": 4, "content": "[MASK]"}],
     "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
@@ -26,8 +25,8 @@ json bert_file() {
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": true}})");
 }
 
-json roberta_file() {
-  return json::parse(R"({
+nlohmann::json roberta_file() {
+  return nlohmann::json::parse(R"({
     "added_tokens": [{"content": "<s>"}, {"content": "</s>"}, {"content": "<pad>"}, {"content": "<unk>"},
                      {"content": "<mask>"}],
     "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
@@ -35,19 +34,20 @@ json roberta_file() {
     "model": {"type": "BPE", "vocab": true, "merges": true}})");
 }
 
-json xlm_roberta_file() {
-  json file = roberta_file();
+nlohmann::json xlm_roberta_file() {
+  nlohmann::json file = roberta_file();
   file["normalizer"] = {{"type", "Precompiled"}};
-  file["pre_tokenizer"] = json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+  file["pre_tokenizer"] = nlohmann::json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
       {"type": "Metaspace", "replacement": "▁", "add_prefix_space": true}]})");
-  file["post_processor"] = json::parse(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
+  file["post_processor"] =
+      nlohmann::json::parse(R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
       {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "</s>"}}]})");
   file["model"] = {{"type", "Unigram"}};
   return file;
 }
 
-json qwen_file() {
-  return json::parse(R"({
+nlohmann::json qwen_file() {
+  return nlohmann::json::parse(R"({
     "added_tokens": [{"content": "<|endoftext|>"}, {"content": "<|im_start|>"}, {"content": "<|im_end|>"}],
     "normalizer": {"type": "NFC"},
     "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split"},
@@ -57,8 +57,8 @@ json qwen_file() {
     "model": {"type": "BPE"}})");
 }
 
-json gemma_file() {
-  return json::parse(R"({
+nlohmann::json gemma_file() {
+  return nlohmann::json::parse(R"({
     "added_tokens": [{"content": "<pad>"}, {"content": "<eos>"}, {"content": "<bos>"}, {"content": "<unk>"},
                      {"content": "<mask>"}, {"content": "<image_soft_token>"}, {"content": "<start_of_image>"}],
     "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
@@ -69,19 +69,21 @@ json gemma_file() {
 }
 
 // `texts`: tokenizer_config.json, special_tokens_map.json and added_tokens.json, as far as there are any.
-Status check(const json& file, std::initializer_list<std::string_view> texts, const TokenizerOfNetwork& network = {}) {
+Status check(const nlohmann::json& file, std::initializer_list<std::string_view> texts,
+             const TokenizerOfNetwork& network = {}) {
   BesideTokenizerJson beside{.network = network};
-  std::optional<json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map, &beside.added_tokens};
+  std::optional<nlohmann::json>* const slots[] = {&beside.tokenizer_config, &beside.special_tokens_map,
+                                                  &beside.added_tokens};
   std::size_t i = 0;
   for (const std::string_view text : texts) {
-    if (!text.empty()) *slots[i] = json::parse(text);
+    if (!text.empty()) *slots[i] = nlohmann::json::parse(text);
     ++i;
   }
-  json root = file;
+  nlohmann::json root = file;
   return take_beside_tokenizer_json(beside, root);
 }
 
-void expect_refused(const json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
+void expect_refused(const nlohmann::json& file, std::initializer_list<std::string_view> texts, std::string_view part) {
   const Status status = check(file, texts);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported) << part << ": " << status.to_string();
   EXPECT_THAT(status.to_string(), HasSubstr(part));
@@ -90,7 +92,7 @@ void expect_refused(const json& file, std::initializer_list<std::string_view> te
 // As they are on the hub.
 TEST(BesideTokenizerJsonTest, UsualFoldersPass) {
   EXPECT_TRUE(check(bert_file(), {}).ok());
-  const auto passes = [](const json& file, std::initializer_list<std::string_view> texts) {
+  const auto passes = [](const nlohmann::json& file, std::initializer_list<std::string_view> texts) {
     const Status status = check(file, texts);
     EXPECT_TRUE(status.ok()) << status.to_string();
   };
@@ -127,7 +129,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
   expect_refused(bert_file(), {with(R"("strip_accents": false)")}, "'strip_accents' is false");
   expect_refused(bert_file(), {with(R"("tokenize_chinese_chars": false)")}, "'tokenize_chinese_chars' is false");
   expect_refused(bert_file(), {with(R"("unk_token": "[MASK]")")}, "'unk_token' is '[MASK]', but the model");
-  json cased = bert_file();
+  nlohmann::json cased = bert_file();
   cased["normalizer"]["lowercase"] = false;
   expect_refused(
       cased, {R"({"tokenizer_class": "BertTokenizer"})"},
@@ -154,13 +156,13 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
-  json short_words = bert_file();
+  nlohmann::json short_words = bert_file();
   short_words["model"]["max_input_chars_per_word"] = 5U;
   expect_refused(short_words, {R"({"tokenizer_class": "BertTokenizer"})"}, "'max_input_chars_per_word' is 5 there");
-  json raw = bert_file();
+  nlohmann::json raw = bert_file();
   raw["normalizer"]["clean_text"] = false;
   expect_refused(raw, {R"({"tokenizer_class": "BertTokenizer"})"}, "'clean_text' is false there");
-  json plain = bert_file();
+  nlohmann::json plain = bert_file();
   plain["normalizer"] = {{"type", "Lowercase"}};
   expect_refused(plain, {R"({"tokenizer_class": "BertTokenizerFast"})"}, "'normalizer' is 'Lowercase' there");
   EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}).ok());
@@ -174,8 +176,8 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsForWhatIsSaid) {
   EXPECT_TRUE(check(bert_file(), {}, {.tokenizer_class = "RobertaTokenizer"}).ok());
   EXPECT_FALSE(check(bert_file(), {R"({"do_lower_case": false})"}, mpnet).ok());
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
-  BesideTokenizerJson by_config{.config = json{{"tokenizer_class", "RobertaTokenizer"}}};
-  json root = bert_file();
+  BesideTokenizerJson by_config{.config = nlohmann::json{{"tokenizer_class", "RobertaTokenizer"}}};
+  nlohmann::json root = bert_file();
   EXPECT_THAT(take_beside_tokenizer_json(by_config, root).to_string(), HasSubstr("config.json: 'tokenizer_class'"));
 }
 
@@ -209,7 +211,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
                  "'sep_token' is no token, and BertTokenizer needs one");
-  json bare = bert_file();
+  nlohmann::json bare = bert_file();
   bare["post_processor"] = nullptr;
   expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
@@ -218,15 +220,15 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
 
 // As the reference: its own flags count, and those that are missing are false, or the opposite of "special".
 TEST(BesideTokenizerJsonTest, AddedTokensHaveTheFlagsOfTheDecoder) {
-  const BesideTokenizerJson beside{.tokenizer_config = json::parse(R"({"added_tokens_decoder": {
+  const BesideTokenizerJson beside{.tokenizer_config = nlohmann::json::parse(R"({"added_tokens_decoder": {
       "4": {"content": "[MASK]", "lstrip": true, "normalized": true, "special": true},
       "9": {"content": "[CLS]", "special": true}, "3": {"content": "[SEP]"}}})")};
-  json root = bert_file();
-  for (json& token : root["added_tokens"])
+  nlohmann::json root = bert_file();
+  for (nlohmann::json& token : root["added_tokens"])
     token["rstrip"] = true;
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
-  const json& tokens = root["added_tokens"];
-  EXPECT_EQ(tokens[4], json::parse(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
+  const nlohmann::json& tokens = root["added_tokens"];
+  EXPECT_EQ(tokens[4], nlohmann::json::parse(R"({"id": 4, "content": "[MASK]", "lstrip": true, "rstrip": false,
                                        "single_word": false, "normalized": true})"));
   EXPECT_FALSE(tokens[2]["normalized"].get<bool>());
   EXPECT_TRUE(tokens[3]["normalized"].get<bool>());
@@ -238,7 +240,7 @@ TEST(BesideTokenizerJsonTest, DamagedFilesAreLeftToTheirReaders) {
                                       R"({"post_processor": {"single": [1, {"SpecialToken": 4}]}, "model": []})"})
     for (const std::string_view text : {R"({"tokenizer_class": 5, "extra_special_tokens": 3, "cls_token": {}})",
                                         R"({"added_tokens_decoder": [1, {}]})"})
-      EXPECT_TRUE(check(json::parse(file), {text, R"({"cls_token": 5})", "[]"}).ok()) << file << text;
+      EXPECT_TRUE(check(nlohmann::json::parse(file), {text, R"({"cls_token": 5})", "[]"}).ok()) << file << text;
 }
 
 }  // namespace
