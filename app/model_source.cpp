@@ -9,6 +9,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/package.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/os_error.h"
 #include "embedding/build_model.h"
 
 namespace latebind::app {

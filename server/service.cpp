@@ -345,12 +345,12 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Emb
                                   tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));
   }
   if (exchange.reserve(answer_bytes)) return std::nullopt;
-  if (const auto most = exchange.never_holds(answer_bytes)) {
+  if (const auto held_most = exchange.never_holds(answer_bytes)) {
     return Refusal{
         .kind = RefusalKind::kTooLarge,
         .message = fmt::format("the answer may take {} bytes, and with its request more than the {} that are "
                                "held of all together (--max-held): ask for fewer texts at once",
-                               answer_bytes, *most),
+                               answer_bytes, *held_most),
         .param = {}};
   }
   return overloaded("too many bytes of other requests and answers are held");
