@@ -36,7 +36,7 @@ struct BatchPlan {
 };
 
 struct BatchLimits {
-  // Tokens of a batch, padding included. A longer text is a batch by itself.
+  // Tokens of a batch, padding included unless the device leaves it out. A longer text is a batch by itself.
   std::size_t tokens = 2048;
   // Batches that are computed in parallel. With more than one, the last batches get smaller and smaller, so that the
   // workers finish together, and a few texts are shared out among all workers.
