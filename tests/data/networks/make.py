@@ -145,7 +145,7 @@ NETWORKS = {
     ),
 }  # fmt: skip
 
-# The same weights with other positions, by what config.json has instead.
+# The same weights with other positions, or with tokens that see those behind them, by what config.json has instead.
 SCALED = {
     "gte-linear": {"rope_parameters": {"rope_type": "linear", "rope_theta": 300.0, "factor": 2.5}},
     "gte-ntk": {"rope_parameters": None, "rope_theta": 300.0, "rope_scaling": {"type": "ntk", "factor": 2.0}},
@@ -155,6 +155,7 @@ SCALED = {
             "sliding_attention": {"rope_type": "default", "rope_theta": 40.0},
         }
     },
+    "qwen3-bidirectional": {"is_causal": False},
     "qwen3-llama3": {
         "rope_parameters": {
             "rope_type": "llama3", "rope_theta": 300.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,

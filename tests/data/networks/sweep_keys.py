@@ -2,7 +2,8 @@
 """Changes each key of each file of model folders in turn, and compares what Latebind makes of it with the reference.
 
 Folders: the networks beside this file, with the tokenizer and the modules of ../tiny-bert, and ../modules/behind and static.
-A key, up to four levels deep, is taken away, and gets up to six other values. Printed are the numbers of outcomes, and every
+A key, up to four levels deep, is taken away, and gets up to six other values; keys that transformers reads and few files
+have are added to config.json. Printed are the numbers of outcomes, and every
 change after which both give vectors, and others. Needs sentence-transformers 6.x; the tests do not. Takes three minutes. Usage:
 
   sweep_keys.py build/release/bin/latebind [FOLDER,...]
@@ -57,6 +58,15 @@ OF_SENTENCES = {
     "model_type": "SentenceTransformer",
     "prompts": {"document": "", "query": "a b "},
     "similarity_fn_name": "cosine",
+}
+
+
+# Of every network; `per_layer_config` names a width that each has under this name or another.
+ADDED = {
+    "is_causal": [False, True, None],
+    "per_layer_config": [None, {}, {"0": {"intermediate_size": 24}}],
+    "sliding_window": [2, 4, None],
+    "use_bidirectional_attention": [False, True],
 }
 
 
@@ -124,6 +134,18 @@ def changes(text):
                 yield place, other, json.dumps(document)
 
 
+def additions(folder, text):
+    """Those of ADDED that are not there, and transformers' other names of keys that are."""
+    from transformers import AutoConfig
+
+    document = json.loads(text)
+    config = AutoConfig.from_pretrained(folder)
+    names = {name: others(getattr(config, real)) for name, real in type(config).attribute_map.items()}
+    for key, values in (ADDED | names).items():
+        for value in values if key not in document else ():
+            yield (key,), "added " + json.dumps(value), json.dumps(document | {key: value})
+
+
 def ours(program, folder, texts):
     """Vectors, or the refusal."""
     run = [program, "embed", "--model", folder, "--device", "native:CPU", "--output-format", "jsonl", texts]
@@ -170,7 +192,8 @@ def main():
                 raise SystemExit(f"{name}, as it is: {unchanged}, {theirs(folder)}")
             for file in files_of(folder):
                 text = file.read_text()
-                for place, what, changed in changes(text):
+                added = additions(folder, text) if folder.name in NETWORKS else ()
+                for place, what, changed in [*changes(text), *added]:
                     file.write_text(changed)
                     found = ours(program, folder, at / "texts.txt")
                     if isinstance(found, str):
