@@ -255,9 +255,8 @@ TEST_P(ScaledPositionsTest, AgreeWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScaledPositionsTest,
-                         ::testing::Values("gte-linear", "gte-ntk", "modernbert-linear",
-                                           "qwen3-bidirectional", "qwen3-llama3", "qwen3-yarn",
-                                           "qwen3-yarn-scales"),
+                         ::testing::Values("gte-linear", "gte-ntk", "modernbert-linear", "qwen3-bidirectional",
+                                           "qwen3-llama3", "qwen3-yarn", "qwen3-yarn-scales"),
                          [](const auto& given) {
                            std::string name = given.param;
                            std::ranges::replace(name, '-', '_');
