@@ -388,7 +388,7 @@ def test_batch_tokens_is_what_the_embedder_was_opened_with(tiny):
 def prompted(tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(TINY, folder)
-    prompts = {"query": "Frage: ", "passage": "Absatz: ", "none": "", "odd": 3}
+    prompts = {"query": "Frage: ", "passage": "Absatz: ", "none": ""}
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}), encoding="utf-8")
     with latebind.Embedder(folder) as embedder:
         yield embedder
