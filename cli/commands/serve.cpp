@@ -293,7 +293,7 @@ Exit serve(const ServeArguments& options) {
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
   // What computes is made by this thread; what answers was made before.
-  platform::make_way(runtime->settings.compute_nice);
+  if (const int nice = runtime->settings.compute_nice; nice > 0) platform::make_way(platform::thread_nice() + nice);
   if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
   wishes.end_loading();
   daemon.service().set_ready();

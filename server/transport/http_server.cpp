@@ -318,7 +318,8 @@ Status HttpServer::start() {
         State::run(state->io);
       });
       state_->threads.emplace_back([state = state_.get()] {
-        platform::make_way(state->shared.options.large_nice);
+        if (const int nice = state->shared.options.large_nice; nice > 0)
+          platform::make_way(platform::thread_nice() + nice);
         State::run(state->large);
       });
     }
