@@ -117,7 +117,7 @@ class RefusedFolderTest : public ::testing::Test {
 TEST_F(RefusedFolderTest, NamesTheClassThatIsNotKnown) {
   expect_of_config(StatusCode::kUnsupported, R"({"tokenizer_class": "BertJapaneseTokenizer"})",
                    {"tokenizer_config.json: 'tokenizer_class' 'BertJapaneseTokenizer' needs a tokenizer.json",
-                    "BertTokenizer, ", "AlbertTokenizer)"});
+                    "BertTokenizer, ", "AlbertTokenizer"});
   expect_of_config(StatusCode::kUnsupported, R"({"tokenizer_class": "PreTrainedTokenizerFast"})",
                    {"'PreTrainedTokenizerFast' needs a tokenizer.json"});
   expect_of_config(StatusCode::kInvalidModel, R"({"tokenizer_class": 1})",
