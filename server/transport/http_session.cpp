@@ -616,7 +616,7 @@ void HttpSession::end_with(HttpResponse response) {
 // What is complete is answered. A client that has closed its connection and one that has closed its direction alone, as
 // HTTP allows after the last request, look the same until something is sent (docs/decisions/0118).
 void HttpSession::on_half_close() {
-  if (phase_ == Phase::kWriting || phase_ == Phase::kPausing) return;
+  if (phase_ == Phase::kWriting || (phase_ == Phase::kPausing && begin_ < end_)) return;
   if (phase_ != Phase::kAnswering) return close();
   if (!is_watched_) {
     is_watched_ = true;
