@@ -5,7 +5,7 @@
 namespace latebind::server {
 
 RefusalPace::Clock::duration RefusalPace::after(Clock::duration busy, Clock::time_point now) {
-  const double price = static_cast<double>(std::max(busy, Clock::duration::zero()).count()) / processors_;
+  const double price = static_cast<double>(std::max(busy, kLeast).count()) / processors_;
   const double most = static_cast<double>((kLongest + kBurst).count());
   const std::lock_guard lock(mutex_);
   paid_until_ = std::max(paid_until_, now) + Clock::duration(static_cast<Clock::rep>(std::min(price, most)));

@@ -27,6 +27,8 @@ class RefusalPace {
   static constexpr Clock::duration kLongest = std::chrono::seconds(1);
 
  private:
+  // What any refusal takes: the clocks of threads go in steps of milliseconds on some systems.
+  static constexpr Clock::duration kLeast = std::chrono::microseconds(10);
   // What refusals may use at once, after a time without them.
   static constexpr Clock::duration kBurst = std::chrono::milliseconds(250);
 
