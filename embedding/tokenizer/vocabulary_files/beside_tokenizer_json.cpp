@@ -23,11 +23,9 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// Null where it is missing or null.
+// Null where there is no object, too.
 const json* member(const json* object, std::string_view key) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(key);
-  return found == object->end() || found->is_null() ? nullptr : &*found;
+  return object == nullptr ? nullptr : core::find_member(*object, key);
 }
 
 std::string_view text_in(const json* object, std::string_view key) {
