@@ -339,7 +339,7 @@ Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root)
     named_in = {};
     name = beside.network.tokenizer_class;
   }
-  if (name.ends_with("Fast")) name.remove_suffix(4);
+  name = without_fast(name);
   // The reference takes such a file for Llama 3's, whose class is wrong.
   if (name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);

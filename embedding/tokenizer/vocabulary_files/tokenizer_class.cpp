@@ -88,8 +88,7 @@ bool tells_token_types(const json& config, const std::optional<json>& tokenizer_
   }
   if (name.empty()) name = text_in(config, "tokenizer_class");
   if (name.empty()) name = network.tokenizer_class;
-  if (name.ends_with("Fast")) name.remove_suffix(4);
-  return std::ranges::find(kClassesWithTypes, name) != kClassesWithTypes.end();
+  return std::ranges::find(kClassesWithTypes, without_fast(name)) != kClassesWithTypes.end();
 }
 
 std::span<const TokenizerClass> known_tokenizer_classes() {
@@ -120,9 +119,8 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
     if (network.needs_tokenizer_json || network.tokenizer_class.empty()) return needs_tokenizer_json(what);
     name = network.tokenizer_class;
   }
-  if (name.ends_with("Fast")) name.resize(name.size() - 4);
-  const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
-  if (found == kClasses.end()) return needs_tokenizer_json(what, name);
+  const auto* const found = std::ranges::find(kClasses, without_fast(name), &TokenizerClass::name);
+  if (found == kClasses.end()) return needs_tokenizer_json(what, without_fast(name));
   return found;
 }
 

@@ -477,11 +477,10 @@ core::Result<std::string> named_token(const std::optional<json>& tokenizer_confi
     return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));
   }
   if (!tokenizer_config) return std::string();
-  LB_ASSIGN_OR_RETURN(std::string made_by,
+  LB_ASSIGN_OR_RETURN(const std::string made_by,
                       core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
-  if (made_by.ends_with("Fast")) made_by.resize(made_by.size() - 4);
   const auto known = known_tokenizer_classes();
-  const auto found = std::ranges::find(known, std::string_view(made_by), &TokenizerClass::name);
+  const auto found = std::ranges::find(known, without_fast(made_by), &TokenizerClass::name);
   if (found == known.end()) return std::string();
   for (const DefaultToken& token : default_tokens(found->kind)) {
     if (token.role == role) return std::string(token.content);
