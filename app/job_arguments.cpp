@@ -33,8 +33,7 @@ Result<JobArguments> JobArguments::parse(std::string_view json) {
 
 const nlohmann::json* JobArguments::find(std::string_view key) {
   known_.emplace(key);
-  const auto found = object_.find(key);
-  return found == object_.end() || found->is_null() ? nullptr : &*found;
+  return core::find_member(object_, key);
 }
 
 Status JobArguments::take(std::string_view key, std::string& value) {

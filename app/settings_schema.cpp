@@ -10,6 +10,7 @@
 #include "app/shape_text.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/thread_nice.h"
+#include "core/text/ascii.h"
 #include "core/text/option_text.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -239,11 +240,12 @@ Status check_placement(std::string_view text) {
     const auto colon = item.find(':');
     const std::string_view word = item.substr(0, colon);
     const std::string_view device = colon == std::string_view::npos ? "-" : item.substr(colon + 1);
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    const auto is_of_word = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+    const auto is_of_word = [](char c) {
+      return core::is_ascii_letter(c) || core::is_ascii_digit(c) || c == '_' || c == '-';
+    };
     const auto is_printable = [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; };
-    if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, is_of_word) || device.empty() ||
-        core::find_invalid_utf8(device) || !std::ranges::all_of(device, is_printable)) {
+    if (word.empty() || !core::is_ascii_letter(word.front()) || !std::ranges::all_of(word, is_of_word) ||
+        device.empty() || core::find_invalid_utf8(device) || !std::ranges::all_of(device, is_printable)) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("must be devices with commas between them, such as auto, npu,cpu or openvino:CPU, "
                                 "not {}",

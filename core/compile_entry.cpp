@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "core/json.h"
+#include "core/json_text.h"
 #include "core/platform/system_info.h"
 
 namespace latebind::core {
@@ -58,8 +59,8 @@ std::size_t aligned(std::size_t size) {
 }
 
 std::optional<std::string> text_of(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return std::nullopt;
+  const auto* const found = find_member(object, key);
+  if (found == nullptr || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
 }
 
@@ -155,10 +156,10 @@ Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
     target = *std::move(value);
     return true;
   };
-  const auto size = object.find("payload_size");
+  const auto* const size = find_member(object, "payload_size");
   if (!read("key", entry.header.key) || !read("model", entry.header.model) || !read("device", entry.header.device) ||
       !read("runtime_version", entry.header.runtime_version) || !read("precision", entry.header.precision) ||
-      !read("payload_sum", entry.header.payload_sum) || size == object.end() || !size->is_number_unsigned()) {
+      !read("payload_sum", entry.header.payload_sum) || size == nullptr || !size->is_number_unsigned()) {
     return damaged("its header lacks a field");
   }
   entry.header.payload_size = size->get<std::uint64_t>();

@@ -51,13 +51,6 @@ std::string_view kind_of(const json& value) {
   return "null";
 }
 
-// The value, or null when the key is absent or its value is null.
-const json* find(const json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Result<json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
@@ -119,7 +112,7 @@ std::string printable_json(const json& value) {
 
 Result<std::optional<std::size_t>> read_size(const json& object, const char* key, std::size_t least, std::size_t most,
                                              std::string_view name) {
-  const json* value = find(object, key);
+  const json* value = find_member(object, key);
   if (value == nullptr) return std::optional<std::size_t>();
   if (!value->is_number_integer()) {
     return invalid(name, fmt::format("'{}' must be a whole number, found {}", key, kind_of(*value)));
@@ -131,12 +124,17 @@ Result<std::optional<std::size_t>> read_size(const json& object, const char* key
   return std::optional<std::size_t>(value->get<std::size_t>());
 }
 
+const json* find_member(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
 bool is_text(const json& value, std::string_view text) {
   return value.is_string() && value.get_ref<const std::string&>() == text;
 }
 
 Result<bool> read_bool(const json& object, const char* key, bool otherwise, std::string_view name) {
-  const json* value = find(object, key);
+  const json* value = find_member(object, key);
   if (value == nullptr) return otherwise;
   if (!value->is_boolean()) {
     return invalid(name, fmt::format("'{}' must be true or false, found {}", key, kind_of(*value)));
@@ -145,7 +143,7 @@ Result<bool> read_bool(const json& object, const char* key, bool otherwise, std:
 }
 
 Result<std::string> read_text(const json& object, const char* key, std::string_view otherwise, std::string_view name) {
-  const json* value = find(object, key);
+  const json* value = find_member(object, key);
   if (value == nullptr) return std::string(otherwise);
   if (!value->is_string()) return invalid(name, fmt::format("'{}' must be a string, found {}", key, kind_of(*value)));
   return value->get<std::string>();

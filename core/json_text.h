@@ -27,6 +27,10 @@ struct JsonLimits {
 // A value as JSON, for messages: in one printable line.
 [[nodiscard]] std::string printable_json(const nlohmann::json& value);
 
+// The value of a key, which belongs to the object; null when the key is absent or its value is null, and of what is no
+// object.
+[[nodiscard]] const nlohmann::json* find_member(const nlohmann::json& object, std::string_view key);
+
 // Whether it is this text. Not by ==, which makes a JSON value of the text where no exception may leave: without memory
 // for it the process would end.
 [[nodiscard]] bool is_text(const nlohmann::json& value, std::string_view text);

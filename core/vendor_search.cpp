@@ -8,6 +8,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
+#include "core/text/ascii.h"
 
 namespace latebind::core {
 namespace {
@@ -18,10 +19,6 @@ using Kind = FileSystem::Kind;
 constexpr std::size_t kMatchesMax = 64;
 // The active Python environment.
 constexpr const char* kPythonVariables[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Below the user's home.
 const char* user_runtime(System system) {
@@ -65,15 +62,12 @@ std::vector<std::string> expand(const std::string& base, std::string_view patter
 
 // The plain name, or it with a version behind: Python packages ship nothing but the latter.
 bool is_library_name(std::string_view name, const std::string& plain, System system) {
-  if (system == System::kWindows) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::ranges::equal(name, plain, {}, lower, lower);
-  }
+  if (system == System::kWindows) return equals_in_any_case(name, plain);
   if (!name.starts_with(plain)) return false;
   name.remove_prefix(plain.size());
   if (name.empty()) return true;
-  return name.size() > 1 && name[0] == '.' && is_digit(name[1]) &&
-         std::ranges::all_of(name, [](char c) { return is_digit(c) || c == '.'; });
+  return name.size() > 1 && name[0] == '.' && is_ascii_digit(name[1]) &&
+         std::ranges::all_of(name, [](char c) { return is_ascii_digit(c) || c == '.'; });
 }
 
 bool is_absolute(std::string_view path, System system) {
@@ -324,7 +318,7 @@ bool newer_name(std::string_view a, std::string_view b) {
   // The digits at the front, without leading zeros, taken off the text.
   const auto take_number = [](std::string_view& text) {
     std::size_t end = 0;
-    while (end < text.size() && is_digit(text[end]))
+    while (end < text.size() && is_ascii_digit(text[end]))
       ++end;
     std::string_view number = text.substr(0, end);
     text.remove_prefix(end);
@@ -333,7 +327,7 @@ bool newer_name(std::string_view a, std::string_view b) {
     return number;
   };
   while (!a.empty() && !b.empty()) {
-    if (is_digit(a.front()) && is_digit(b.front())) {
+    if (is_ascii_digit(a.front()) && is_ascii_digit(b.front())) {
       const std::string_view a_number = take_number(a);
       const std::string_view b_number = take_number(b);
       if (a_number.size() != b_number.size()) return a_number.size() > b_number.size();

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/octave_steps.h"
+
 namespace latebind::embedding {
 namespace {
 
@@ -36,9 +38,8 @@ constexpr std::size_t kPackedStep = 8;
 
 std::size_t BatchShape::width(std::size_t length) const {
   if (static_rows > 0) return length;
-  const std::size_t step = packs_tokens ? std::max(kPackedStep, std::bit_ceil(length) / (2 * kPackedStepsInOctave))
-                                        : std::max<std::size_t>(1, std::bit_ceil(length) / (2 * kStepsInOctave));
-  const std::size_t width = (length + step - 1) / step * step;
+  const std::size_t width = packs_tokens ? core::in_octave_steps(length, kPackedStepsInOctave, kPackedStep)
+                                         : core::in_octave_steps(length, kStepsInOctave);
   return longest == 0 ? width : std::max(length, std::min(width, longest));
 }
 

@@ -26,8 +26,8 @@ constexpr std::size_t kLabelsMax = 4096;
 // Names by number in "id2label", or "num_labels" without names; transformers takes two where there is neither.
 Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
-  const auto names = config.find("id2label");
-  if (names == config.end() || names->is_null()) {
+  const auto* const names = core::find_member(config, "id2label");
+  if (names == nullptr) {
     LB_ASSIGN_OR_RETURN(const auto count, core::read_size(config, "num_labels", 1, kLabelsMax, name));
     std::vector<std::string> labels;
     for (std::size_t i = 0; i < count.value_or(2); ++i)
@@ -59,8 +59,8 @@ Result<NamedFunction> find_function(const ConfigFile& own, const json& config, c
   };
   constexpr const char* kKey = "activation_fn";
   if (own.read && own.read->contains(kKey) && !own.read->at(kKey).is_null()) return named_in(*own.read, own.file, kKey);
-  const auto older = config.find("sentence_transformers");
-  if (older != config.end() && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
+  const auto* const older = core::find_member(config, "sentence_transformers");
+  if (older != nullptr && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
   constexpr const char* kOldest = "sbert_ce_default_activation_function";
   if (config.contains(kOldest) && !config.at(kOldest).is_null()) return named_in(config, config_file, kOldest);
   return NamedFunction{};

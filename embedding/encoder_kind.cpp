@@ -23,24 +23,24 @@ namespace {
 
 // The class of the network that config.json is of: the first of "architectures"; empty where there is none.
 std::string_view network_class(const json& config) {
-  const auto found = config.find("architectures");
-  if (found == config.end() || !found->is_array() || found->empty() || !found->front().is_string()) return {};
+  const auto* const found = core::find_member(config, "architectures");
+  if (found == nullptr || !found->is_array() || found->empty() || !found->front().is_string()) return {};
   return found->front().get_ref<const std::string&>();
 }
 
 // Stanford's ColBERT.
 bool is_stanford(const std::optional<json>& config) {
   if (!config) return false;
-  const auto found = config->find("architectures");
-  if (found == config->end() || !found->is_array()) return false;
+  const auto* const found = core::find_member(*config, "architectures");
+  if (found == nullptr || !found->is_array()) return false;
   return std::ranges::any_of(*found, [](const json& name) { return core::is_text(name, "HF_ColBERT"); });
 }
 
 }  // namespace
 
 bool is_colbert(const json& own) {
-  const auto type = own.find("model_type");
-  return type != own.end() && core::is_text(*type, "ColBERT");
+  const auto* const type = core::find_member(own, "model_type");
+  return type != nullptr && core::is_text(*type, "ColBERT");
 }
 
 bool has_pylate_keys(const json& own) {
@@ -53,8 +53,8 @@ bool has_pylate_keys(const json& own) {
 bool has_multi_vectors(const ConfigFile& own, bool listed, const std::optional<json>& config) {
   if (!listed) return is_stanford(config);
   if (!own.read) return is_stanford(config);
-  const auto type = own.read->find("model_type");
-  if (type == own.read->end() || type->is_null()) return is_stanford(config) || has_pylate_keys(*own.read);
+  const auto* const type = core::find_member(*own.read, "model_type");
+  if (type == nullptr) return is_stanford(config) || has_pylate_keys(*own.read);
   return core::is_text(*type, "MultiVectorEncoder") || core::is_text(*type, "ColBERT");
 }
 

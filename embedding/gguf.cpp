@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "embedding/refusals.h"
 
@@ -88,10 +89,7 @@ class Reader {
 };
 
 bool is_name_part(std::string_view part) {
-  return !part.empty() && std::ranges::all_of(part, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  });
+  return !part.empty() && std::ranges::all_of(part, core::is_name_character);
 }
 
 // "org/name" of an address on the hub; other addresses, and what is such a name already, as they are.

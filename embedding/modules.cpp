@@ -343,8 +343,7 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
     return modules;
   }
   if (modules.of_tokens && own.read) {
-    const auto type = own.read->find("model_type");
-    const bool has_none = type == own.read->end() || type->is_null();
+    const bool has_none = core::find_member(*own.read, "model_type") == nullptr;
     modules.adds_token_ends = is_colbert(*own.read) || (has_none && has_pylate_keys(*own.read));
   }
   LB_ASSIGN_OR_RETURN(std::vector<ListedModule> list, read_module_list(*document, platform::path_to_utf8(file)));

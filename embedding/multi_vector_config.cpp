@@ -36,12 +36,6 @@ constexpr std::size_t kOnlyMax = std::size_t{1} << 20;
 constexpr std::size_t kQueryTokens = 32;  // where a format that fills queries up does not say to what length
 constexpr std::string_view kPunctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
-// A member that is there and not null.
-const json* member(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
 std::vector<std::string> punctuation() {
   std::vector<std::string> words;
   for (const char c : kPunctuation)
@@ -51,7 +45,7 @@ std::vector<std::string> punctuation() {
 
 // A list of texts; nothing where there is none.
 Result<std::optional<std::vector<std::string>>> read_words(const json& object, const char* key, const path& file) {
-  const json* const found = member(object, key);
+  const json* const found = core::find_member(object, key);
   if (found == nullptr) return std::optional<std::vector<std::string>>();
   if (!found->is_array() || found->size() > kWordsMax) {
     return invalid_file(file, fmt::format("'{}' is no list of at most {} texts", key, kWordsMax));
@@ -73,7 +67,7 @@ struct Roles {
   bool query = false;
 };
 Result<Roles> read_tasks(const json& config, const char* key, const path& file) {
-  const json* const found = member(config, key);
+  const json* const found = core::find_member(config, key);
   if (found == nullptr) return Roles();
   Roles roles{.document = false, .query = false};
   constexpr std::array<std::string_view, 2> kRoles{"query", "document"};
@@ -105,7 +99,7 @@ Status read_mask(const json& config, const path& file, MultiVectorConfig& read) 
   LB_ASSIGN_OR_RETURN(const Roles roles, read_tasks(config, "skiplist_tasks", file));
   if (words && roles.query) read.query.left_out = *words;
   if (words && roles.document) read.document.left_out = *std::move(words);
-  const json* const only = member(config, "keep_only_token_ids");
+  const json* const only = core::find_member(config, "keep_only_token_ids");
   if (only == nullptr) return {};
   if (!only->is_array() || only->size() > kOnlyMax) {
     return invalid_file(file, fmt::format("'keep_only_token_ids' is no list of at most {} ids", kOnlyMax));
@@ -141,7 +135,7 @@ Result<QueryExpansion> read_expansion(const json& config, const path& file) {
   read.cuts = strategy == "fixed";
   LB_ASSIGN_OR_RETURN(read.attend, read_bool(config, "attend", false, name));
   LB_ASSIGN_OR_RETURN(read.token, read_text(config, "token", "", name));
-  if (read.token.size() > kWordBytesMax || (read.token.empty() && member(config, "token") != nullptr)) {
+  if (read.token.size() > kWordBytesMax || (read.token.empty() && core::find_member(config, "token") != nullptr)) {
     return invalid_file(file, fmt::format("'token' of 'query_expansion' is no text of 1 to {} bytes", kWordBytesMax));
   }
   LB_ASSIGN_OR_RETURN(const auto length, read_size(config, "length", 1, kTokensMax, name));
@@ -169,7 +163,7 @@ Status read_lengths(const json& config, const path& file, Lengths& read) {
   LB_RETURN_IF_ERROR(take("document_length", read.document));
   if (read.has_expansion || !config.contains("query_expansion")) return {};
   read.has_expansion = true;
-  if (const json* const given = member(config, "query_expansion")) {
+  if (const json* const given = core::find_member(config, "query_expansion")) {
     LB_ASSIGN_OR_RETURN(read.expansion, read_expansion(*given, file));
   }
   return {};
@@ -194,7 +188,7 @@ Result<std::string> read_prompt(const json& config, const path& file, const char
                                 MultiVectorConfig& read) {
   const std::string name = platform::path_to_utf8(file);
   std::string prompt;
-  if (const json* const prompts = member(config, "prompts"); prompts != nullptr && prompts->is_object()) {
+  if (const json* const prompts = core::find_member(config, "prompts"); prompts != nullptr && prompts->is_object()) {
     LB_ASSIGN_OR_RETURN(prompt, read_text(*prompts, role, "", name));
   }
   LB_ASSIGN_OR_RETURN(const std::string marker, read_text(config, marker_key, "", name));
@@ -212,7 +206,7 @@ Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths,
   LB_ASSIGN_OR_RETURN(read.query.prompt, read_prompt(config, own.file, "query", "query_prefix", read));
   LB_ASSIGN_OR_RETURN(read.document.prompt, read_prompt(config, own.file, "document", "document_prefix", read));
   // Others are of other kinds of models, and mean the sum.
-  const json* const compared = member(config, "similarity_fn_name");
+  const json* const compared = core::find_member(config, "similarity_fn_name");
   read.mean = compared != nullptr && is_text(*compared, "meanmaxsim");
   // What PyLate's file says stands behind what the network's own does.
   const std::optional<std::size_t> of_network = lengths.query;

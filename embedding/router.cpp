@@ -52,8 +52,8 @@ Result<std::string> folder_of(const std::string& relative, std::string_view name
 
 // A member that must be an object.
 Result<const json*> read_member(const json& document, const char* key, std::string_view name) {
-  const auto found = document.find(key);
-  if (found != document.end() && found->is_object()) return &*found;
+  const auto* const found = core::find_member(document, key);
+  if (found != nullptr && found->is_object()) return &*found;
   return invalid(name, fmt::format("'{}' is missing, or no object", key));
 }
 
@@ -121,8 +121,8 @@ Result<Router> read_router(const json& document, const std::string& folder, std:
   LB_ASSIGN_OR_RETURN(const json* types, read_member(document, "types", name));
   LB_ASSIGN_OR_RETURN(const json* structure, read_member(document, "structure", name));
   LB_ASSIGN_OR_RETURN(const json* parameters, read_member(document, "parameters", name));
-  const auto mappings = parameters->find("route_mappings");
-  if (mappings != parameters->end() && !mappings->is_null() && !mappings->empty()) {
+  const auto* const mappings = core::find_member(*parameters, "route_mappings");
+  if (mappings != nullptr && !mappings->empty()) {
     return unsupported(name, "'route_mappings' are not supported: queries and documents have routes of these names");
   }
   Router router;

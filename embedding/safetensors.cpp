@@ -69,8 +69,8 @@ std::optional<std::uint64_t> bytes_of(std::span<const std::int64_t> shape, unsig
 }
 
 Result<std::vector<std::int64_t>> read_shape(const json& tensor) {
-  const auto found = tensor.find("shape");
-  if (found == tensor.end() || !found->is_array()) return Status(StatusCode::kInvalidModel, "no array 'shape'");
+  const auto* const found = core::find_member(tensor, "shape");
+  if (found == nullptr || !found->is_array()) return Status(StatusCode::kInvalidModel, "no array 'shape'");
   if (found->size() > core::kRankMax) {
     return Status(StatusCode::kInvalidModel, fmt::format("{} dimensions, at most {}", found->size(), core::kRankMax));
   }
@@ -140,15 +140,15 @@ Status Safetensors::read_header() {
     };
     if (!tensor.is_object()) return refused("no JSON object");
     Entry entry;
-    const auto type = tensor.find("dtype");
-    if (type == tensor.end() || !type->is_string()) return refused("no text 'dtype'");
+    const auto* const type = core::find_member(tensor, "dtype");
+    if (type == nullptr || !type->is_string()) return refused("no text 'dtype'");
     entry.type = type->get<std::string>();
     auto shape = read_shape(tensor);
     if (!shape.ok()) return shape.status().with_context(place_of(name_, name));
     entry.shape = *std::move(shape);
-    const auto offsets = tensor.find("data_offsets");
-    if (offsets == tensor.end() || !offsets->is_array() || offsets->size() != 2 ||
-        !(*offsets)[0].is_number_unsigned() || !(*offsets)[1].is_number_unsigned()) {
+    const auto* const offsets = core::find_member(tensor, "data_offsets");
+    if (offsets == nullptr || !offsets->is_array() || offsets->size() != 2 || !(*offsets)[0].is_number_unsigned() ||
+        !(*offsets)[1].is_number_unsigned()) {
       return refused("'data_offsets' must be two whole numbers");
     }
     entry.begin = (*offsets)[0].get<std::uint64_t>();

@@ -40,10 +40,10 @@ Status take_sparse(const Modules& modules, const ConfigFile& own, const path& li
 // Whether the default is the name of none that there is. Of other kinds the reference knows two more.
 bool names_no_prompt(const ConfigFile& own) {
   if (!own.read) return false;
-  const auto name = own.read->find("default_prompt_name");
-  if (name == own.read->end() || !name->is_string()) return false;
-  const auto prompts = own.read->find("prompts");
-  return prompts == own.read->end() || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
+  const auto* const name = core::find_member(*own.read, "default_prompt_name");
+  if (name == nullptr || !name->is_string()) return false;
+  const auto* const prompts = core::find_member(*own.read, "prompts");
+  return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path
     if (limit) return std::min(*limit, position_count);
   }
   if (!tokenizer_config) return position_count;
-  const auto limit = tokenizer_config->find("model_max_length");
-  if (limit == tokenizer_config->end() || !limit->is_number()) return position_count;
+  const auto* const limit = core::find_member(*tokenizer_config, "model_max_length");
+  if (limit == nullptr || !limit->is_number()) return position_count;
   // Tokenizers without a limit have 1e30 here.
   const double value = limit->get<double>();
   if (value >= static_cast<double>(position_count)) return position_count;
@@ -69,8 +69,8 @@ Result<std::size_t> read_max_tokens(const ConfigFile& of_transformer, const path
 Result<std::size_t> read_truncation(const ModelFiles& files, const path& file, std::size_t most) {
   LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
   if (!tokenizer) return most;
-  const auto truncation = tokenizer->find("truncation");
-  if (truncation == tokenizer->end() || truncation->is_null()) return most;
+  const auto* const truncation = core::find_member(*tokenizer, "truncation");
+  if (truncation == nullptr) return most;
   const std::string name = platform::path_to_utf8(file);
   if (!truncation->is_object()) return invalid_file(file, "'truncation' is no object");
   LB_ASSIGN_OR_RETURN(const std::string direction, read_text(*truncation, "direction", "Right", name));

@@ -82,8 +82,8 @@ Status refuse_left_padding(const ModelFolder& model, const std::optional<json>& 
   if (side.empty() && model.tokenizer_class == nullptr) {
     file = model.tokenizer_file;
     LB_ASSIGN_OR_RETURN(const auto tokenizer, read_object(model.files, file, {.bytes_max = Tokenizer::kFileBytesMax}));
-    const auto padding = tokenizer ? tokenizer->find("padding") : json::const_iterator();
-    if (tokenizer && padding != tokenizer->end() && padding->is_object()) {
+    const auto* const padding = tokenizer ? core::find_member(*tokenizer, "padding") : nullptr;
+    if (padding != nullptr && padding->is_object()) {
       LB_ASSIGN_OR_RETURN(side, read_text(*padding, "direction", "Right", platform::path_to_utf8(file)));
     }
   }

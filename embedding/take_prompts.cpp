@@ -31,8 +31,8 @@ constexpr std::size_t kMatryoshkaMax = 64;
 // refused in the file that the reference reads them from.
 std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
   std::map<std::string, std::string, std::less<>> prompts;
-  const auto found = config.find("prompts");
-  if (found == config.end() || !found->is_object()) return prompts;
+  const auto* const found = core::find_member(config, "prompts");
+  if (found == nullptr || !found->is_object()) return prompts;
   for (const auto& [name, prompt] : found->items()) {
     if (prompts.size() == kPromptsMax) break;
     if (!prompt.is_string()) continue;
@@ -43,8 +43,8 @@ std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json&
 
 // Null is no prompt, as in the reference.
 Status check_prompts(const json& config, const path& file) {
-  const auto found = config.find("prompts");
-  if (found == config.end() || found->is_null()) return {};
+  const auto* const found = core::find_member(config, "prompts");
+  if (found == nullptr) return {};
   if (!found->is_object()) {
     return invalid_file(
         file, fmt::format("'prompts' is {}, must be an object of texts by their names", core::printable_json(*found)));
@@ -65,8 +65,8 @@ Status check_prompts(const json& config, const path& file) {
 // "matryoshka_dimensions", as several models have it in one of their configurations.
 std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
   std::vector<std::size_t> dimensions;
-  const auto found = config.find("matryoshka_dimensions");
-  if (found == config.end() || !found->is_array()) return dimensions;
+  const auto* const found = core::find_member(config, "matryoshka_dimensions");
+  if (found == nullptr || !found->is_array()) return dimensions;
   for (const auto& each : *found) {
     if (dimensions.size() == kMatryoshkaMax) break;
     if (each.is_number_unsigned() && each.get<std::uint64_t>() > 0) dimensions.push_back(each.get<std::size_t>());
@@ -76,12 +76,11 @@ std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
 
 // What is put before every text: the prompt of "default_prompt_name"; "" without one.
 Result<std::string> read_default_prompt(const json& config, const path& file) {
-  const auto named = config.find("default_prompt_name");
-  if (named == config.end() || named->is_null()) return std::string();
+  if (core::find_member(config, "default_prompt_name") == nullptr) return std::string();
   LB_ASSIGN_OR_RETURN(const std::string name,
                       read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
-  const auto prompts = config.find("prompts");
-  if (prompts != config.end() && prompts->is_object()) {
+  const auto* const prompts = core::find_member(config, "prompts");
+  if (prompts != nullptr && prompts->is_object()) {
     if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
       if (prompt->is_null()) return std::string();
       return prompt->get<std::string>();
@@ -120,8 +119,7 @@ Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_w
   if (const auto usable = model.prompts.choose({}); !usable.ok()) {
     return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
   }
-  const auto cut = config->find("truncate_dim");
-  if (cut != config->end() && !cut->is_null()) {
+  if (core::find_member(*config, "truncate_dim") != nullptr) {
     return unsupported_file(
         file,
         "'truncate_dim' is not supported; vectors are shortened by `latebind embed --dimensions` or for a request");

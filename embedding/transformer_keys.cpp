@@ -129,8 +129,8 @@ Status check_modalities(const path& file, const json& config, const json& modali
     return refuse(file, "modality_config.text.method_output_name", *output,
                   fmt::format("the modules of this model need '{}'", wanted));
   }
-  const auto called = config.find("module_output_name");
-  if (called == config.end() || called->is_null()) {
+  const auto* const called = core::find_member(config, "module_output_name");
+  if (called == nullptr) {
     return invalid_file(file, fmt::format("'{}' without 'module_output_name'", kKey));
   }
   if (is_text(*called, name)) return {};

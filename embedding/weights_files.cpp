@@ -34,9 +34,8 @@ Result<std::vector<std::string>> weights_file_names(
     return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", index_name, what));
   };
   LB_ASSIGN_OR_RETURN(const auto index, read_index());
-  const auto map = index && index->is_object() ? index->find("weight_map") : nlohmann::json::const_iterator();
-  if (!index || !index->is_object() || map == index->end() || !map->is_object() || map->empty())
-    return invalid("no object 'weight_map'");
+  const auto* const map = index ? core::find_member(*index, "weight_map") : nullptr;
+  if (map == nullptr || !map->is_object() || map->empty()) return invalid("no object 'weight_map'");
   std::set<std::string> names;
   for (const auto& [tensor, piece] : map->items()) {
     if (!piece.is_string() || !is_plain_name(piece.get_ref<const std::string&>())) {

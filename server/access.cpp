@@ -9,6 +9,7 @@
 #include "core/platform/digest.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -52,10 +53,7 @@ bool has_blank(std::string_view key) {
 std::string_view key_of(const HttpRequest& request) {
   constexpr std::string_view kBearer = "bearer ";
   const std::string_view authorization = request.header("authorization");
-  const bool is_bearer = authorization.size() > kBearer.size() &&
-                         std::ranges::equal(authorization.substr(0, kBearer.size()), kBearer, [](char a, char b) {
-                           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-                         });
+  const bool is_bearer = authorization.size() > kBearer.size() && core::starts_with_in_any_case(authorization, kBearer);
   return is_bearer ? trimmed(authorization.substr(kBearer.size())) : request.header("x-api-key");
 }
 

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/platform/random.h"
 #include "core/platform/system_info.h"
+#include "core/text/ascii.h"
 #include "core/text/name_character.h"
 #include "server/access.h"
 #include "server/observe/request_log.h"
@@ -53,8 +54,7 @@ constexpr std::size_t kWantedHeadersMax = 1024;
 // Letters that stand in headers and logs as they are.
 bool is_request_id(std::string_view id) {
   return !id.empty() && id.size() <= kRequestIdMax && std::ranges::all_of(id, [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '-' || letter == '_' || letter == '.' || letter == ':' || letter == '/';
+    return core::is_name_character(letter) || letter == ':' || letter == '/';
   });
 }
 
@@ -67,8 +67,8 @@ std::string new_request_id() {
 std::string allowed_headers(const HttpRequest& request) {
   const std::string_view wanted = request.header("access-control-request-headers");
   const auto is_of_names = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '-' || letter == '_' || letter == ',' || letter == ' ';
+    return core::is_ascii_letter(letter) || core::is_ascii_digit(letter) || letter == '-' || letter == '_' ||
+           letter == ',' || letter == ' ';
   };
   if (wanted.empty() || wanted.size() > kWantedHeadersMax || !std::ranges::all_of(wanted, is_of_names)) {
     return std::string(kRequestHeaders);

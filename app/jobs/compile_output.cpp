@@ -10,6 +10,7 @@
 #include "app/jobs/compile_pte.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/output_file.h"
@@ -90,8 +91,8 @@ Status check_head(const CompileOptions& options, const CompileInput& input, cons
   LB_RETURN_IF_ERROR(check("name", head.name));
   LB_RETURN_IF_ERROR(check("package_version", head.version));
   for (const char* key : {"source", "revision", "license"}) {
-    const auto text = head.additional_metadata.find(key);
-    if (text == head.additional_metadata.end() || !text->is_string()) continue;
+    const auto* const text = core::find_member(head.additional_metadata, key);
+    if (text == nullptr || !text->is_string()) continue;
     LB_RETURN_IF_ERROR(check(key, text->get_ref<const std::string&>()));
   }
   return {};

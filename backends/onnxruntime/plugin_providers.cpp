@@ -13,6 +13,7 @@
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/process_generation.h"
+#include "core/text/ascii.h"
 #include "core/text/name_character.h"
 
 namespace latebind::onnxruntime {
@@ -66,12 +67,11 @@ std::string camel_case(std::string_view key) {
   std::string result;
   bool upper = true;
   for (const char c : key) {
-    const bool letter = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!letter) {
+    if (!core::is_ascii_letter(c) && !core::is_ascii_digit(c)) {
       upper = true;
       continue;
     }
-    result += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    result += upper ? core::ascii_upper(c) : c;
     upper = false;
   }
   return result;

@@ -11,6 +11,7 @@
 #include "backends/onnxruntime/environment.h"
 #include "backends/onnxruntime/plugin_providers.h"
 #include "core/json.h"
+#include "core/json_text.h"
 #include "core/log.h"
 #include "core/platform/child_process.h"
 #include "core/platform/digest.h"
@@ -61,10 +62,10 @@ class Memory {
 
   [[nodiscard]] std::optional<std::string> reason(const std::string& key) const {
     const json entries = read();
-    const auto found = entries.find(key);
-    if (found == entries.end() || !found->is_object()) return std::nullopt;
-    const auto reason = found->find("reason");
-    if (reason == found->end() || !reason->is_string()) return std::nullopt;
+    const auto* const found = core::find_member(entries, key);
+    if (found == nullptr || !found->is_object()) return std::nullopt;
+    const auto* const reason = core::find_member(*found, "reason");
+    if (reason == nullptr || !reason->is_string()) return std::nullopt;
     return reason->get<std::string>();
   }
 
@@ -180,16 +181,16 @@ Status status_from_child(std::string_view output) {
   text = text.substr(0, text.find('\n'));
   const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!line.is_object()) return silent();
-  const auto code = line.find("code");
-  if (code == line.end() || !code->is_number_integer()) return silent();
+  const auto* const code = core::find_member(line, "code");
+  if (code == nullptr || !code->is_number_integer()) return silent();
   if (code->get<std::int32_t>() == 0) return {};
   const auto field = [&](const char* key) {
-    const auto found = line.find(key);
-    return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
+    const auto* const found = core::find_member(line, key);
+    return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
   };
   const auto status_code = static_cast<StatusCode>(code->get<std::int32_t>());
-  const auto vendor_code = line.find("vendor_code");
-  if (vendor_code == line.end() || !vendor_code->is_number_integer()) return Status(status_code, field("message"));
+  const auto* const vendor_code = core::find_member(line, "vendor_code");
+  if (vendor_code == nullptr || !vendor_code->is_number_integer()) return Status(status_code, field("message"));
   return Status::from_vendor(status_code, field("message"), vendor_code->get<std::int64_t>(), field("vendor_text"));
 }
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/platform/system_info.h"
+#include "core/text/ascii.h"
 
 namespace latebind::onnxruntime {
 
@@ -84,9 +83,8 @@ Status use_plugin(const Environment& environment, const PluginUse& plugin, const
                   core::HostNodes host_nodes, abi::SessionOptions* options) {
   const Library& library = environment.library();
   // Where ONNX Runtime keeps a provider's options: a property of that name is the caller's.
-  std::string prefix = "ep.";
-  for (const char* c = library.plugin.EpDevice_EpName(plugin.device); c != nullptr && *c != 0; ++c)
-    prefix += *c >= 'A' && *c <= 'Z' ? static_cast<char>(*c - 'A' + 'a') : *c;
+  const char* const provider = library.plugin.EpDevice_EpName(plugin.device);
+  const std::string prefix = "ep." + core::ascii_lowered(provider == nullptr ? "" : provider);
   std::vector<const char*> keys;
   std::vector<const char*> values;
   for (const auto& [key, value] : plugin.options) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 #include "core/graph/token_packing.h"
+#include "core/octave_steps.h"
 
 namespace latebind::openvino {
 namespace {
@@ -17,11 +17,6 @@ constexpr std::size_t kTokensStep = 8;
 constexpr std::size_t kTokensStepsInOctave = 16;
 constexpr std::size_t kRowsStep = 2;
 constexpr std::size_t kRowsStepsInOctave = 4;
-
-std::size_t in_steps(std::size_t count, std::size_t least, std::size_t steps_in_octave) {
-  const std::size_t step = std::max(least, std::bit_ceil(count) / (2 * steps_in_octave));
-  return (count + step - 1) / step * step;
-}
 
 }  // namespace
 
@@ -56,11 +51,11 @@ std::optional<Packing> packing_of(std::span<const core::TensorInfo> vendor_input
 }
 
 std::size_t rows_to_compute(std::size_t rows) {
-  return in_steps(rows, kRowsStep, kRowsStepsInOctave);
+  return core::in_octave_steps(rows, kRowsStepsInOctave, kRowsStep);
 }
 
 std::size_t tokens_to_compute(std::size_t tokens) {
-  return in_steps(tokens, kTokensStep, kTokensStepsInOctave);
+  return core::in_octave_steps(tokens, kTokensStepsInOctave, kTokensStep);
 }
 
 core::Status check_same_shape(std::span<const core::TensorInfo> declared, std::span<const core::TensorView> given) {

@@ -8,6 +8,7 @@
 
 #include "backends/openvino/devices.h"
 #include "core/config.h"
+#include "core/text/ascii.h"
 
 namespace latebind::openvino {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::array<std::string_view, 2> kCompilerStems{"openvino_intel_npu_com
                                                          "openvino_intel_npu_compiler"};
 
 bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::ranges::all_of(text, core::is_ascii_digit);
 }
 
 }  // namespace

@@ -7,22 +7,17 @@
 #include <set>
 #include <string_view>
 
+#include "core/text/ascii.h"
+
 namespace latebind::cli {
 namespace {
 
 constexpr std::size_t kLengthMax = 100;
 constexpr std::string_view kKept = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 bool is_reserved(const std::string& name) {
   constexpr std::array<std::string_view, 4> kDevices{"con", "prn", "aux", "nul"};
-  const std::string stem = lower(name.substr(0, name.find('.')));
+  const std::string stem = core::ascii_lowered(name.substr(0, name.find('.')));
   if (std::ranges::find(kDevices, stem) != kDevices.end()) return true;
   return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt"));
 }
@@ -41,7 +36,7 @@ std::vector<std::string> safe_file_names(std::span<const std::string> names) {
     if (base.front() == '.') base.front() = '_';
     if (is_reserved(base)) base.insert(0, 1, '_');
     std::string unique = base;
-    for (std::size_t i = 2; !taken.insert(lower(unique)).second; ++i) {
+    for (std::size_t i = 2; !taken.insert(core::ascii_lowered(unique)).second; ++i) {
       unique = fmt::format("{}_{}", base, i);
     }
     safe.push_back(std::move(unique));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json.h"
+#include "core/text/ascii.h"
 
 namespace latebind::cli {
 namespace {
@@ -105,10 +106,6 @@ class FieldFinder final : public json::json_sax_t {
   bool met_large_number_ = false;
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // How many characters from `at` on are a number in JSON's grammar; 0 for none.
 std::size_t number_size(std::string_view text, std::size_t at) {
   std::size_t end = at;
@@ -119,7 +116,7 @@ std::size_t number_size(std::string_view text, std::size_t at) {
   };
   const auto skip_digits = [&] {
     const std::size_t begin = end;
-    while (end < text.size() && is_digit(text[end]))
+    while (end < text.size() && core::is_ascii_digit(text[end]))
       ++end;
     return end > begin;
   };
@@ -143,7 +140,7 @@ std::string without_numbers(std::string_view line) {
       in_string = !in_string;
     } else if (in_string && c == '\\') {
       ++i;
-    } else if (!in_string && (c == '-' || is_digit(c))) {
+    } else if (!in_string && (c == '-' || core::is_ascii_digit(c))) {
       const std::size_t size = number_size(text, i);
       if (size == 0) continue;
       text.replace(i, size, size, ' ');

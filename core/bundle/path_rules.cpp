@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/ascii.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -19,23 +20,12 @@ Status refused(std::string_view path, std::string_view where, std::string_view w
   return Status(StatusCode::kInvalidModel, fmt::format("{}: the path '{}' {}", where, printable(path), why));
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    c = lower(c);
-  return out;
-}
-
 // Names that are devices on Windows, whatever comes after a dot.
 bool is_device_name(std::string_view part) {
-  const std::string stem = lower(part.substr(0, part.find('.')));
+  const std::string stem = ascii_lowered(part.substr(0, part.find('.')));
   static constexpr std::array<std::string_view, 4> kWords{"con", "prn", "aux", "nul"};
   if (std::ranges::find(kWords, stem) != kWords.end()) return true;
-  return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9';
+  return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && is_ascii_digit(stem[3]);
 }
 
 std::string_view fault_of_part(std::string_view part) {
@@ -80,7 +70,7 @@ Status check_distinct_paths(std::span<const std::string_view> files, std::span<c
     std::vector<std::string> out;
     out.reserve(paths.size());
     for (const std::string_view path : paths)
-      out.push_back(lower(path));
+      out.push_back(ascii_lowered(path));
     std::ranges::sort(out);
     return out;
   };
@@ -132,7 +122,7 @@ bool is_below(std::string_view path, std::string_view folder) {
 std::string folder_name_of(std::string_view text) {
   std::string name;
   for (const char given : text) {
-    const char c = lower(given);
+    const char c = ascii_lower(given);
     name += is_name_character(c) ? c : '-';
   }
   while (!name.empty() && name.back() == '.')

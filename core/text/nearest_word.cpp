@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/ascii.h"
+
 namespace latebind::core {
 namespace {
 
@@ -17,12 +19,8 @@ constexpr std::size_t kWordLengthMax = 64;
 constexpr std::size_t kRunMin = 4;
 constexpr std::size_t kWholeMin = 3;  // of a whole name
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool same_letter(char a, char b) {
-  return lower(a) == lower(b);
+  return ascii_lower(a) == ascii_lower(b);
 }
 
 // Levenshtein distance with a swap of neighbours counted as one edit ("nup" is one edit from

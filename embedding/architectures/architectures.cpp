@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json_text.h"
 #include "core/text/nearest_word.h"
 #include "embedding/architectures/albert.h"
 #include "embedding/architectures/architecture.h"
@@ -135,8 +136,8 @@ const Architecture* find_architecture(std::string_view model_type) {
 }
 
 TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config) {
-  const auto type = config.find("model_type");
-  if (type == config.end() || !type->is_string()) return {};
+  const auto* const type = core::find_member(config, "model_type");
+  if (type == nullptr || !type->is_string()) return {};
   const Architecture* const architecture = find_architecture(type->get_ref<const std::string&>());
   return architecture == nullptr ? TokenizerOfNetwork() : architecture->tokenizer;
 }

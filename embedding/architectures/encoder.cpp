@@ -73,8 +73,8 @@ Status check_padding(const EncoderSizes& sizes, const path& file, std::string_vi
 }
 
 Status read_epsilon(const json& config, const char* key, const path& file, float& epsilon) {
-  const auto given = config.find(key);
-  if (given == config.end() || given->is_null()) return {};
+  const auto* const given = core::find_member(config, key);
+  if (given == nullptr) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
   if (!(value >= 0 && value <= 0.1)) {
     return invalid_file(file, fmt::format("'{}' is {}, must be between 0 and 0.1", key, core::printable_json(*given)));
@@ -95,8 +95,8 @@ Result<ActivationFunction> read_activation(const json& config, const char* key, 
 }
 
 Status expect(const json& config, const path& file, const char* key, const json& expected) {
-  const auto found = config.find(key);
-  if (found == config.end() || found->is_null() || *found == expected) return {};
+  const auto* const found = core::find_member(config, key);
+  if (found == nullptr || *found == expected) return {};
   return unsupported_file(
       file, fmt::format("'{}' is {}; only {} is supported", key, core::printable_json(*found), expected.dump()));
 }
@@ -118,15 +118,14 @@ Status refuse_variants_of_all(const json& config, const path& file, std::string_
     LB_ASSIGN_OR_RETURN(const bool on, core::read_bool(config, key, false, name));
     if (on) return unsupported_file(file, fmt::format("'{}' is true: only encoders are supported", key));
   }
-  const auto pruned = config.find("pruned_heads");
-  if (pruned != config.end() && !pruned->is_null() && !pruned->empty()) {
+  const auto* const pruned = core::find_member(config, "pruned_heads");
+  if (pruned != nullptr && !pruned->empty()) {
     return unsupported_file(file, "'pruned_heads' is not empty: pruned models are not supported");
   }
   if (config.contains("quantization_config")) {
     return unsupported_file(file, "'quantization_config': quantized checkpoints are not supported");
   }
-  const auto by_layer = config.find("per_layer_config");
-  if (by_layer != config.end() && !by_layer->is_null()) {
+  if (core::find_member(config, "per_layer_config") != nullptr) {
     return unsupported_file(file, "'per_layer_config': layers with sizes of their own are not supported");
   }
   return {};

@@ -23,8 +23,8 @@ namespace {
 
 Status read_layer_types(const json& config, const path& file, std::size_t layers, const OldLayerKeys& old,
                         std::vector<bool>& is_local) {
-  const auto types = config.find("layer_types");
-  if (types == config.end() || types->is_null()) {
+  const auto* const types = core::find_member(config, "layer_types");
+  if (types == nullptr) {
     LB_ASSIGN_OR_RETURN(const auto given,
                         core::read_size(config, old.pattern, 1, kLayersMax, platform::path_to_utf8(file)));
     const std::size_t every = given.value_or(old.pattern_otherwise);
@@ -51,8 +51,8 @@ Result<graph::Rotary> read_kind(const json& config, const path& file, const char
   const json all = config.value("rope_parameters", json::object());
   json parameters = all.is_null() ? json() : all.value(kind, json());
   std::string name = kind;
-  const auto scaling = config.find("rope_scaling");
-  if (is_scaled && scaling != config.end() && scaling->is_object()) {
+  const auto* const scaling = core::find_member(config, "rope_scaling");
+  if (is_scaled && scaling != nullptr && scaling->is_object()) {
     if (parameters.is_null()) parameters = json::object();
     if (parameters.is_object()) parameters.update(*scaling);
     name = "rope_scaling";
@@ -74,12 +74,11 @@ Status read_layer_kinds(const json& config, const path& file, const EncoderSizes
                         LayerKinds& kinds) {
   LB_RETURN_IF_ERROR(read_layer_types(config, file, sizes.layers, old, kinds.is_local));
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
-    const auto found = config.find(key);
-    if (found != config.end() && !found->is_null() && !found->is_object())
-      return invalid_file(file, fmt::format("'{}' is no object", key));
+    const auto* const found = core::find_member(config, key);
+    if (found != nullptr && !found->is_object()) return invalid_file(file, fmt::format("'{}' is no object", key));
   }
-  const auto parameters = config.find("rope_parameters");
-  if (parameters != config.end() && parameters->is_object()) {
+  const auto* const parameters = core::find_member(config, "rope_parameters");
+  if (parameters != nullptr && parameters->is_object()) {
     for (const auto& [key, value] : parameters->items()) {
       if (key != "full_attention" && key != "sliding_attention")
         return unsupported_file(file, fmt::format("'rope_parameters' has '{}'", printable(key)));

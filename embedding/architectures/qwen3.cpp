@@ -47,8 +47,8 @@ class Qwen3Network final : public EncoderNetwork {
 // Attention to near tokens alone, which no published checkpoint has.
 Status refuse_windows(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(expect(config, file, "use_sliding_window", false));
-  const auto types = config.find("layer_types");
-  if (types == config.end() || !types->is_array()) return {};
+  const auto* const types = core::find_member(config, "layer_types");
+  if (types == nullptr || !types->is_array()) return {};
   for (const json& type : *types) {
     if (!core::is_text(type, "full_attention")) {
       return unsupported_file(

@@ -68,8 +68,8 @@ class RopeParameters {
 };
 
 Result<std::optional<double>> RopeParameters::number(const char* key, double least, double most) const {
-  const auto found = object_.find(key);
-  if (found == object_.end() || found->is_null()) return std::optional<double>();
+  const auto* const found = core::find_member(object_, key);
+  if (found == nullptr) return std::optional<double>();
   const double value = found->is_number() ? found->get<double>() : least - 1;
   if (value >= least && value <= most) return std::optional(value);
   return invalid_file(file_, fmt::format("'{}' has '{}' {}, must be a number from {} to {}", name_, key,
@@ -192,8 +192,8 @@ Result<double> check_rotary_base(double base, const path& file, const std::strin
 
 Result<Rotary> RopeParameters::read(double base) const {
   if (!object_.is_object()) return invalid_file(file_, fmt::format("'{}' is no object", name_));
-  const auto theta = object_.find("rope_theta");
-  if (theta != object_.end() && !theta->is_null()) {
+  const auto* const theta = core::find_member(object_, "rope_theta");
+  if (theta != nullptr) {
     if (!theta->is_number())
       return invalid_file(file_, fmt::format("'{}' has a 'rope_theta' that is no number", name_));
     LB_ASSIGN_OR_RETURN(
@@ -258,8 +258,8 @@ Result<Rotary> read_rotary(const json& config, const path& file, const RotaryHea
   LB_ASSIGN_OR_RETURN(base, read_rotary_base(config, "rope_theta", base, file));
   // The older key counts where it says something.
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    const auto found = config.find(key);
-    if (found == config.end() || found->is_null() || *found == json::object()) continue;
+    const auto* const found = core::find_member(config, key);
+    if (found == nullptr || *found == json::object()) continue;
     json parameters = *found;
     const auto original = config.find("original_max_position_embeddings");
     if (original != config.end() && parameters.is_object()) {

@@ -79,8 +79,8 @@ Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name)
   if (!is_commit(info.commit)) {
     return invalid(name, fmt::format("'sha' is '{}', which is no commit", printable(info.commit)));
   }
-  const auto siblings = document->find("siblings");
-  if (siblings == document->end() || !siblings->is_array()) return invalid(name, "there is no list 'siblings'");
+  const auto* const siblings = core::find_member(*document, "siblings");
+  if (siblings == nullptr || !siblings->is_array()) return invalid(name, "there is no list 'siblings'");
   if (siblings->size() > kFilesMax) {
     return invalid(name, fmt::format("{} files, at most {} are read", siblings->size(), kFilesMax));
   }
@@ -95,8 +95,8 @@ std::optional<std::vector<std::string>> parse_tree(std::string_view text) {
   const auto document = parse_json(text, "tree", kAnswerLimits);
   if (!document.ok() || !document->is_object()) return std::nullopt;
   const auto version = read_size(*document, "format_version", 1, 1, "tree");
-  const auto files = document->find("files");
-  if (!version.ok() || !version->has_value() || files == document->end() || !files->is_object()) return std::nullopt;
+  const auto* const files = core::find_member(*document, "files");
+  if (!version.ok() || !version->has_value() || files == nullptr || !files->is_object()) return std::nullopt;
   std::vector<std::string> names;
   for (const auto& item : files->items()) {
     if (is_file_name(item.key())) names.push_back(item.key());

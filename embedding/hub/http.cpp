@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 #include "embedding/hub/curl_library.h"
 
@@ -63,11 +64,8 @@ void take_header(Exchange& exchange, std::string_view line) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos || line.size() > kHeaderBytesMax) return;
   if (exchange.answer.headers.size() >= kHeadersMax) return;
-  std::string name(line.substr(0, colon));
-  for (char& c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  exchange.answer.headers.insert_or_assign(std::move(name), std::string(trimmed_line(line.substr(colon + 1))));
+  exchange.answer.headers.insert_or_assign(core::ascii_lowered(line.substr(0, colon)),
+                                           std::string(trimmed_line(line.substr(colon + 1))));
 }
 
 Status take_body(Exchange& exchange, std::string_view bytes) {

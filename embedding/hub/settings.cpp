@@ -11,6 +11,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
+#include "core/text/ascii.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
@@ -27,10 +28,8 @@ constexpr const char* kDefaultEndpoint = "https://huggingface.co";
 constexpr std::size_t kTokenMax = 4096;
 
 bool is_true(const char* name) {
-  std::string word = trusted_environment(name).value_or("");
-  std::ranges::transform(word, word.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  constexpr std::array<std::string_view, 4> kTrue{"1", "ON", "YES", "TRUE"};
+  const std::string word = core::ascii_lowered(trusted_environment(name).value_or(""));
+  constexpr std::array<std::string_view, 4> kTrue{"1", "on", "yes", "true"};
   return std::ranges::find(kTrue, word) != kTrue.end();
 }
 

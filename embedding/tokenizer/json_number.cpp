@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "core/text/ascii.h"
 #include "embedding/tokenizer/short_bytes.h"
 
 namespace latebind::embedding {
@@ -26,10 +27,6 @@ const std::array<double, kPowersEnd>& powers_of_ten() {
     return all;
   }();
   return powers;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 struct Decimal {
@@ -80,23 +77,24 @@ std::optional<double> take_json_number(std::string_view& text) {
   const auto here = [&] { return at < text.size() ? text[at] : '\0'; };
   const bool is_negative = here() == '-';
   if (is_negative) ++at;
-  if (!is_digit(here()) || (here() == '0' && at + 1 < text.size() && is_digit(text[at + 1]))) return std::nullopt;
+  if (!core::is_ascii_digit(here()) || (here() == '0' && at + 1 < text.size() && core::is_ascii_digit(text[at + 1])))
+    return std::nullopt;
   Decimal decimal;
   constexpr int kExponentMax = 1'000'000;  // of no double
   bool has_room = true;
   while (decimal.add_eight(text.substr(at)))
     at += 8;
-  for (; is_digit(here()); ++at) {
+  for (; core::is_ascii_digit(here()); ++at) {
     has_room = has_room && decimal.add(here());
     if (!has_room) decimal.exponent = std::min(decimal.exponent + 1, kExponentMax);
   }
   if (here() == '.') {
     ++at;
-    if (!is_digit(here())) return std::nullopt;
+    if (!core::is_ascii_digit(here())) return std::nullopt;
     has_room = true;
     for (; decimal.add_eight(text.substr(at)); at += 8)
       decimal.exponent = std::max(decimal.exponent - 8, -kExponentMax);
-    for (; is_digit(here()); ++at) {
+    for (; core::is_ascii_digit(here()); ++at) {
       has_room = has_room && decimal.add(here());
       if (has_room) decimal.exponent = std::max(decimal.exponent - 1, -kExponentMax);
     }
@@ -105,9 +103,9 @@ std::optional<double> take_json_number(std::string_view& text) {
     ++at;
     const bool is_below_one = here() == '-';
     if (is_below_one || here() == '+') ++at;
-    if (!is_digit(here())) return std::nullopt;
+    if (!core::is_ascii_digit(here())) return std::nullopt;
     int exponent = 0;
-    for (; is_digit(here()); ++at)
+    for (; core::is_ascii_digit(here()); ++at)
       exponent = std::min(exponent * 10 + (here() - '0'), kExponentMax);
     decimal.exponent += is_below_one ? -exponent : exponent;
   }

@@ -1,9 +1,10 @@
 // Devices as programs of ExecuTorch name them. Pure functions; any thread.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
+
+#include "core/text/ascii.h"
 
 namespace latebind::pte {
 
@@ -16,9 +17,7 @@ inline std::string device_words(std::string_view text) {
     std::string plain(word);
     if (base != "CPU" && base != "GPU" && base != "NPU" && base != "AUTO") return plain;
     if (dot != std::string_view::npos) return "openvino:" + plain;
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    std::ranges::transform(plain, plain.begin(), lower);
-    return plain;
+    return core::ascii_lowered(plain);
   };
   std::string words;
   for (;;) {

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <system_error>
 
+#include "core/text/ascii.h"
+#include "core/text/name_character.h"
+
 namespace latebind::server {
 namespace {
 
@@ -40,9 +43,8 @@ std::optional<OtlpEndpoint> otlp_endpoint_of(std::string_view url) {
   const bool is_ipv6 = endpoint.host.starts_with('[') && endpoint.host.ends_with(']');
   if (is_ipv6) endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   const bool is_host = !endpoint.host.empty() && std::all_of(endpoint.host.begin(), endpoint.host.end(), [&](char c) {
-    const bool is_hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (is_ipv6) return is_hex || c == ':' || c == '.';
-    return is_hex || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
+    if (is_ipv6) return core::hexadecimal_digit(c).has_value() || c == ':' || c == '.';
+    return core::is_name_character(c);
   });
   return is_host ? std::optional(std::move(endpoint)) : std::nullopt;
 }

@@ -1,10 +1,10 @@
 #include "server/protocols/openapi.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "core/text/ascii.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server {
@@ -84,10 +84,7 @@ Json openapi_document() {
     document["tags"].push_back(std::move(tag));
     document["components"]["schemas"][std::string(protocol->name) + "_error"] = protocol->refusal_schema();
     for (const Route& route : protocol->routes()) {
-      std::string method(route.method);
-      std::ranges::transform(method, method.begin(),
-                             [](char letter) { return static_cast<char>(letter + ('a' - 'A')); });
-      document["paths"][std::string(route.path)][method] = operation_of(*protocol, route);
+      document["paths"][std::string(route.path)][core::ascii_lowered(route.method)] = operation_of(*protocol, route);
     }
   }
   return document;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/platform/thread_time.h"
+#include "core/text/ascii.h"
 #include "core/text/format_to.h"
 #include "core/text/utf8.h"
 #include "server/transport/target.h"
@@ -50,23 +51,14 @@ std::string_view view_of(boost::string_view text) {
   return {text.data(), text.size()};
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
-}
-
 // "GET / HTTP/2.0": of a version that is not spoken here. Beast says the same of lines that are none at all.
 bool is_of_other_version(std::string_view bytes) {
   constexpr std::string_view kName = " HTTP/";
   const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
-  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
   if (line.size() < kName.size() + 3 || std::ranges::count(line, ' ') != 2) return false;
   const std::string_view version = line.substr(line.size() - kName.size() - 3);
-  return version.starts_with(kName) && is_digit(version[6]) && version[7] == '.' && is_digit(version[8]) &&
-         version.substr(6) != "1.1" && version.substr(6) != "1.0";
+  return version.starts_with(kName) && core::is_ascii_digit(version[6]) && version[7] == '.' &&
+         core::is_ascii_digit(version[8]) && version.substr(6) != "1.1" && version.substr(6) != "1.0";
 }
 
 // A header that goes on in the next line: proxies do not agree on what it says.
@@ -413,18 +405,18 @@ bool HttpSession::check_head() {
     if (count(http::field::transfer_encoding) > 1 || count(http::field::content_length) > 0 || head.version() == 10) {
       return bad(400, RefusalKind::kBadRequest, "Transfer-Encoding contradicts another header");
     }
-    if (lower(view_of(head[http::field::transfer_encoding])) != "chunked") {
+    if (core::ascii_lowered(view_of(head[http::field::transfer_encoding])) != "chunked") {
       return bad(501, RefusalKind::kBadRequest, "no Transfer-Encoding but chunked is understood");
     }
   }
   const auto codings = head.equal_range(http::field::content_encoding);
   for (auto coding = codings.first; coding != codings.second; ++coding) {
-    const std::string name = lower(view_of(coding->value()));
+    const std::string name = core::ascii_lowered(view_of(coding->value()));
     if (!name.empty() && name != "identity") {
       return bad(415, RefusalKind::kMediaType, "a body must not be compressed");
     }
   }
-  const std::string expected = lower(view_of(head[http::field::expect]));
+  const std::string expected = core::ascii_lowered(view_of(head[http::field::expect]));
   if (!expected.empty() && expected != "100-continue") {
     return bad(417, RefusalKind::kBadRequest, "no Expect but 100-continue is understood");
   }
@@ -444,7 +436,8 @@ void HttpSession::take_head() {
   request.segments = std::move(target.segments);
   request.query = std::move(target.query);
   for (const auto& field : head)
-    request.headers.emplace_back(lower(view_of(field.name_string())), std::string(view_of(field.value())));
+    request.headers.emplace_back(core::ascii_lowered(view_of(field.name_string())),
+                                 std::string(view_of(field.value())));
   request.arrived = first_byte_;
   request.arrived_at = first_byte_at_;
   parser_->keeps_alive = head.keep_alive();

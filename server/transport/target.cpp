@@ -2,27 +2,10 @@
 
 #include <algorithm>
 
+#include "core/text/ascii.h"
 #include "core/text/utf8.h"
 
 namespace latebind::server {
-namespace {
-
-// -1 where it is no hexadecimal digit.
-int digit_of(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
-  return -1;
-}
-
-// In any case of its letters.
-bool begins_with_scheme(std::string_view text, std::string_view scheme) {
-  return text.size() >= scheme.size() && std::ranges::equal(text.substr(0, scheme.size()), scheme, [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-         });
-}
-
-}  // namespace
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
@@ -33,10 +16,10 @@ std::optional<std::string> percent_decoded(std::string_view text) {
       continue;
     }
     if (i + 2 >= text.size()) return std::nullopt;
-    const int high = digit_of(text[i + 1]);
-    const int low = digit_of(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded += static_cast<char>(high * 16 + low);
+    const auto high = core::hexadecimal_digit(text[i + 1]);
+    const auto low = core::hexadecimal_digit(text[i + 2]);
+    if (!high || !low) return std::nullopt;
+    decoded += static_cast<char>(*high * 16 + *low);
     i += 2;
   }
   return decoded;
@@ -45,7 +28,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 std::optional<Target> Target::parse(std::string_view text) {
   // What proxies are sent, and servers may be.
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!begins_with_scheme(text, scheme)) continue;
+    if (!core::starts_with_in_any_case(text, scheme)) continue;
     const std::size_t end = text.find_first_of("/?#", scheme.size());
     text = end == std::string_view::npos ? std::string_view() : text.substr(end);
     if (text.empty() || text.front() != '/') return parse("/" + std::string(text));

@@ -12,6 +12,7 @@
 
 #include "core/platform/environment.h"
 #include "tests/conformance/conformance.h"
+#include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/random_encoder.h"
 
 namespace latebind::test {
@@ -21,19 +22,13 @@ using graph::ActivationFunction;
 using graph::PoolingMode;
 using graph::testing::EncoderShape;
 using graph::testing::Inputs;
+using graph::testing::model_of;
 using graph::testing::Outcome;
 using graph::testing::SmallGraphOptions;
 using std::chrono::milliseconds;
 
-core::Model model_of(core::Result<graph::Graph> made) {
-  core::ModelGraph network;
-  network.graph = std::make_shared<const graph::Graph>(*std::move(made));
-  network.sources = {{.name = "weights.bin"}};
-  return core::Model::from_graph("small", std::move(network));
-}
-
 core::Model small_model() {
-  return model_of(graph::testing::small_graph());
+  return model_of(*graph::testing::small_graph());
 }
 
 // What the operators mean, on a model's graph.
@@ -73,7 +68,7 @@ Inputs quick_batch() {
 std::unique_ptr<core::Executable> GraphConformanceTest::load_slow(unsigned requests) const {
   core::CompileOptions compile;
   compile.requests = requests;
-  return load(model_of(graph::testing::encoder(slow_shape())), compile);
+  return load(model_of(*graph::testing::encoder(slow_shape())), compile);
 }
 
 namespace {
@@ -115,7 +110,7 @@ TEST_P(GraphConformanceTest, ComputesWhatAGraphMeans) {
   };
   const std::size_t count = std::max(kWithAll, graph::testing::encoders_to_draw(all.size()));
   for (const SmallGraphOptions& options : std::span(all).first(count)) {
-    const core::Model model = model_of(graph::testing::small_graph(options));
+    const core::Model model = model_of(*graph::testing::small_graph(options));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);
     const auto batch = graph::testing::small_batch();
@@ -130,7 +125,7 @@ TEST_P(GraphConformanceTest, ComputesEncodersOfAnySize) {
     EncoderShape shape = graph::testing::draw_shape(chance);
     graph::testing::draw_more(more, shape);
     shape.pooled = true;  // what a text's padding has is the vendor's affair
-    const core::Model model = model_of(graph::testing::encoder(shape));
+    const core::Model model = model_of(*graph::testing::encoder(shape));
     const auto executable = load(model);
     ASSERT_NE(executable, nullptr);
     std::vector<std::int64_t> lengths;
@@ -209,7 +204,7 @@ TEST_P(GraphConformanceTest, SaysWhoAnswers) {
 }
 
 TEST_P(GraphConformanceTest, ServesEightThreadsAtOnceOnOneExecutable) {
-  const core::Model model = model_of(graph::testing::encoder({.hidden = 24, .heads = 3}));
+  const core::Model model = model_of(*graph::testing::encoder({.hidden = 24, .heads = 3}));
   core::CompileOptions options;
   options.requests = 3;
   const auto executable = load(model, options);
@@ -239,7 +234,7 @@ TEST_P(GraphConformanceTest, ExecutableOutlivesBackendAndModel) {
 }
 
 TEST_P(GraphConformanceTest, HoldsADeadlineAndServesOthersMeanwhile) {
-  const core::Model model = model_of(graph::testing::encoder(slow_shape()));
+  const core::Model model = model_of(*graph::testing::encoder(slow_shape()));
   const auto executable = load_slow(3);
   ASSERT_NE(executable, nullptr);
   const Inputs slow = slow_batch();

@@ -8,6 +8,7 @@
 #include "core/graph/onnx_structure.h"
 #include "core/model.h"
 #include "core/onnx_form.h"
+#include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/small_graph.h"
 
 namespace latebind::core {
@@ -19,10 +20,7 @@ using graph::testing::small_graph;
 using graph::testing::SmallGraphOptions;
 
 ModelGraph in_memory(const SmallGraphOptions& options = {}) {
-  ModelGraph network;
-  network.graph = std::make_shared<const graph::Graph>(*small_graph(options));
-  network.sources = {{.name = "weights.bin"}};
-  return network;
+  return graph::testing::model_graph_of(*small_graph(options));
 }
 
 std::string digest_of(ModelGraph network) {

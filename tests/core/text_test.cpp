@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/text/ascii.h"
 #include "core/text/base64.h"
 #include "core/text/markup.h"
 #include "core/text/one_line.h"
@@ -11,6 +12,43 @@
 
 namespace latebind::core {
 namespace {
+
+TEST(AsciiTest, LettersOfAsciiAloneHaveACase) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte)
+    all += static_cast<char>(byte);
+  std::string expected = all;
+  for (std::size_t i = 0; i < 26; ++i)
+    expected['A' + i] = static_cast<char>('a' + i);
+  EXPECT_EQ(ascii_lowered(all), expected);
+  for (const char c : all) {
+    const bool is_lower = c >= 'a' && c <= 'z';
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    EXPECT_EQ(ascii_upper(c), is_lower ? static_cast<char>(c - 32) : c);
+    EXPECT_EQ(is_ascii_letter(c), is_lower || is_upper);
+    EXPECT_EQ(is_ascii_digit(c), std::string_view("0123456789").find(c) != std::string_view::npos);
+  }
+}
+
+TEST(AsciiTest, TextsAreTheSameInAnyCaseOfAsciisLetters) {
+  EXPECT_TRUE(equals_in_any_case("OpenVINO.dll", "openvino.DLL"));
+  EXPECT_FALSE(equals_in_any_case("[", "{")) << "as far from each other as upper and lower case";
+  EXPECT_FALSE(equals_in_any_case("\xC3\x89", "\xC3\xA9"));
+  EXPECT_FALSE(equals_in_any_case("a", "ab"));
+  EXPECT_TRUE(starts_with_in_any_case("HTTP://x", "http://"));
+  EXPECT_TRUE(starts_with_in_any_case("a", ""));
+  EXPECT_FALSE(starts_with_in_any_case("HTTP:", "http://"));
+}
+
+TEST(AsciiTest, HexadecimalDigitsAreOfAnyCase) {
+  const std::string_view digits = "0123456789abcdef";
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto c = static_cast<char>(byte);
+    const std::size_t at = digits.find(ascii_lower(c));
+    EXPECT_EQ(hexadecimal_digit(c),
+              at == std::string_view::npos ? std::nullopt : std::optional(static_cast<unsigned>(at)));
+  }
+}
 
 TEST(OneLineTest, IsHarmlessWhateverTheTextHolds) {
   EXPECT_EQ(one_line("a\n  b\r\n\tc"), "a b c");

@@ -12,6 +12,7 @@
 
 #include "backends/openvino/read_model.h"
 #include "core/platform/files/mapped_file.h"
+#include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/small_graph.h"
 
 namespace latebind::openvino {
@@ -20,17 +21,11 @@ namespace {
 using ::testing::HasSubstr;
 
 using core::ModelFormat;
+using graph::testing::model_of;
 using graph::testing::small_graph;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-core::Model model_of(graph::Graph network) {
-  core::ModelGraph with_weights;
-  with_weights.graph = std::make_shared<const graph::Graph>(std::move(network));
-  with_weights.sources = {{.name = "weights.bin"}};
-  return core::Model::from_graph("m", std::move(with_weights));
 }
 
 struct Const {

@@ -11,6 +11,7 @@
 
 #include "core/model.h"
 #include "core/tensor.h"
+#include "core/text/ascii.h"
 
 namespace latebind::openvino::test {
 
@@ -28,7 +29,7 @@ inline std::string ports(const char* kind, int first, const std::vector<core::Sh
 inline std::string upper(std::string_view text) {
   std::string out(text);
   for (char& c : out)
-    c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    c = core::ascii_upper(c);
   return out == "BOOL" ? "BOOL" : out == "F16" ? "FP16" : out == "F32" ? "FP32" : out == "F64" ? "FP64" : out;
 }
 

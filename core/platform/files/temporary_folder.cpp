@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -15,6 +14,7 @@
 #include "core/platform/files/leftovers.h"
 #include "core/platform/files/temporary_folder_os.h"
 #include "core/platform/files/temporary_name.h"
+#include "core/text/ascii.h"
 
 namespace latebind::platform {
 namespace {
@@ -27,7 +27,7 @@ constexpr const char* kMark = ".latebind-temporary";
 bool has_made_up_end(std::string_view name) {
   const std::string_view end = name.substr(name.rfind('-') + 1);
   return (end.size() == 6 || end.size() == 16) && name.size() > kPrefix.size() + end.size() &&
-         std::ranges::all_of(end, [](unsigned char c) { return std::isalnum(c) != 0; });
+         std::ranges::all_of(end, [](char c) { return core::is_ascii_letter(c) || core::is_ascii_digit(c); });
 }
 
 // A folder without the mark was created, or emptied, by a process that was killed before the next step.

@@ -2,24 +2,18 @@
 // a replacement character.
 #include <optional>
 
+#include "core/text/ascii.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {
 namespace {
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  return std::nullopt;
-}
-
 std::optional<char> byte_of(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return std::nullopt;
-  const auto low = hex_digit(token[4]);
+  const auto low = core::hexadecimal_digit(token[4]);
   // The reference reads a number here, which may have a sign.
-  const auto high = token[3] == '+' ? std::optional(0U) : hex_digit(token[3]);
+  const auto high = token[3] == '+' ? std::optional(0U) : core::hexadecimal_digit(token[3]);
   if (!high || !low) return std::nullopt;
   return static_cast<char>(static_cast<unsigned char>(*high << 4U | *low));
 }

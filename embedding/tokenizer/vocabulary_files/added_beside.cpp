@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/json_text.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding {
@@ -32,8 +33,8 @@ const json* entry_of(const std::optional<json>& object, std::string_view key) {
 class Walk {
  public:
   explicit Walk(const json& root) {
-    const auto list = root.find("added_tokens");
-    if (list == root.end() || !list->is_array()) return;
+    const auto* const list = core::find_member(root, "added_tokens");
+    if (list == nullptr || !list->is_array()) return;
     for (const json& token : *list) {
       if (const std::string* const text = token_text(token)) known_.insert(*text);
     }
@@ -75,8 +76,8 @@ class Walk {
 const std::string* token_text(const json& value) {
   if (value.is_string()) return &value.get_ref<const std::string&>();
   if (!value.is_object()) return nullptr;
-  const auto content = value.find("content");
-  return content == value.end() || !content->is_string() ? nullptr : &content->get_ref<const std::string&>();
+  const auto* const content = core::find_member(value, "content");
+  return content == nullptr || !content->is_string() ? nullptr : &content->get_ref<const std::string&>();
 }
 
 TokenByRole token_by_role(const BesideTokenizerJson& beside, std::string_view key, std::string_view otherwise) {
@@ -128,8 +129,8 @@ void take_flags_beside(const BesideTokenizerJson& beside, json& root) {
     if (const std::string* const text = token_text(token); text != nullptr && token.is_object()) said[*text] = &token;
   }
   const auto flag = [](const json& token, std::string_view key, bool otherwise) {
-    const auto found = token.find(key);
-    return found != token.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+    const auto* const found = core::find_member(token, key);
+    return found != nullptr && found->is_boolean() ? found->get<bool>() : otherwise;
   };
   for (json& token : *list) {
     const std::string* const text = token.is_object() ? token_text(token) : nullptr;

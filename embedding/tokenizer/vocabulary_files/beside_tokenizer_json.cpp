@@ -23,11 +23,9 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// Null where it is missing or null.
+// Null where there is no object, too.
 const json* member(const json* object, std::string_view key) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(key);
-  return found == object->end() || found->is_null() ? nullptr : &*found;
+  return object == nullptr ? nullptr : core::find_member(*object, key);
 }
 
 std::string_view text_in(const json* object, std::string_view key) {
@@ -341,7 +339,7 @@ Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root)
     named_in = {};
     name = beside.network.tokenizer_class;
   }
-  if (name.ends_with("Fast")) name.remove_suffix(4);
+  name = without_fast(name);
   // The reference takes such a file for Llama 3's, whose class is wrong.
   if (name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);

@@ -63,8 +63,8 @@ Result<NamedToken> read_flags(const json& object, std::string_view file, std::st
 // A token by its role or in a list: a text, or an object that says what it is; in some places any object is one.
 Result<NamedToken> read_token(const json& value, bool any_object, std::string_view file, std::string_view key) {
   if (value.is_string()) return NamedToken{.content = value.get<std::string>()};
-  const auto type = value.is_object() ? value.find("__type") : value.end();
-  const bool says_so = value.is_object() && type != value.end() && core::is_text(*type, "AddedToken");
+  const auto* const type = core::find_member(value, "__type");
+  const bool says_so = type != nullptr && core::is_text(*type, "AddedToken");
   if (!value.is_object() || (!says_so && !any_object)) return wrong(file, key, "is neither a text nor an AddedToken");
   return read_flags(value, file, key);
 }

@@ -47,11 +47,10 @@ Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
 
 // Whether a class of the model's own makes the tokenizer.
 bool is_code(const json& tokenizer_config) {
-  const auto map = tokenizer_config.find("auto_map");
-  if (map == tokenizer_config.end() || map->is_null()) return false;
+  const auto* const map = core::find_member(tokenizer_config, "auto_map");
+  if (map == nullptr) return false;
   if (!map->is_object()) return true;
-  const auto own = map->find("AutoTokenizer");
-  return own != map->end() && !own->is_null();
+  return core::find_member(*map, "AutoTokenizer") != nullptr;
 }
 
 }  // namespace
@@ -76,21 +75,20 @@ bool tells_token_types(const json& config, const std::optional<json>& tokenizer_
       "BertTokenizer",    "ConvBertTokenizer", "DebertaTokenizer",    "DebertaV2Tokenizer",
       "ElectraTokenizer", "LayoutLMTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"};
   const auto text_in = [](const json& object, const char* key) -> std::string_view {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_string()) return {};
+    const auto* const found = core::find_member(object, key);
+    if (found == nullptr || !found->is_string()) return {};
     return found->get_ref<const std::string&>();
   };
   std::string_view name;
   if (tokenizer_config) {
-    const auto inputs = tokenizer_config->find("model_input_names");
-    if (inputs != tokenizer_config->end() && inputs->is_array())
+    const auto* const inputs = core::find_member(*tokenizer_config, "model_input_names");
+    if (inputs != nullptr && inputs->is_array())
       return std::ranges::find(*inputs, json("token_type_ids")) != inputs->end();
     name = text_in(*tokenizer_config, "tokenizer_class");
   }
   if (name.empty()) name = text_in(config, "tokenizer_class");
   if (name.empty()) name = network.tokenizer_class;
-  if (name.ends_with("Fast")) name.remove_suffix(4);
-  return std::ranges::find(kClassesWithTypes, name) != kClassesWithTypes.end();
+  return std::ranges::find(kClassesWithTypes, without_fast(name)) != kClassesWithTypes.end();
 }
 
 std::span<const TokenizerClass> known_tokenizer_classes() {
@@ -121,9 +119,8 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
     if (network.needs_tokenizer_json || network.tokenizer_class.empty()) return needs_tokenizer_json(what);
     name = network.tokenizer_class;
   }
-  if (name.ends_with("Fast")) name.resize(name.size() - 4);
-  const auto* const found = std::ranges::find(kClasses, name, &TokenizerClass::name);
-  if (found == kClasses.end()) return needs_tokenizer_json(what, name);
+  const auto* const found = std::ranges::find(kClasses, without_fast(name), &TokenizerClass::name);
+  if (found == kClasses.end()) return needs_tokenizer_json(what, without_fast(name));
   return found;
 }
 

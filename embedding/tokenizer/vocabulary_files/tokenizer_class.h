@@ -30,10 +30,15 @@ inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
 // kUnsupported, naming file and key.
 [[nodiscard]] core::Status refuse_tokenizer_options(const nlohmann::json& tokenizer_config);
 
+// The name of a tokenizer's class as our tables have it: with "Fast" at its end it means the same.
+[[nodiscard]] constexpr std::string_view without_fast(std::string_view name) {
+  return name.ends_with("Fast") ? name.substr(0, name.size() - 4) : name;
+}
+
 struct TokenizerClass {
   enum class Kind : std::uint8_t { kBert, kMpnet, kRoberta, kGpt2, kQwen2, kXlmRoberta, kCamembert, kAlbert };
 
-  std::string_view name;  // without "Fast", which means the same
+  std::string_view name;  // without_fast()
   Kind kind = Kind::kBert;
   std::string_view vocabulary_file;
   std::string_view merges_file{};  // empty: the class has none

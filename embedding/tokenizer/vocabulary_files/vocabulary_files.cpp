@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/json_text.h"
 #include "core/text/base64.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
@@ -41,8 +42,8 @@ Status check_config(const json& config) {
   for (const char* key : {"vocab", "merges", "tokenizer_object", "post_processor", "tokenizer_padding",
                           "tokenizer_truncation", "_json_padding", "_json_truncation", "_spm_precompiled_charsmap",
                           "gguf_file", "init_inputs", "model_specific_special_tokens"}) {
-    const auto found = config.find(key);
-    if (found == config.end() || found->is_null() || (found->is_structured() && found->empty())) continue;
+    const auto* const found = core::find_member(config, key);
+    if (found == nullptr || (found->is_structured() && found->empty())) continue;
     return refused(key, "is not supported without a tokenizer.json");
   }
   LB_RETURN_IF_ERROR(refuse_tokenizer_options(config));
@@ -184,7 +185,7 @@ class DocumentMaker {
     LB_ASSIGN_OR_RETURN(const bool lowercase, flag("do_lower_case", true));
     LB_ASSIGN_OR_RETURN(const bool chinese, flag("tokenize_chinese_chars", true));
     json accents = nullptr;  // as the case
-    if (const auto found = config_.find("strip_accents"); found != config_.end() && !found->is_null()) {
+    if (core::find_member(config_, "strip_accents") != nullptr) {
       LB_ASSIGN_OR_RETURN(accents, flag("strip_accents", false));
     }
     LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_word_list(files_.vocabulary, document_.lists)));
@@ -476,11 +477,10 @@ core::Result<std::string> named_token(const std::optional<json>& tokenizer_confi
     return core::read_text(*found, "content", "", fmt::format("{}: {}", name, key));
   }
   if (!tokenizer_config) return std::string();
-  LB_ASSIGN_OR_RETURN(std::string made_by,
+  LB_ASSIGN_OR_RETURN(const std::string made_by,
                       core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
-  if (made_by.ends_with("Fast")) made_by.resize(made_by.size() - 4);
   const auto known = known_tokenizer_classes();
-  const auto found = std::ranges::find(known, std::string_view(made_by), &TokenizerClass::name);
+  const auto found = std::ranges::find(known, without_fast(made_by), &TokenizerClass::name);
   if (found == known.end()) return std::string();
   for (const DefaultToken& token : default_tokens(found->kind)) {
     if (token.role == role) return std::string(token.content);

@@ -8,6 +8,7 @@
 
 #include "backends/openvino/backend.h"
 #include "core/backend.h"
+#include "tests/core/graph/graph_model.h"
 #include "tests/core/graph/random_encoder.h"
 
 namespace latebind::openvino {
@@ -25,19 +26,16 @@ using testing::Pointwise;
 
 constexpr std::int64_t kHidden = 12;
 
-core::Model model_of(const EncoderShape& shape) {
+core::Model encoder_of(const EncoderShape& shape) {
   auto made = graph::testing::encoder(shape);
   EXPECT_TRUE(made.ok()) << made.status().to_string();
-  core::ModelGraph network;
-  network.graph = std::make_shared<const graph::Graph>(*std::move(made));
-  network.sources = {{.name = "weights.bin"}};
-  return core::Model::from_graph("encoder", std::move(network));
+  return graph::testing::model_of(*std::move(made));
 }
 
 class PackedTokensTest : public testing::Test {
  protected:
   std::unique_ptr<core::Executable> load(const EncoderShape& shape, const core::CompileOptions& options = {}) {
-    auto loaded = backend_->load(model_of(shape), "CPU", options);
+    auto loaded = backend_->load(encoder_of(shape), "CPU", options);
     EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
     return loaded.ok() ? *std::move(loaded) : nullptr;
   }
@@ -97,7 +95,7 @@ TEST_F(PackedTokensTest, ATextHasTheSameVectorAloneAndAmongOthers) {
 
 TEST_F(PackedTokensTest, TokensHaveTheirVectorsWhereTheyWere) {
   shape_.pooled = false;
-  const core::Model model = model_of(shape_);
+  const core::Model model = encoder_of(shape_);
   const auto executable = load(shape_);
   ASSERT_NE(executable, nullptr);
   const Inputs batch = graph::testing::draw_batch(chance_, {3, 7, 1}, shape_.vocabulary, 1);
@@ -137,7 +135,7 @@ TEST_F(PackedTokensTest, NoTextsAndTextsWithoutATokenDisturbNobody) {
 }
 
 TEST_F(PackedTokensTest, ABlobKeepsThem) {
-  const core::Model model = model_of(shape_);
+  const core::Model model = encoder_of(shape_);
   const auto blob = backend_->compile(model, "CPU", {});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   auto loaded = backend_->load(*blob, "CPU", {});

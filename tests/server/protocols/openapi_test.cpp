@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
+#include "core/text/ascii.h"
 #include "server/protocols/route.h"
 
 namespace latebind::server {
@@ -14,9 +14,7 @@ TEST(OpenApiTest, HasEveryRouteWithItsBodyAndAnswers) {
   const app::Json document = openapi_document();
   for (const Protocol* protocol : protocols()) {
     for (const Route& route : protocol->routes()) {
-      std::string method(route.method);
-      std::ranges::transform(method, method.begin(),
-                             [](char letter) { return static_cast<char>(letter + ('a' - 'A')); });
+      const std::string method = core::ascii_lowered(route.method);
       SCOPED_TRACE(method + " " + std::string(route.path));
       const app::Json& operation = document.at("paths").at(std::string(route.path)).at(method);
       EXPECT_FALSE(operation.at("summary").get<std::string>().empty());

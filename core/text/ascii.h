@@ -1,0 +1,52 @@
+// Letters and digits of ASCII, by themselves: other scripts have none here, and no locale changes that.
+//
+// For names of protocols, files and settings, where upper and lower case are the same. Pure functions, any thread.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace latebind::core {
+
+[[nodiscard]] constexpr bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+[[nodiscard]] constexpr bool is_ascii_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// The same letter in lower or upper case; every other byte is as it was.
+[[nodiscard]] constexpr char ascii_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] constexpr char ascii_upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+[[nodiscard]] inline std::string ascii_lowered(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered)
+    c = ascii_lower(c);
+  return lowered;
+}
+
+[[nodiscard]] constexpr bool equals_in_any_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, ascii_lower, ascii_lower);
+}
+
+[[nodiscard]] constexpr bool starts_with_in_any_case(std::string_view text, std::string_view prefix) {
+  return equals_in_any_case(text.substr(0, prefix.size()), prefix);
+}
+
+// 0 to 15, of a digit in any case; nothing where it is none.
+[[nodiscard]] constexpr std::optional<unsigned> hexadecimal_digit(char c) {
+  if (is_ascii_digit(c)) return static_cast<unsigned>(c - '0');
+  const char lower = ascii_lower(c);
+  if (lower >= 'a' && lower <= 'f') return static_cast<unsigned>(lower - 'a' + 10);
+  return std::nullopt;
+}
+
+}  // namespace latebind::core
