@@ -50,10 +50,11 @@ class TextReader {
 // Receives the events of nlohmann's parser, which is at `at`.
 class Handler : public nlohmann::json_sax<json> {
  public:
-  Handler(JsonDocument& document, const char*& at, const char* end)
+  Handler(JsonDocument& document, const char*& at, const char* end, NumberRounding rounding)
       : document_(document),
         at_(at),
         end_(end),
+        rounding_(rounding),
         is_utf8_(!core::find_invalid_utf8({at, static_cast<std::size_t>(end - at)})) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
@@ -75,7 +76,7 @@ class Handler : public nlohmann::json_sax<json> {
   bool number_float(double value, const std::string& text) override {
     if (!in_scores()) return scalar(value);
     std::string_view rest = text;
-    const auto score = take_json_number(rest);
+    const auto score = take_json_number(rest, rounding_);
     return score ? entry_score(*score) : not_an_entry();
   }
   bool string(std::string& value) override {
@@ -222,7 +223,7 @@ class Handler : public nlohmann::json_sax<json> {
       if (!text.take(',') || !text.take('[')) return false;
       const auto token = text.take_string();
       if (!token || !text.take(',')) return false;
-      const auto score = text.take_number();
+      const auto score = text.take_number(rounding_);
       return score && text.take(']') && add_entry(*token, *score);
     });
   }
@@ -335,6 +336,7 @@ class Handler : public nlohmann::json_sax<json> {
   JsonDocument& document_;
   const char*& at_;  // the byte behind what the parser has read
   const char* const end_;
+  const NumberRounding rounding_;  // of scores
   const bool is_utf8_;
   std::size_t skipped_bytes_ = 0;  // that the parser has not seen
   std::vector<json*> open_;        // the containers from the root to here; each is the last element of its parent
@@ -356,7 +358,7 @@ class Handler : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-core::Result<JsonDocument> read_json_document(std::string_view json_text) {
+core::Result<JsonDocument> read_json_document(std::string_view json_text, NumberRounding scores) {
   if (const auto at = core::find_zero_byte(json_text)) {
     return Status(StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1));
   }
@@ -364,7 +366,7 @@ core::Result<JsonDocument> read_json_document(std::string_view json_text) {
   document.lists.vocabulary.reserve(json_text.size());
   const char* at = json_text.data();
   const char* end = at + json_text.size();
-  Handler handler(document, at, end);
+  Handler handler(document, at, end, scores);
   const bool complete = json::sax_parse(TextReader(at), TextReader(end), &handler);
   handler.wait();
   if (!handler.status().ok()) return handler.status();

@@ -9,6 +9,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/token_model.h"
 
 namespace latebind::embedding {
@@ -21,7 +22,8 @@ struct JsonDocument {
 };
 
 // kInvalidModel with the byte where it stops being JSON, or kUnsupported where a limit is exceeded. Messages do not
-// name the file. The merges are views into the text.
-[[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json);
+// name the file. The merges are views into the text. `scores`: how those of Unigram are rounded.
+[[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json,
+                                                            NumberRounding scores = NumberRounding::kReference);
 
 }  // namespace latebind::embedding

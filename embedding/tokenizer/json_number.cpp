@@ -70,9 +70,16 @@ double value_of(Decimal decimal) {
   return decimal.exponent < 0 ? value / power : value * power;
 }
 
+// Whether value_of() gives the nearest double: both numbers are exact, and are rounded once.
+bool is_nearest(const Decimal& decimal) {
+  constexpr std::uint64_t kExactEnd = std::uint64_t{1} << std::numeric_limits<double>::digits;
+  constexpr int kExactPowers = 22;
+  return decimal.digits <= kExactEnd && std::abs(decimal.exponent) <= kExactPowers;
+}
+
 }  // namespace
 
-std::optional<double> take_json_number(std::string_view& text) {
+std::optional<double> take_json_number(std::string_view& text, NumberRounding rounding) {
   std::size_t at = 0;
   const auto here = [&] { return at < text.size() ? text[at] : '\0'; };
   const bool is_negative = here() == '-';
@@ -109,7 +116,11 @@ std::optional<double> take_json_number(std::string_view& text) {
       exponent = std::min(exponent * 10 + (here() - '0'), kExponentMax);
     decimal.exponent += is_below_one ? -exponent : exponent;
   }
-  const double value = value_of(decimal);
+  double value = value_of(decimal);
+  if (rounding == NumberRounding::kNearest && !is_nearest(decimal)) {
+    // Leaves what is too great or too small as it is.
+    std::from_chars(text.data() + (is_negative ? 1 : 0), text.data() + at, value);
+  }
   if (std::isinf(value)) return std::nullopt;
   text.remove_prefix(at);
   return is_negative ? -value : value;

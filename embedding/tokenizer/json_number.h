@@ -5,13 +5,20 @@
 // the same.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace latebind::embedding {
 
+enum class NumberRounding : std::uint8_t {
+  kReference,
+  kNearest,  // as Python's parser, through which some scores come to the reference
+};
+
 // Takes a well-formed number from the front of `text`. Nothing, and `text` as it was, when there is none, or it is too
 // great for a double.
-[[nodiscard]] std::optional<double> take_json_number(std::string_view& text);
+[[nodiscard]] std::optional<double> take_json_number(std::string_view& text,
+                                                     NumberRounding rounding = NumberRounding::kReference);
 
 }  // namespace latebind::embedding

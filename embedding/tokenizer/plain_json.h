@@ -55,10 +55,10 @@ class PlainJson {
     return number;
   }
   // White space, then any number, as take_json_number() reads it.
-  std::optional<double> take_number() {
+  std::optional<double> take_number(NumberRounding rounding) {
     skip_spaces();
     std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
-    const auto number = take_json_number(rest);
+    const auto number = take_json_number(rest, rounding);
     at_ = end_ - rest.size();
     return number;
   }

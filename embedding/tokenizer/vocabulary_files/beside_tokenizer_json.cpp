@@ -14,6 +14,7 @@
 #include "core/text/quote.h"
 #include "embedding/tokenizer/vocabulary_files/added_beside.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
+#include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
 
 namespace latebind::embedding {
 namespace {
@@ -87,6 +88,12 @@ class ClassCheck {
                           "with 'PreTrainedTokenizerFast' tokenizer.json alone counts",
                           named_in_, core::quoted(made_by_.name), other)};
     }
+    if (made_by_.maker == Maker::kOther) {
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: 'tokenizer_class' is {}, which makes its tokens by rules that are not known here; with "
+                          "'PreTrainedTokenizerFast' tokenizer.json alone counts",
+                          named_in_, core::quoted(made_by_.name))};
+    }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
       case Maker::kBert:
@@ -103,12 +110,12 @@ class ClassCheck {
         return check_unknown();
       case Maker::kXlmRoberta:
       case Maker::kCamembert:
-        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true));
+        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true_or_null("add_prefix_space")));
         return check_around("bos_token", "eos_token");
       case Maker::kAlbert:
-        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true));
-        LB_RETURN_IF_ERROR(
-            check_flag("do_lower_case", true, part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
+        LB_RETURN_IF_ERROR(check_prefix_space(has_prefix_space(), true_or_null("add_prefix_space")));
+        LB_RETURN_IF_ERROR(check_flag("do_lower_case", true_or_null("do_lower_case"),
+                                      part_of_type(normalizers_, "Lowercase") != nullptr, "lower case"));
         return check_flag("keep_accents", false, part_of_type(normalizers_, "StripAccents") == nullptr,
                           "accents that stay");
       case Maker::kOther:
@@ -118,7 +125,28 @@ class ClassCheck {
     return {};
   }
 
+  // What a class for SentencePiece's models makes of a file that passed: the same in its own way, which differs where a
+  // map of characters leaves spaces other than U+0020, and of the model what no file can say.
+  void remake(json& root) const {
+    const SentencePieceOptions options{.add_prefix_space = has_prefix_space(),
+                                       .is_albert = made_by_.maker == Maker::kAlbert,
+                                       .keep_accents = part_of_type(normalizers_, "StripAccents") == nullptr,
+                                       .do_lower_case = part_of_type(normalizers_, "Lowercase") != nullptr};
+    json map = normalizer_ == nullptr ? json() : character_map_of(*normalizer_);
+    root["pre_tokenizer"] = sentence_piece_pre_tokenizer(options);
+    root["normalizer"] = sentence_piece_normalizer(std::move(map), options);
+    const auto model = root.find("model");
+    if (model == root.end() || !model->is_object()) return;
+    (*model)["byte_fallback"] = false;
+    if (made_by_.maker == Maker::kXlmRoberta) (*model)["unk_id"] = 3U;
+    if (made_by_.maker == Maker::kAlbert) (*model)["unk_id"] = 1U;
+  }
+
  private:
+  // A key with null is false to these classes.
+  [[nodiscard]] bool true_or_null(const char* key) const {
+    return config_ == nullptr || !config_->is_object() || !config_->contains(key);
+  }
   // What is missing is as the class has it, but where no file names one.
   [[nodiscard]] bool says_nothing(bool is_said) const { return !is_said && named_in_.empty(); }
   [[nodiscard]] const json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
@@ -146,18 +174,19 @@ class ClassCheck {
       case Maker::kRoberta:
       case Maker::kGpt2:
         if (normalizer_ != nullptr) return says("normalizer", normalizer_, "missing");
-        if (text_in(pre_tokenizer_, "type") == "ByteLevel" && flag_in(pre_tokenizer_, "use_regex", true)) return {};
+        if (text_in(pre_tokenizer_, "type") == "ByteLevel" && flag_in(pre_tokenizer_, "use_regex", true)) {
+          return other_byte_pairs();
+        }
         return says("pre_tokenizer", pre_tokenizer_, "ByteLevel with its own words");
       case Maker::kQwen2:
         if (text_in(normalizer_, "type") != "NFC") return says("normalizer", normalizer_, "NFC");
-        if (part_of_type(pre_tokenizers_, "Split") != nullptr && bytes() != nullptr &&
-            !flag_in(bytes(), "use_regex", true)) {
-          return {};
-        }
-        return says("pre_tokenizer", pre_tokenizer_, "Split and ByteLevel");
+        if (splits_as_qwen() && bytes() != nullptr && !flag_in(bytes(), "use_regex", true)) return other_byte_pairs();
+        return says("pre_tokenizer", pre_tokenizer_, "Split at Qwen2's words and ByteLevel");
       case Maker::kGemma:
         if (text_in(normalizer_, "type") != "Replace") return says("normalizer", normalizer_, "Replace");
         if (!flag_in(model_, "byte_fallback", false)) return "the model has no 'byte_fallback' there";
+        if (!flag_in(model_, "fuse_unk", false)) return "the model has no 'fuse_unk' there";
+        if (flag_in(model_, "ignore_merges", false)) return "the model has 'ignore_merges' there";
         return {};
       case Maker::kXlmRoberta:
       case Maker::kCamembert:
@@ -167,6 +196,21 @@ class ClassCheck {
       case Maker::kOther:
       case Maker::kAlone:
         break;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool splits_as_qwen() const {
+    const json* const split = part_of_type(pre_tokenizers_, "Split");
+    return text_in(member(split, "pattern"), "Regex") == kQwenWords && text_in(split, "behavior") == "Isolated" &&
+           !flag_in(split, "invert", false) && pre_tokenizers_.size() == 2;
+  }
+  [[nodiscard]] std::string other_byte_pairs() const {
+    for (const char* key : {"byte_fallback", "ignore_merges"}) {
+      if (flag_in(model_, key, false)) return fmt::format("the model has '{}' there", key);
+    }
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      if (!text_in(model_, key).empty()) return fmt::format("the model has '{}' there", key);
     }
     return {};
   }
@@ -260,11 +304,10 @@ class ClassCheck {
     const bool is_bert = made_by_.maker == Maker::kBert;
     const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
                                                                    {behind, is_bert ? "[SEP]" : "</s>"}};
-    const auto around = tokens_around();
-    if (!around) return {};
+    const std::array<std::string, 2> around = tokens_around();
     for (std::size_t i = 0; i < 2; ++i) {
       const TokenByRole wanted = token_by_role(beside_, roles[i].first, roles[i].second);
-      const std::string& there = (*around)[i];
+      const std::string& there = around[i];
       if (!wanted.text) return no_token(wanted, roles[i].first);
       if (*wanted.text == there || says_nothing(wanted.is_said)) continue;
       return other_token(
@@ -276,14 +319,13 @@ class ClassCheck {
     return {};
   }
 
-  // Nothing where there are others than one before and one behind: their reader knows more.
-  [[nodiscard]] std::optional<std::array<std::string, 2>> tokens_around() const {
+  // As they are in messages: several with a space between, and with its id one that has another's.
+  [[nodiscard]] std::array<std::string, 2> tokens_around() const {
     std::array<std::string, 2> around;
-    const std::vector<const json*> parts = parts_of(post_processor_, "processors");
-    for (const json* const part : parts) {
+    for (const json* const part : parts_of(post_processor_, "processors")) {
       const json* const cls = member(part, "cls");
       const json* const sep = member(part, "sep");
-      if (cls != nullptr && sep != nullptr) return std::array{first_text(*cls), first_text(*sep)};
+      if (cls != nullptr && sep != nullptr) return std::array{pair_text(*cls), pair_text(*sep)};
       const json* const single = member(part, "single");
       if (single == nullptr || !single->is_array()) continue;
       std::size_t place = 0;
@@ -292,16 +334,34 @@ class ClassCheck {
           place = 1;
           continue;
         }
-        if (!around[place].empty()) return std::nullopt;
-        around[place] = text_in(member(&piece, "SpecialToken"), "id");
+        const std::string_view name = text_in(member(&piece, "SpecialToken"), "id");
+        const json* const ids = member(member(member(part, "special_tokens"), name), "ids");
+        const std::size_t count = ids != nullptr && ids->is_array() ? ids->size() : 1;
+        for (std::size_t i = 0; i < count; ++i) {
+          if (!around[place].empty()) around[place] += ' ';
+          around[place] += ids != nullptr && ids->is_array() ? with_id(name, (*ids)[i]) : std::string(name);
+        }
       }
     }
     return around;
   }
 
-  static std::string first_text(const json& list) {
+  // Of a text and its id.
+  [[nodiscard]] std::string pair_text(const json& list) const {
     if (!list.is_array() || list.empty() || !list.front().is_string()) return {};
-    return list.front().get<std::string>();
+    const auto& text = list.front().get_ref<const std::string&>();
+    return list.size() == 2 ? with_id(text, list.back()) : text;
+  }
+  [[nodiscard]] std::string with_id(std::string_view text, const json& id) const {
+    const json* const tokens = member(&root_, "added_tokens");
+    if (tokens == nullptr || !tokens->is_array()) return std::string(text);
+    for (const json& token : *tokens) {
+      const json* const own = member(&token, "id");
+      if (text_in(&token, "content") == text && own != nullptr && *own != id) {
+        return fmt::format("{} with the id {}", text, id.dump());
+      }
+    }
+    return std::string(text);
   }
 
   const BesideTokenizerJson& beside_;
@@ -322,11 +382,12 @@ bool has_byte_level(const json& root) {
          part_of_type(parts_of(member(&root, "decoder"), "decoders"), "ByteLevel") != nullptr;
 }
 
-}  // namespace
+struct FoundClass {
+  const MakingClass* made_by = nullptr;  // null: one that keeps the parts of tokenizer.json
+  std::string_view named_in{};           // the file; empty where the kind of network alone implies it
+};
 
-Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root) {
-  LB_RETURN_IF_ERROR(check_added_beside(beside, root));
-  take_flags_beside(beside, root);
+FoundClass class_beside(const BesideTokenizerJson& beside) {
   // Of these networks no class is asked.
   if (beside.network.needs_tokenizer_json) return {};
   std::string_view named_in = kTokenizerConfigFile;
@@ -340,11 +401,34 @@ Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root)
     name = beside.network.tokenizer_class;
   }
   name = without_fast(name);
-  // The reference takes such a file for Llama 3's, whose class is wrong.
-  if (name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const auto* const found = std::ranges::find(kMakingClasses, name, &MakingClass::name);
   if (found == kMakingClasses.end()) return {};
-  return ClassCheck(beside, root, *found, named_in).check();
+  return {.made_by = found, .named_in = named_in};
+}
+
+bool makes_sentence_pieces(const FoundClass& found) {
+  if (found.made_by == nullptr || found.named_in.empty()) return false;
+  const Maker maker = found.made_by->maker;
+  return maker == Maker::kXlmRoberta || maker == Maker::kCamembert || maker == Maker::kAlbert;
+}
+
+}  // namespace
+
+Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root) {
+  LB_RETURN_IF_ERROR(check_added_beside(beside, root));
+  take_flags_beside(beside, root);
+  const FoundClass found = class_beside(beside);
+  if (found.made_by == nullptr) return {};
+  // The reference takes such a file for Llama 3's, whose class is wrong.
+  if (found.made_by->name == "LlamaTokenizer" && has_byte_level(root)) return {};
+  const ClassCheck check(beside, root, *found.made_by, found.named_in);
+  LB_RETURN_IF_ERROR(check.check());
+  if (makes_sentence_pieces(found)) check.remake(root);
+  return {};
+}
+
+NumberRounding rounding_beside(const BesideTokenizerJson& beside) {
+  return makes_sentence_pieces(class_beside(beside)) ? NumberRounding::kNearest : NumberRounding::kReference;
 }
 
 }  // namespace latebind::embedding

@@ -9,6 +9,7 @@
 
 #include "core/json.h"
 #include "core/status.h"
+#include "embedding/tokenizer/json_number.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding {
@@ -23,8 +24,12 @@ struct BesideTokenizerJson {
 };
 
 // `root`: the tokenizer.json, as read_json_document() gives it; what is wrong in it is left to its reader. Its added
-// tokens get the flags of "added_tokens_decoder". kUnsupported where these files give other ids in any other way,
-// naming file and key, and what to do.
+// tokens get the flags of "added_tokens_decoder", and where a class for SentencePiece's models is named, its
+// normalizer, pre-tokenizer and model are made as that class makes them. kUnsupported where these files give other ids
+// in any other way, naming file and key, and what to do.
 [[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, nlohmann::json& root);
+
+// How the scores of a tokenizer.json are to be rounded: those classes take them from Python's parser.
+[[nodiscard]] NumberRounding rounding_beside(const BesideTokenizerJson& beside);
 
 }  // namespace latebind::embedding

@@ -12,7 +12,7 @@
 namespace latebind::embedding {
 
 // How a class makes its parts anew. Classes that are not listed keep those of tokenizer.json. Of kOther nothing is
-// known here but the model that they make; of kAlone, not even that: they read no tokenizer.json.
+// known here but the model that they make, and they are refused; of kAlone, not even that: they read no tokenizer.json.
 enum class Maker : std::uint8_t {
   kBert,
   kMpnet,
@@ -68,7 +68,11 @@ inline constexpr std::array kMakingClasses{
     MakingClass{"FunnelTokenizer", Maker::kAlone},
 };
 
-// Tokens that a class adds where no file says otherwise, and which those of other families lack.
+// The words of Qwen2Tokenizer.
+inline constexpr const char* kQwenWords =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+// Tokens that a class adds where no file says otherwise.
 struct RoleDefault {
   std::string_view key;
   std::string_view text;
@@ -86,8 +90,50 @@ struct RoleDefault {
                                                         {"unk_token", "[UNK]"},
                                                         {"pad_token", "<pad>"},
                                                         {"mask_token", "<mask>"}}};
-  if (maker == Maker::kBert) return kOfBert;
-  if (maker == Maker::kMpnet) return kOfMpnet;
+  static constexpr std::array<RoleDefault, 7> kOfRoberta{{{"bos_token", "<s>"},
+                                                          {"eos_token", "</s>"},
+                                                          {"sep_token", "</s>"},
+                                                          {"cls_token", "<s>"},
+                                                          {"unk_token", "<unk>"},
+                                                          {"pad_token", "<pad>"},
+                                                          {"mask_token", "<mask>"}}};
+  static constexpr std::array<RoleDefault, 3> kOfGpt2{
+      {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}}};
+  static constexpr std::array<RoleDefault, 3> kOfQwen2{
+      {{"unk_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}, {"pad_token", "<|endoftext|>"}}};
+  static constexpr std::array<RoleDefault, 5> kOfGemma{{{"unk_token", "<unk>"},
+                                                        {"bos_token", "<bos>"},
+                                                        {"eos_token", "<eos>"},
+                                                        {"pad_token", "<pad>"},
+                                                        {"mask_token", "<mask>"}}};
+  static constexpr std::array<RoleDefault, 7> kOfAlbert{{{"bos_token", "[CLS]"},
+                                                         {"eos_token", "[SEP]"},
+                                                         {"unk_token", "<unk>"},
+                                                         {"sep_token", "[SEP]"},
+                                                         {"pad_token", "<pad>"},
+                                                         {"cls_token", "[CLS]"},
+                                                         {"mask_token", "[MASK]"}}};
+  switch (maker) {
+    case Maker::kBert:
+      return kOfBert;
+    case Maker::kMpnet:
+      return kOfMpnet;
+    case Maker::kRoberta:
+    case Maker::kXlmRoberta:
+    case Maker::kCamembert:
+      return kOfRoberta;
+    case Maker::kGpt2:
+      return kOfGpt2;
+    case Maker::kQwen2:
+      return kOfQwen2;
+    case Maker::kGemma:
+      return kOfGemma;
+    case Maker::kAlbert:
+      return kOfAlbert;
+    case Maker::kOther:
+    case Maker::kAlone:
+      break;
+  }
   return {};
 }
 

@@ -14,7 +14,9 @@
 #include "core/text/base64.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "embedding/tokenizer/vocabulary_files/making_classes.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
+#include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
 #include "embedding/tokenizer/vocabulary_files/special_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_lists.h"
 
@@ -27,11 +29,6 @@ using core::StatusCode;
 using nlohmann::json;
 using Kind = TokenizerClass::Kind;
 using Role = SpecialTokens::Role;
-
-constexpr const char* kMetaspaceMark = "▁";
-// Of Qwen2Tokenizer.
-constexpr const char* kQwenWords =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 Status refused(std::string_view key, std::string_view what) {
   return {StatusCode::kUnsupported, fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
@@ -256,14 +253,14 @@ class DocumentMaker {
     }
     tokens_.set_additional(std::move(marked));
 
-    LB_ASSIGN_OR_RETURN(json normalizer, sentence_piece_normalizer(model.character_map));
-    root()["normalizer"] = std::move(normalizer);
-    const json metaspace = {{"type", "Metaspace"},
-                            {"replacement", kMetaspaceMark},
-                            {"prepend_scheme", add_prefix_space ? "always" : "never"},
-                            {"split", true}};
-    root()["pre_tokenizer"] = sequence_of("pretokenizers", json::array({{{"type", "WhitespaceSplit"}}, metaspace}));
-    root()["decoder"] = metaspace;
+    SentencePieceOptions options{.add_prefix_space = add_prefix_space, .is_albert = kind_ == Kind::kAlbert};
+    if (options.is_albert) {
+      LB_ASSIGN_OR_RETURN(options.keep_accents, flag_or_null("keep_accents", false));
+      LB_ASSIGN_OR_RETURN(options.do_lower_case, flag_or_null("do_lower_case", true));
+    }
+    root()["normalizer"] = sentence_piece_normalizer(character_map(model.character_map), options);
+    root()["pre_tokenizer"] = sentence_piece_pre_tokenizer(options);
+    root()["decoder"] = sentence_piece_decoder(options);
     root()["model"] = {{"type", "Unigram"}, {"unk_id", unknown}, {"vocab", true}, {"byte_fallback", false}};
     return {};
   }
@@ -309,26 +306,11 @@ class DocumentMaker {
     return unknown_place;
   }
 
-  [[nodiscard]] Result<json> sentence_piece_normalizer(std::string_view character_map) const {
-    json map = nullptr;
-    if (!character_map.empty()) {
-      std::string encoded;
-      core::append_base64(encoded, character_map);
-      map = {{"type", "Precompiled"}, {"precompiled_charsmap", std::move(encoded)}};
-    }
-    if (kind_ != Kind::kAlbert) return map;
-    json parts = json::array();
-    for (const char* quotes : {"``", "''"})
-      parts.push_back({{"type", "Replace"}, {"pattern", {{"String", quotes}}}, {"content", "\""}});
-    LB_ASSIGN_OR_RETURN(const bool keeps_accents, flag_or_null("keep_accents", false));
-    LB_ASSIGN_OR_RETURN(const bool lowercase, flag_or_null("do_lower_case", true));
-    if (!keeps_accents) {
-      parts.push_back({{"type", "NFKD"}});
-      parts.push_back({{"type", "StripAccents"}});
-    }
-    if (lowercase) parts.push_back({{"type", "Lowercase"}});
-    if (!map.is_null()) parts.push_back(std::move(map));
-    return sequence_of("normalizers", std::move(parts));
+  static json character_map(std::string_view bytes) {
+    if (bytes.empty()) return nullptr;
+    std::string encoded;
+    core::append_base64(encoded, bytes);
+    return {{"type", "Precompiled"}, {"precompiled_charsmap", std::move(encoded)}};
   }
 
   Status add_tokens() {

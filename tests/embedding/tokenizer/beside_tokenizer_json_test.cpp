@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/making_classes.h"
 
 namespace latebind::embedding {
 namespace {
@@ -47,14 +53,16 @@ nlohmann::json xlm_roberta_file() {
 }
 
 nlohmann::json qwen_file() {
-  return nlohmann::json::parse(R"({
+  nlohmann::json file = nlohmann::json::parse(R"({
     "added_tokens": [{"content": "<|endoftext|>"}, {"content": "<|im_start|>"}, {"content": "<|im_end|>"}],
     "normalizer": {"type": "NFC"},
-    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split"},
-        {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
+    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": ""},
+        "behavior": "Isolated", "invert": false}, {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
     "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}, {"type": "TemplateProcessing",
         "single": [{"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "<|endoftext|>"}}]}]},
     "model": {"type": "BPE"}})");
+  file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = kQwenWords;
+  return file;
 }
 
 nlohmann::json gemma_file() {
@@ -153,12 +161,29 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
   EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
+  expect_refused(
+      gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
+      "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which makes its tokens by rules that are "
+      "not known here; with 'PreTrainedTokenizerFast' tokenizer.json alone counts");
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "rules that are not known here");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
   nlohmann::json short_words = bert_file();
   short_words["model"]["max_input_chars_per_word"] = 5U;
   expect_refused(short_words, {R"({"tokenizer_class": "BertTokenizer"})"}, "'max_input_chars_per_word' is 5 there");
+  nlohmann::json other_words = qwen_file();
+  other_words["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = " +";
+  expect_refused(other_words, {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "not Split at Qwen2's words and ByteLevel");
+  nlohmann::json without_merges = roberta_file();
+  without_merges["model"]["ignore_merges"] = true;
+  expect_refused(without_merges, {R"({"tokenizer_class": "RobertaTokenizer"})"}, "the model has 'ignore_merges' there");
+  nlohmann::json with_suffix = qwen_file();
+  with_suffix["model"]["end_of_word_suffix"] = "</w>";
+  expect_refused(with_suffix, {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "the model has 'end_of_word_suffix' there");
+  nlohmann::json apart = gemma_file();
+  apart["model"]["fuse_unk"] = false;
+  expect_refused(apart, {R"({"tokenizer_class": "GemmaTokenizer"})"}, "the model has no 'fuse_unk' there");
   nlohmann::json raw = bert_file();
   raw["normalizer"]["clean_text"] = false;
   expect_refused(raw, {R"({"tokenizer_class": "BertTokenizer"})"}, "'clean_text' is false there");
@@ -167,6 +192,25 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(plain, {R"({"tokenizer_class": "BertTokenizerFast"})"}, "'normalizer' is 'Lowercase' there");
   EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}).ok());
   EXPECT_TRUE(check(plain, {R"({"tokenizer_class": "OneOfTheirOwn"})"}).ok());
+}
+
+// Tokens that a class adds by itself are found in texts.
+TEST(BesideTokenizerJsonTest, RefusesAFileWithoutTheTokensOfItsClass) {
+  constexpr std::string_view kMissing = "and that is no added token of tokenizer.json";
+  expect_refused(roberta_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, kMissing);
+  const std::string_view named =
+      R"({"tokenizer_class": "GPT2Tokenizer", "unk_token": null, "bos_token": "<s>", "eos_token": "</s>"})";
+  EXPECT_TRUE(check(roberta_file(), {named}).ok());
+  const auto lacks = [&](nlohmann::json file, std::string_view tokenizer_class) {
+    file["added_tokens"].erase(file["added_tokens"].size() - 1);
+    const auto text = nlohmann::json{{"tokenizer_class", tokenizer_class}}.dump();
+    expect_refused(file, {text}, kMissing);
+  };
+  lacks(roberta_file(), "RobertaTokenizer");
+  lacks(xlm_roberta_file(), "XLMRobertaTokenizer");
+  nlohmann::json gemma = gemma_file();
+  gemma["added_tokens"].erase(gemma["added_tokens"].begin() + 4);
+  expect_refused(gemma, {R"({"tokenizer_class": "GemmaTokenizer"})"}, "'mask_token' is missing, which is '<mask>'");
 }
 
 // Of a network whose class is known without a file, what files say counts, and nothing else.
@@ -216,6 +260,66 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
                  "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
+  const auto of_bert = [&](const nlohmann::json& file, std::string_view part) {
+    expect_refused(file, {R"({"tokenizer_class": "BertTokenizer"})"}, part);
+  };
+  nlohmann::json twice = bert_file();
+  nlohmann::json& single = twice["post_processor"]["single"];
+  single.insert(single.begin(), single[0]);
+  of_bert(twice, "tokenizer.json puts '[CLS] [CLS]' before a text");
+  nlohmann::json by_ids = bert_file();
+  by_ids["post_processor"]["special_tokens"] = {{"[CLS]", {{"id", "[CLS]"}, {"ids", {2}}, {"tokens", {"[CLS]"}}}},
+                                                {"[SEP]", {{"id", "[SEP]"}, {"ids", {3}}, {"tokens", {"[SEP]"}}}}};
+  EXPECT_TRUE(check(by_ids, {R"({"tokenizer_class": "BertTokenizer"})"}).ok());
+  nlohmann::json& ids = by_ids["post_processor"]["special_tokens"]["[CLS]"]["ids"];
+  ids = nlohmann::json::array();
+  of_bert(by_ids, "tokenizer.json puts no token before a text");
+  ids = {4};
+  of_bert(by_ids, "tokenizer.json puts '[CLS] with the id 4' before a text");
+  nlohmann::json roberta = roberta_file();
+  roberta["added_tokens"][0]["id"] = 7;
+  expect_refused(roberta, {R"({"tokenizer_class": "RobertaTokenizer"})"}, "puts '<s> with the id 0' before a text");
+}
+
+// Of such a class, a file that passes gets the parts that the class makes, and the rounding of its scores.
+TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
+  nlohmann::json file = xlm_roberta_file();
+  file["normalizer"] = nlohmann::json::parse(R"({"type": "Sequence", "normalizers": [
+      {"type": "Precompiled", "precompiled_charsmap": "AAAA"}, {"type": "Strip", "strip_left": false}]})");
+  file["pre_tokenizer"] =
+      nlohmann::json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"})");
+  file["model"] = {{"type", "Unigram"}, {"unk_id", 0U}, {"byte_fallback", true}};
+  BesideTokenizerJson beside{.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}}};
+  nlohmann::json root = file;
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
+  EXPECT_EQ(root["normalizer"], file["normalizer"]["normalizers"][0]);
+  EXPECT_EQ(root["pre_tokenizer"]["pretokenizers"][0]["type"], "WhitespaceSplit");
+  EXPECT_EQ(root["pre_tokenizer"]["pretokenizers"][1]["prepend_scheme"], "always");
+  EXPECT_EQ(root["model"], (nlohmann::json{{"type", "Unigram"}, {"unk_id", 3U}, {"byte_fallback", false}}));
+  EXPECT_EQ(rounding_beside(beside), NumberRounding::kNearest);
+
+  nlohmann::json albert = file;
+  albert["added_tokens"] = nlohmann::json::parse(R"([{"content": "[CLS]"}, {"content": "[SEP]"}, {"content": "<pad>"},
+      {"content": "<unk>"}, {"content": "[MASK]"}])");
+  albert["normalizer"]["normalizers"].push_back({{"type", "Lowercase"}});
+  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "AlbertTokenizer"}, {"keep_accents", true}};
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, albert).ok());
+  std::vector<std::string> types;
+  for (const nlohmann::json& part : albert["normalizer"]["normalizers"])
+    types.push_back(part["type"]);
+  EXPECT_THAT(types, ::testing::ElementsAre("Replace", "Replace", "Lowercase", "Precompiled"));
+  EXPECT_EQ(albert["model"]["unk_id"], 1U);
+
+  // tokenizer.json is all there is where no file names the class, or it keeps the parts.
+  beside = {.network = {.tokenizer_class = "XLMRobertaTokenizer"}};
+  root = file;
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
+  EXPECT_EQ(root, file);
+  EXPECT_EQ(rounding_beside(beside), NumberRounding::kReference);
+  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
+  EXPECT_EQ(root, file);
+  EXPECT_EQ(rounding_beside(beside), NumberRounding::kReference);
 }
 
 // As the reference: its own flags count, and those that are missing are false, or the opposite of "special".
@@ -233,6 +337,34 @@ TEST(BesideTokenizerJsonTest, AddedTokensHaveTheFlagsOfTheDecoder) {
   EXPECT_FALSE(tokens[2]["normalized"].get<bool>());
   EXPECT_TRUE(tokens[3]["normalized"].get<bool>());
   EXPECT_TRUE(tokens[0]["rstrip"].get<bool>()) << "of which nothing is said";
+}
+
+// "ab" has the score of "a" and "b" together, and the reference's own parser takes it for less.
+TEST(BesideTokenizerJsonTest, ScoresOfSuchAClassDecideAsPythonReadsThem) {
+  constexpr std::string_view kFile = R"({"version": "1.0", "added_tokens": [
+      {"id": 0, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+      {"id": 1, "content": "<pad>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+      {"id": 2, "content": "</s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+      {"id": 3, "content": "<unk>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+      {"id": 4, "content": "<mask>", "single_word": false, "lstrip": true, "rstrip": false, "normalized": false, "special": true}],
+      "normalizer": null, "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": true},
+      "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": true,
+        "add_prefix_space": false}, "decoder": null,
+      "model": {"type": "Unigram", "unk_id": 3, "vocab": [["<s>", 0], ["<pad>", 0], ["</s>", 0], ["<unk>", 0], ["<mask>", 0],
+        ["a", -10], ["b", -0.168529510498046875], ["ab", -10.168529510498047]]}})";
+  BesideTokenizerJson beside{.tokenizer_config = nlohmann::json{{"tokenizer_class", "PreTrainedTokenizerFast"}}};
+  const auto ids_of = [&] {
+    const auto tokenizer = Tokenizer::from_json(kFile, "tokenizer.json", {.beside = &beside});
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+    std::vector<std::int32_t> ids;
+    if (tokenizer.ok()) {
+      EXPECT_TRUE(tokenizer->encode("ab", 9, ids).ok());
+    }
+    return ids;
+  };
+  EXPECT_EQ(ids_of(), (std::vector<std::int32_t>{0, 5, 6, 2}));
+  beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}, {"add_prefix_space", false}};
+  EXPECT_EQ(ids_of(), (std::vector<std::int32_t>{0, 7, 2}));
 }
 
 TEST(BesideTokenizerJsonTest, DamagedFilesAreLeftToTheirReaders) {

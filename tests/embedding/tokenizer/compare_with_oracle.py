@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares Latebind's tokenizer with the reference (the `tokenizers` package), id for id.
 
-    build/runtime/oracle/bin/python tests/embedding/tokenizer/compare_with_oracle.py DRIVER TOKENIZER.json WHAT
+    build/runtime/oracle/bin/python tests/embedding/tokenizer/compare_with_oracle.py DRIVER TOKENIZER.json WHAT [FILE…]
 
 WHAT:
     lines        ids of at least 100,000 lines of mixed text, with and without truncation on both sides, the text
@@ -16,6 +16,8 @@ WHAT:
                  normalizers, pre-tokenizers and decoders that such files have, each on its own
     patterns     words and texts of expressions and what Split does with them, ids, offsets and decoded texts of tokenizers as
                  of Qwen, Llama 3, Gemma and ModernBERT in small, and that what is not read is refused
+    length       ids and offsets of 120,000 lines with each FILE, or with each of twenty tokenizers as models have them, trained on
+                 the spot, and with models of `sentencepiece` where that and `transformers` are installed
     record FILE  writes a few thousand (text, ids) lines for the tests that run without the reference
     record_unigram   writes the tokenizer of tests/data/tokenizer/unigram.json again, and such lines beside it
 
@@ -405,13 +407,16 @@ def main():
     elif what == "patterns":
         import pattern_oracle
         wrong = pattern_oracle.compare(driver)
+    elif what == "length":
+        import length_oracle
+        wrong = length_oracle.compare(driver, sys.argv[4:])
     elif what == "record_unigram":
         import unigram_oracle
         wrong = unigram_oracle.record()
     elif what == "record":
         wrong = record(file, sys.argv[4])
     else:
-        sys.exit(f"{what}: lines, characters, added, parts, byte_level, unigram, patterns, record or record_unigram")
+        sys.exit(f"{what}: lines, characters, added, parts, byte_level, unigram, patterns, length, record or record_unigram")
     sys.exit(1 if wrong else 0)
 
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 namespace latebind::embedding {
@@ -42,6 +43,20 @@ TEST(JsonNumberTest, RoundsAsOftenAsTheReference) {
   EXPECT_EQ(number("0.3333333333333333333333333333333"), 0x1.5555555555556p-2);
   EXPECT_EQ(number("2.2250738585072011e-308"), 0x1p-1022);
   EXPECT_EQ(number("1e-310"), 0x0.012688b70e62bp-1022);
+}
+
+TEST(JsonNumberTest, RoundsToTheNearestWhereItIsAskedTo) {
+  for (const char* text :
+       {"-10.168529510498047", "-15.461253079462553", "-11.555895805358887", "-1.408046284660142788e+01",
+        "0.3333333333333333333333333333333", "-3", "0", "-0.25", "1e22", "9007199254740993", "2.2250738585072011e-308",
+        "1e-310", "123456789012345678901234567890e-40"}) {
+    std::string_view rest = text;
+    EXPECT_EQ(take_json_number(rest, NumberRounding::kNearest), std::strtod(text, nullptr)) << text;
+    EXPECT_EQ(rest, "") << text;
+  }
+  std::string_view great = "1e309";
+  EXPECT_FALSE(take_json_number(great, NumberRounding::kNearest));
+  EXPECT_EQ(great, "1e309");
 }
 
 TEST(JsonNumberTest, ReadsAsManyDigitsAsThereAre) {

@@ -1,0 +1,51 @@
+#include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
+
+#include <utility>
+
+namespace latebind::embedding {
+
+using nlohmann::json;
+
+json sentence_piece_normalizer(json map, const SentencePieceOptions& options) {
+  if (!options.is_albert) return map;
+  json parts = json::array();
+  for (const char* quotes : {"``", "''"})
+    parts.push_back({{"type", "Replace"}, {"pattern", {{"String", quotes}}}, {"content", "\""}});
+  if (!options.keep_accents) {
+    parts.push_back({{"type", "NFKD"}});
+    parts.push_back({{"type", "StripAccents"}});
+  }
+  if (options.do_lower_case) parts.push_back({{"type", "Lowercase"}});
+  if (!map.is_null()) parts.push_back(std::move(map));
+  return {{"type", "Sequence"}, {"normalizers", std::move(parts)}};
+}
+
+json sentence_piece_decoder(const SentencePieceOptions& options) {
+  return {{"type", "Metaspace"},
+          {"replacement", "▁"},
+          {"prepend_scheme", options.add_prefix_space ? "always" : "never"},
+          {"split", true}};
+}
+
+json sentence_piece_pre_tokenizer(const SentencePieceOptions& options) {
+  return {{"type", "Sequence"},
+          {"pretokenizers", json::array({{{"type", "WhitespaceSplit"}}, sentence_piece_decoder(options)})}};
+}
+
+json character_map_of(const json& normalizer) {
+  const auto is_map = [](const json& part) {
+    if (!part.is_object() || !part.contains("precompiled_charsmap")) return false;
+    const auto type = part.find("type");
+    return type != part.end() && *type == "Precompiled";
+  };
+  if (is_map(normalizer)) return normalizer;
+  if (!normalizer.is_object()) return nullptr;
+  const auto list = normalizer.find("normalizers");
+  if (list == normalizer.end() || !list->is_array()) return nullptr;
+  for (const json& part : *list) {
+    if (is_map(part)) return part;
+  }
+  return nullptr;
+}
+
+}  // namespace latebind::embedding
