@@ -166,7 +166,10 @@ class Computation {
     return {found.data, found.count, found.stride};
   }
 
-  void multiply(const Multiply& step, const Range& range, const Range& panels) const;
+  // `next`: which panel the thread multiplies by afterwards, if that is not the next one in memory.
+  void multiply(const Multiply& step, const Range& range, const Range& panels, const float* next = nullptr) const;
+  // The first panel of the member's in the first product from a step on; null: there is none.
+  [[nodiscard]] const float* first_panel_from(std::size_t step, std::size_t member, std::size_t members) const;
   // A step that treats each row alone, for these rows.
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
@@ -191,9 +194,22 @@ class Computation {
   float* const out_;
 };
 
-void Computation::multiply(const Multiply& step, const Range& range, const Range& panels) const {
-  plan_.product.multiply(const_rows(step.x, range), plan_.matrices[step.matrix], panels.first, panels.count,
-                         step.bias.data(), rows(step.y, range));
+void Computation::multiply(const Multiply& step, const Range& range, const Range& panels, const float* next) const {
+  Panels matrix = plan_.matrices[step.matrix];
+  matrix.next = next;
+  plan_.product.multiply(const_rows(step.x, range), matrix, panels.first, panels.count, step.bias.data(),
+                         rows(step.y, range));
+}
+
+const float* Computation::first_panel_from(std::size_t step, std::size_t member, std::size_t members) const {
+  for (; step < plan_.steps.size(); ++step) {
+    const auto* const multiplication = std::get_if<Multiply>(&plan_.steps[step].what);
+    if (multiplication == nullptr) continue;
+    const Panels matrix = plan_.matrices[multiplication->matrix];
+    const Range mine = part_of(panel_count(matrix.columns, kernels_), member, members);
+    return matrix.data + mine.first * kernels_.panel_columns * plan_.product.operand_words(matrix.rows);
+  }
+  return nullptr;
 }
 
 void Computation::do_rows(const Step& step, const Range& range) const {
@@ -371,15 +387,18 @@ void Computation::compute_alone(float* attention) const {
 
 void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention) const {
   // Everybody comes to every meeting, whatever the limits.
-  for (const Step& step : plan_.steps) {
+  for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
+    const Step& step = plan_.steps[at];
     if (step.waits) meeting.wait();
     if (limits_.are_reached()) continue;
     if (const auto* const multiplication = std::get_if<Multiply>(&step.what)) {
       const std::size_t panels = panel_count(plan_.matrices[multiplication->matrix].columns, kernels_);
       const Range mine = part_of(panels, member, members);
       const std::size_t blocks = (group_.tokens + 2 * kBlockRows - 1) / (2 * kBlockRows);
+      // Also where it is the first one again, for the next block.
+      const float* const next = first_panel_from(at + 1, member, members);
       for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits_.are_reached(); ++block)
-        multiply(*multiplication, part_of(group_.tokens, block, blocks), mine);
+        multiply(*multiplication, part_of(group_.tokens, block, blocks), mine, next);
     } else if (const auto* const attention_step = std::get_if<Attend>(&step.what)) {
       for (std::size_t i = member; i < group_.texts * attention_step->heads && !limits_.are_reached(); i += members) {
         attend(*attention_step, group_.first_text + i / attention_step->heads, i % attention_step->heads, attention);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "backends/native/memory/buffer.h"
 #include "tests/core/graph/evaluator.h"
 
 namespace latebind::native {
@@ -44,6 +45,72 @@ TEST(KernelsTest, ActivationsOfExtremeNumbers) {
           EXPECT_NEAR(found[i], wanted.values[i], 1e-6 * std::max(1.0, std::abs(wanted.values[i])));
         }
       }
+    }
+  }
+}
+
+// The weight of a key is the power of its score, to the last bits of f32, however much less likely it is: the scores
+// are those of the first key, 0, and of others up to 120 below it.
+TEST(KernelsTest, AttentionWeighsKeysByThePowersOfTheirScores) {
+  constexpr std::size_t kTokens = 61;
+  constexpr std::size_t kWidth = 2;
+  std::vector<float> query(kTokens * kWidth);
+  std::vector<float> key(kTokens * kWidth);
+  std::vector<float> value(kTokens * kWidth);
+  for (std::size_t t = 0; t < kTokens; ++t) {
+    query[t * kWidth] = 1.0F;
+    key[t * kWidth] = -2.0F * static_cast<float>(t) - (t > 0 ? 0.37F : 0.0F);
+  }
+  for (const Kernels* const kernels : all_kernels()) {
+    if (!can_run(*kernels)) continue;
+    const Product& product = kernels->f32;
+    Buffer scratch(product.attention_scratch(kTokens, kWidth));
+    double sum = 0;
+    for (std::size_t t = 0; t < kTokens; ++t)
+      sum += std::exp(double{key[t * kWidth]});
+    // The value of one token alone, so large that what comes of it is the token's weight.
+    for (std::size_t t = 0; t < kTokens; ++t) {
+      SCOPED_TRACE(fmt::format("{}, token {}", kernels->name, t));
+      const double weight = std::exp(double{key[t * kWidth]}) / sum;
+      if (weight < std::numeric_limits<float>::min()) break;
+      value.assign(value.size(), 0.0F);
+      value[t * kWidth] = 1e5F;
+      std::vector<float> out(kTokens * kWidth);
+      product.attend({.query = query.data(),
+                      .key = key.data(),
+                      .value = value.data(),
+                      .out = out.data(),
+                      .query_stride = kWidth,
+                      .key_stride = kWidth,
+                      .value_stride = kWidth,
+                      .out_stride = kWidth,
+                      .tokens = kTokens,
+                      .keys = kTokens,
+                      .width = kWidth},
+                     scratch.data());
+      // A score so far below is known to some 2⁻²⁴ of itself alone.
+      EXPECT_NEAR(out[0] / 1e5F / weight, 1.0, 5e-7 + 3e-7 * static_cast<double>(t));
+    }
+  }
+}
+
+// What a panel is followed by is asked for, and not looked at: it need not be there.
+TEST(KernelsTest, WhatIsMultipliedByAfterwardsIsOfNoMeaning) {
+  constexpr std::size_t kRowsMost = 40;
+  constexpr std::size_t kInner = 8;
+  const std::vector<float> a(kRowsMost * kInner, 0.5F);
+  for (const Kernels* const kernels : all_kernels()) {
+    if (!can_run(*kernels)) continue;
+    const std::size_t columns = kernels->panel_columns;
+    Buffer panel(columns * kInner);
+    std::fill_n(panel.data(), columns * kInner, 0.25F);
+    for (const std::size_t rows : {std::size_t{1}, kRowsMost}) {
+      SCOPED_TRACE(fmt::format("{}, {} rows", kernels->name, rows));
+      std::vector<float> y(rows * columns);
+      const auto* const nowhere = reinterpret_cast<const float*>(std::uintptr_t{64});
+      kernels->f32.multiply({a.data(), rows, kInner}, {panel.data(), kInner, columns, nowhere}, 0, 1, nullptr,
+                            {y.data(), rows, columns});
+      EXPECT_EQ(y, std::vector<float>(rows * columns, 1.0F));
     }
   }
 }

@@ -36,6 +36,9 @@ struct Panels {
   const float* data = nullptr;
   std::size_t rows = 0;     // K
   std::size_t columns = 0;  // without the padding
+  // The panel that is multiplied by afterwards, which is asked for in time; null: the one that follows in memory. Of no
+  // meaning to the result.
+  const float* next = nullptr;
 };
 
 // panel[word / side_by_side][column][word % side_by_side]

@@ -145,11 +145,7 @@ void layer_norm(const Rows& x, std::size_t width, const float* weight, const flo
     for (; i < width; ++i)
       total += (from[i] - middle) * (from[i] - middle);
     const Vector scale = hn::Div(hn::Set(kTag, 1.0F), hn::Sqrt(hn::Set(kTag, total * part + epsilon)));
-    if (to != from) {
-      for (i = 0; i < width; ++i)
-        to[i] = from[i];
-    }
-    for_each_vector(to, width, 0.0F, [&](std::size_t at, Vector value) {
+    put_each_vector(from, to, width, [&](std::size_t at, Vector value) {
       const Vector normal = hn::Mul(hn::Sub(value, mean), scale);
       return hn::MulAdd(normal, load_part(weight, at, width), load_part(bias, at, width));
     });
@@ -169,11 +165,7 @@ void rms_norm(const Rows& x, std::size_t width, const float* weight, std::size_t
       }
       const float mean = hn::GetLane(hn::SumOfLanes(kTag, squares)) / static_cast<float>(part);
       const Vector scale = hn::Div(hn::Set(kTag, 1.0F), hn::Sqrt(hn::Set(kTag, mean + epsilon)));
-      if (to != from) {
-        for (std::size_t i = 0; i < part; ++i)
-          to[i] = from[i];
-      }
-      for_each_vector(to, part, 0.0F, [&](std::size_t at, Vector value) {
+      put_each_vector(from, to, part, [&](std::size_t at, Vector value) {
         return hn::Mul(hn::Mul(value, scale), load_part(weight, at, part));
       });
     }
