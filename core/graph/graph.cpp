@@ -129,6 +129,8 @@ class Rules {
         return misfit(fmt::format("attention of {} to {} with {} heads", text_of(op.query), text_of(value), op.heads));
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
+    // The softmax of the backends takes the largest product for the largest score.
+    if (!std::isfinite(op.scale) || op.scale <= 0) return misfit(fmt::format("attention scaled by {}", op.scale));
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
     if (op.linear_bias) LB_RETURN_IF_ERROR(check_slopes(*op.linear_bias, op.heads));
     if (op.distance_bias && op.linear_bias) return misfit("attention with two biases of distances");

@@ -143,7 +143,7 @@ struct Rotary {
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
 //   s - t, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s > t
 // y is 0 for an unattended token from which all that are attended to are beyond its sight. query [B,T,H], key, value
-// [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. At most one of the biases.
+// [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. scale > 0. At most one of the biases.
 //
 // What other models need becomes a member here that is absent by default.
 struct Attention {

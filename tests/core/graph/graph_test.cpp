@@ -107,6 +107,18 @@ TEST(GraphBuilderTest, RefusesHeadsThatDoNotDivide) {
   EXPECT_THAT(with(2, Value{2}, Value{3}), HasSubstr("attention of f32 [?,4]"));
 }
 
+TEST(GraphBuilderTest, RefusesAttentionWhoseLargestProductIsNotTheLargestScore) {
+  const auto with = [](float scale) {
+    return Started().refusal(
+        Attention{.query = Value{2}, .key = Value{2}, .value = Value{2}, .mask = Value{1}, .heads = 2, .scale = scale});
+  };
+  EXPECT_EQ(with(0.125F), "it was taken");
+  EXPECT_THAT(with(0), HasSubstr("attention scaled by 0"));
+  EXPECT_THAT(with(-1), HasSubstr("attention scaled by -1"));
+  EXPECT_THAT(with(std::numeric_limits<float>::infinity()), HasSubstr("scaled by inf"));
+  EXPECT_THAT(with(std::numeric_limits<float>::quiet_NaN()), HasSubstr("scaled by nan"));
+}
+
 TEST(GraphBuilderTest, RefusesKeysThatHeadsCannotShare) {
   // Of four columns, two of them a head.
   const auto with = [](std::int64_t key_heads, const Shape& weight) {
