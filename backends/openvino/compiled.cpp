@@ -205,6 +205,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
                                                       const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
   // What other devices do with it was not measured.
   const bool may_pack_tokens = device_base(device) == "CPU" && options.input_shapes.empty();
   LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens));
@@ -236,6 +237,7 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
                                                     const std::string& device, const CompileOptions& options) {
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
+  LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
   for (const auto& [key, value] : properties)
     LB_RETURN_IF_ERROR(set_property(*core, device, key, value, options));
   // It reads all of the blob once, and then little of it ever again.

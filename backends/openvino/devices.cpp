@@ -27,10 +27,12 @@ using core::StatusCode;
 constexpr std::size_t kDevicesMax = 256;
 constexpr std::size_t kTextMax = 4096;
 
+constexpr const char* kCapabilities = "OPTIMIZATION_CAPABILITIES";
+
 // The vendor's key, and ours. Asked of each device; what it does not know is left out.
 constexpr std::array kMetadata{
     std::pair{"DEVICE_ARCHITECTURE", "Architecture"},
-    std::pair{"OPTIMIZATION_CAPABILITIES", "Capabilities"},
+    std::pair{kCapabilities, "Capabilities"},
     std::pair{"DEVICE_TYPE", "Type"},
     std::pair{"DEVICE_UUID", "Uuid"},
     std::pair{"DEVICE_PCI_INFO", "PciAddress"},
@@ -140,6 +142,20 @@ Status check_present(const VendorCore& core, std::string_view device) {
   return Status(StatusCode::kDeviceNotFound,
                 fmt::format("OpenVINO {} has no device {} on this machine; it has {}", core.library->version, device,
                             known.empty() ? "none" : known));
+}
+
+Status check_precision(const VendorCore& core, const std::string& device, core::Precision precision) {
+  const char* const vendors_word = precision == core::Precision::kBF16  ? "BF16"
+                                   : precision == core::Precision::kF16 ? "FP16"
+                                                                        : nullptr;
+  if (vendors_word == nullptr || device_base(device) != "CPU") return {};
+  const auto listed = property(core, device, kCapabilities);
+  // One that does not tell is asked what it made of it, once it has compiled.
+  if (!listed || listed->find(vendors_word) != std::string::npos) return {};
+  return Status(StatusCode::kUnsupported,
+                fmt::format("openvino:{} was asked to compute in {}, which this processor has no instructions for: "
+                            "ask for a precision that it has",
+                            device, core::word_of(precision)));
 }
 
 }  // namespace latebind::openvino

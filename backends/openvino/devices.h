@@ -8,6 +8,7 @@
 
 #include "backends/openvino/vendor_core.h"
 #include "core/device.h"
+#include "core/executable.h"
 
 namespace latebind::openvino {
 
@@ -30,5 +31,10 @@ inline constexpr const char* kBackendName = "openvino";
 // kUnsupported for a target that is only virtual here. Else kDeviceNotFound, listing the devices, unless `device` is
 // present now. "GPU" stands for "GPU.0" as it does for the vendor.
 [[nodiscard]] core::Status check_present(const VendorCore& core, std::string_view device);
+
+// kUnsupported for a precision that a CPU does not name among those in which it computes. The vendor would emulate
+// bf16, fifteen times slower than f32, and say that it is active.
+[[nodiscard]] core::Status check_precision(const VendorCore& core, const std::string& device,
+                                           core::Precision precision);
 
 }  // namespace latebind::openvino

@@ -156,6 +156,18 @@ TEST_F(BackendTest, AnotherPrecisionThanAskedForIsRefusedAndBothAreNamed) {
             StatusCode::kUnsupported);
 }
 
+// The vendor emulates bf16 in silence.
+TEST_F(BackendTest, AProcessorThatDoesNotNameAPrecisionIsNotAskedForIt) {
+  fake_.script("property CPU OPTIMIZATION_CAPABILITIES FP32 INT8\n");
+  const auto status = load_status(kAddModel, {.precision = Precision::kBF16});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.to_string(),
+              HasSubstr("openvino:CPU was asked to compute in bf16, which this processor has no instructions for"));
+  EXPECT_TRUE(load_status(kAddModel).ok());
+  fake_.script("property CPU OPTIMIZATION_CAPABILITIES FP32 BF16\n");
+  EXPECT_TRUE(load_status(kAddModel, {.precision = Precision::kBF16}).ok());
+}
+
 TEST_F(BackendTest, APropertyThatTheVendorDoesNotTakeIsNamed) {
   const auto status = load_status(kAddModel, {.properties = {{"NUM_STREAMS", "2"}, {"NO_SUCH_THING", "1"}}});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
@@ -327,6 +339,13 @@ TEST_F(BlobTest, TheRequestsThatOneGpuImportExpectsAreNotThoseOfTheNext) {
   EXPECT_EQ(fake_.calls("ov_core_create"), 2) << "one for all, one for the import with a number";
   EXPECT_TRUE(blob_status(*blob, {}, "GPU").ok());
   EXPECT_EQ(fake_.calls("ov_core_create"), 3) << "one for imports without";
+}
+
+TEST_F(BlobTest, AProcessorThatDoesNotNameAPrecisionIsNotAskedForItByABlob) {
+  const auto blob = compile({.precision = Precision::kBF16});
+  EXPECT_TRUE(blob_status(blob, {.precision = Precision::kBF16}).ok());
+  fake_.script("property CPU OPTIMIZATION_CAPABILITIES FP32 INT8\n");
+  EXPECT_EQ(blob_status(blob, {.precision = Precision::kBF16}).code(), StatusCode::kUnsupported);
 }
 
 TEST_F(BlobTest, AnotherLabelIsIncompatible) {
