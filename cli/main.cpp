@@ -1,6 +1,7 @@
 // latebind, the program: see parser.h for what happens.
 #include "cli/commands/command.h"
+#include "core/platform/thread.h"
 
 int main(int argc, char** argv) {
-  return latebind::cli::run_program(argc, argv);
+  return latebind::platform::call_with_room([&] { return latebind::cli::run_program(argc, argv); });
 }

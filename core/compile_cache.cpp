@@ -8,11 +8,11 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "core/background_work.h"
 #include "core/log.h"
+#include "core/platform/thread.h"
 
 namespace latebind::core {
 namespace {
@@ -43,7 +43,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
           pending_.clear();
           return;
         }
-        thread_ = std::thread([self = shared_from_this()] { self->run(); });
+        thread_ = platform::Thread([self = shared_from_this()] { self->run(); });
         running_ = true;
       } catch (...) {
         work_.reset();
@@ -75,11 +75,11 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     const bool done = changed_.wait_for(lock, kWriterPatience, [&] { return !running_; });
     if (!done) log(LogLevel::kWarning, "the compile cache is left while a vendor's compiler is still at work");
     pending_.clear();
-    std::thread thread = std::move(thread_);
+    platform::Thread thread = std::move(thread_);
     lock.unlock();
     if (!thread.joinable()) return;
     // The last owner may be the thread itself.
-    if (done && thread.get_id() != std::this_thread::get_id()) {
+    if (done && !thread.is_this()) {
       thread.join();
     } else {
       thread.detach();
@@ -120,7 +120,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::deque<std::pair<std::string, std::function<Status()>>> pending_;
-  std::thread thread_;
+  platform::Thread thread_;
   std::optional<BackgroundWork> work_;  // while it runs
   bool running_ = false;
   bool hurry_ = false;

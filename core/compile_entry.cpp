@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #define XXH_INLINE_ALL
@@ -17,6 +16,7 @@
 #include "core/json.h"
 #include "core/json_text.h"
 #include "core/platform/system_info.h"
+#include "core/platform/thread.h"
 
 namespace latebind::core {
 namespace {
@@ -78,7 +78,7 @@ std::string payload_sum(std::span<const std::byte> payload) {
   const auto helpers_wanted =
       std::min<std::size_t>({platform::usable_processors(), kThreadsMax, std::max<std::size_t>(sums.size() / 2, 1)}) -
       1;
-  std::vector<std::thread> helpers;
+  std::vector<platform::Thread> helpers;
   for (std::size_t i = 0; i < helpers_wanted; ++i) {
     try {
       helpers.emplace_back(work);
@@ -87,7 +87,7 @@ std::string payload_sum(std::span<const std::byte> payload) {
     }
   }
   work();
-  for (std::thread& helper : helpers)
+  for (platform::Thread& helper : helpers)
     helper.join();
   std::string text;
   for (const std::byte byte : sum_of(std::as_bytes(std::span(sums))))

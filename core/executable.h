@@ -70,6 +70,9 @@ struct RunOptions {
   // Runs that the caller makes at the same time, with this one: a device that divides a run among threads takes its
   // share of them. At least 1.
   std::size_t side_by_side = 1;
+  // When it is requested, nobody waits for the run any more: a backend that can end it where it is, at no cost to one
+  // that is not ended, returns kCancelled soon. It bounds nothing: a vendor's call is made as if it were not there.
+  Cancellation nobody_waits{};
 
   // The call may have to return before the vendor does.
   [[nodiscard]] bool is_bounded() const { return deadline || run_timeout || cancellation.can_be_requested(); }

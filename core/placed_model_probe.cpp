@@ -22,7 +22,7 @@ void PlacedModel::State::ensure_prober() {
   if (stop_) return;
   if (!prober_running_) {
     try {
-      prober_ = std::thread([self = shared_from_this()] { self->probe_for_ever(); });
+      prober_ = platform::Thread([self = shared_from_this()] { self->probe_for_ever(); });
       prober_running_ = true;
     } catch (const std::exception&) {
       return;  // no thread or no memory to give: the next failure tries again
@@ -167,7 +167,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
 
 void PlacedModel::State::stop() {
   leaving_.request();
-  std::thread prober;
+  platform::Thread prober;
   {
     std::unique_lock lock(mutex_);
     stop_ = true;

@@ -15,10 +15,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/placed_model.h"
+#include "core/platform/thread.h"
 #include "core/vendor_call.h"
 
 namespace latebind::core {
@@ -170,7 +170,7 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   // Guarded by mutex_.
   std::condition_variable wake_;
   std::condition_variable stopped_;
-  std::thread prober_;
+  platform::Thread prober_;
   bool prober_running_ = false;
   bool stop_ = false;
   bool standby_wanted_ = false;

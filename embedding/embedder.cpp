@@ -6,7 +6,6 @@
 #include <chrono>
 #include <deque>
 #include <exception>
-#include <future>
 #include <new>
 #include <utility>
 
@@ -114,7 +113,7 @@ core::Result<std::unique_ptr<Embedder>> Embedder::open_way(const core::Engine& e
                                                            const EmbedderOptions& options) {
   LB_ASSIGN_OR_RETURN(TextLimits limits, text_limits(folder, options.max_tokens));
   // The tokenizer is read while the vendor compiles.
-  std::future<core::Result<Tokenizer>> tokenizer_to_come =
+  core::InBackground<core::Result<Tokenizer>> tokenizer_to_come =
       core::in_background([&folder] { return folder.open_tokenizer(); });
   std::size_t batch_tokens = options.batch_tokens;
   auto forward = place(engine, folder, placement, options, limits.longest(), batch_tokens);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "core/part_reader.h"
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
@@ -115,9 +116,12 @@ Status Safetensors::read_header() {
     return Status(StatusCode::kInvalidModel, fmt::format("{}: not a safetensors file, or damaged: {}", name_, what));
   };
   if (bytes().size() < kLengthBytes) return invalid(fmt::format("only {} bytes long", bytes().size()));
+  const core::PartReader file(part_);
+  std::array<std::byte, kLengthBytes> length{};
+  if (!file.read(0, length)) return file.why_not();
   std::uint64_t header_bytes = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
-    header_bytes = header_bytes << 8U | std::to_integer<unsigned>(bytes()[i]);
+    header_bytes = header_bytes << 8U | std::to_integer<unsigned>(length[i]);
   if (header_bytes > kHeaderBytesMax) {
     return invalid(fmt::format("a header of {} bytes, at most {} are read", header_bytes, kHeaderBytesMax));
   }
@@ -126,8 +130,8 @@ Status Safetensors::read_header() {
   }
   data_start_ = kLengthBytes + static_cast<std::size_t>(header_bytes);
 
-  const std::string_view text(reinterpret_cast<const char*>(bytes().data()) + kLengthBytes,
-                              static_cast<std::size_t>(header_bytes));
+  std::string text(static_cast<std::size_t>(header_bytes), '\0');
+  if (!file.read(kLengthBytes, std::as_writable_bytes(std::span(text)))) return file.why_not();
   LB_ASSIGN_OR_RETURN(const json header, parse_json(text, name_, {.bytes_max = kHeaderBytesMax, .depth_max = 4}));
   if (!header.is_object()) return invalid("the header is no JSON object");
 

@@ -169,7 +169,7 @@ void Scheduler::Ticket::drop() const {
     const std::lock_guard lock(scheduler_->mutex_);
     if (work->is_over()) return;
     if (work->error.ok()) work->error = Status(StatusCode::kCancelled, "nobody waits for these texts any more");
-    scheduler_->stop_waiting(*work);
+    scheduler_->leave(*work);
     scheduler_->note_if_over(work);
   }
   scheduler_->tell_done();
@@ -278,19 +278,23 @@ Status Scheduler::wait(const std::shared_ptr<Work>& work, const core::RunOptions
   return status;
 }
 
+// Its runs go on as long as others wait for them, and end where they can be ended.
+void Scheduler::leave(Work& work) noexcept {
+  stop_waiting(work);
+  work.has_left = true;
+  for (Run* run : running_) {
+    const auto has_left = [](const Piece& piece) { return piece.work->has_left; };
+    if (!std::ranges::all_of(run->pieces, has_left)) continue;
+    run->limits.cancellation.request();
+    run->limits.nobody_waits.request();
+  }
+}
+
 void Scheduler::abandon(Work& work) noexcept {
   std::unique_lock lock(mutex_);
   --submissions_;
-  stop_waiting(work);
-  work.has_left = true;
-  if (!work.limits.is_bounded()) {
-    work.changed.wait(lock, [&] { return work.running == 0; });
-    return;
-  }
-  for (Run* run : running_) {
-    const auto has_left = [](const Piece& piece) { return piece.work->has_left; };
-    if (std::ranges::all_of(run->pieces, has_left)) run->limits.cancellation.request();
-  }
+  leave(work);
+  if (!work.limits.is_bounded()) work.changed.wait(lock, [&] { return work.running == 0; });
 }
 
 Scheduler::Submission& Scheduler::Submission::operator=(Submission&& other) noexcept {

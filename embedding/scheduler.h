@@ -224,6 +224,7 @@ class Scheduler {
   void take(const Piece& piece) noexcept;
   void finish(const Run& run, const core::Status& status) noexcept;
   void stop_waiting(Work& work) noexcept;
+  void leave(Work& work) noexcept;
   void note_if_over(const std::shared_ptr<Work>& work) noexcept;
 
   // As queue_state().

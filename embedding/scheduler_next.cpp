@@ -97,6 +97,7 @@ void Scheduler::take(const Piece& piece) noexcept {
 
 std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& seed) {
   auto run = std::make_shared<Run>();
+  const auto nobody_waits = core::Cancellation::create();
   if (seed->limits.is_bounded()) {
     // Once all waiting callers have left, nothing waits for it.
     run->limits.cancellation = core::Cancellation::create();
@@ -129,6 +130,7 @@ std::shared_ptr<Scheduler::Run> Scheduler::form(const std::shared_ptr<Work>& see
   // As far as is known now.
   const std::size_t next_tokens = seed->shape.next_tokens(waiting_tokens_, requests_);
   const std::size_t more = (waiting_tokens_ + next_tokens - 1) / next_tokens;
+  run->limits.nobody_waits = nobody_waits;
   run->limits.side_by_side = std::min(requests_, running_.size() + 1 + more);
   tokens -= waiting_tokens_;
   run->tokens = tokens;

@@ -52,7 +52,7 @@ WorkTeam::~WorkTeam() {
     stopping_ = true;
   }
   work_came_.notify_all();
-  for (std::thread& thread : threads_)
+  for (platform::Thread& thread : threads_)
     thread.join();
 }
 

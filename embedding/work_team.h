@@ -10,8 +10,9 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "core/platform/thread.h"
 
 namespace latebind::embedding {
 
@@ -53,7 +54,7 @@ class WorkTeam {
   // Guarded by mutex_.
   std::deque<Task> tasks_;
   std::deque<Task> help_;  // for whom there is no task; at most threads_max_
-  std::vector<std::thread> threads_;
+  std::vector<platform::Thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;
 };

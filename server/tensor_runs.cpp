@@ -21,7 +21,7 @@ TensorRuns::~TensorRuns() {
   }
   changed_.notify_all();
   // None is added any more.
-  for (std::thread& thread : threads_)
+  for (platform::Thread& thread : threads_)
     thread.join();
 }
 

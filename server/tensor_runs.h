@@ -14,13 +14,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/attestation.h"
 #include "core/cancellation.h"
 #include "core/placed_model.h"
+#include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "server/exchange.h"
 
@@ -85,7 +85,7 @@ class TensorRuns {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
-  std::vector<std::thread> threads_;
+  std::vector<platform::Thread> threads_;
   std::size_t running_ = 0;
   bool is_ending_ = false;
   Runs waiting_;

@@ -110,7 +110,8 @@ class NativeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(model.check_forms());
     LB_RETURN_IF_ERROR(model.check_bytes());
     const Precision precision = options.precision == Precision::kFast ? fastest(*kernels) : options.precision;
-    LB_ASSIGN_OR_RETURN(Plan plan, make_plan(model.graph()->graph, *kernels, *product_of(*kernels, precision)));
+    const WeightFiles files(*model.graph()->graph);
+    LB_ASSIGN_OR_RETURN(Plan plan, make_plan(model.graph()->graph, files, *kernels, *product_of(*kernels, precision)));
     core::ActiveConfig active;
     active.backend = kBackendName;
     active.device = kDeviceName;
@@ -124,8 +125,9 @@ class NativeBackend final : public core::Backend {
     active.compiles_nothing = true;
     active.requests = options.requests != 0 ? options.requests : active.threads;
     try {
-      return std::unique_ptr<Executable>(
-          std::make_unique<NativeExecutable>(*kernels, std::move(plan), std::move(active)));
+      auto executable = std::make_unique<NativeExecutable>(*kernels, std::move(plan), std::move(active));
+      LB_RETURN_IF_ERROR(executable->pack(files));
+      return std::unique_ptr<Executable>(std::move(executable));
     } catch (const std::bad_alloc&) {
       return Status(StatusCode::kOutOfMemory, "there is no memory for the weights as native:CPU computes with them");
     }

@@ -88,7 +88,7 @@ class Limits {
 
   [[nodiscard]] bool are_reached() noexcept {
     if (is_over_.load(std::memory_order_relaxed)) return true;
-    if (!options_.is_bounded()) return false;
+    if (!options_.is_bounded() && !options_.nobody_waits.can_be_requested()) return false;
     return end_by([this] { return check(); });
   }
   // The run ends with the error that is made, or with an earlier one. Whether there is one.
@@ -112,6 +112,7 @@ class Limits {
  private:
   [[nodiscard]] Status check() const {
     LB_RETURN_IF_ERROR(core::check_time(options_));
+    if (options_.nobody_waits.is_requested()) return {StatusCode::kCancelled, "nobody waits for this run any more"};
     if (!timeout_ || *timeout_ > std::chrono::steady_clock::now()) return {};
     return {StatusCode::kDeviceFailed,
             fmt::format("hung: native:CPU did not finish within {} ms", options_.run_timeout->count())};

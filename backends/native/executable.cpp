@@ -35,15 +35,18 @@ NativeExecutable::NativeExecutable(const Kernels& kernels, Plan plan, core::Acti
   }
   const graph::Node& output = graph.node(graph.output());
   output_ = {.name = graph.output_name(), .type = output.type, .shape = output.shape};
+}
 
+Status NativeExecutable::pack(const WeightFiles& files) {
   Team::Crew crew = team_.take(team_.threads());
-  plan_.matrices.pack(graph, [&](std::size_t panels, const PackedMatrices::Part& part) {
-    std::atomic<std::size_t> next{0};
-    crew.run([&](std::size_t /*member*/) {
-      for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))
-        part(panel);
-    });
-  });
+  return plan_.matrices.pack(*plan_.graph, files, crew.size(),
+                             [&](std::size_t panels, const PackedMatrices::Part& part) {
+                               std::atomic<std::size_t> next{0};
+                               crew.run([&](std::size_t member) {
+                                 for (std::size_t panel = next.fetch_add(1); panel < panels; panel = next.fetch_add(1))
+                                   part(panel, member);
+                               });
+                             });
 }
 
 Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch) const {

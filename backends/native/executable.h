@@ -19,8 +19,12 @@ namespace latebind::native {
 
 class NativeExecutable final : public core::Executable {
  public:
-  // Packs the plan's weights. Throws std::bad_alloc.
+  // Throws std::bad_alloc.
   NativeExecutable(const Kernels& kernels, Plan plan, core::ActiveConfig active);
+
+  // Packs the plan's weights, which are in these files; before the first run. The errors of PartReader; throws
+  // std::bad_alloc.
+  [[nodiscard]] core::Status pack(const WeightFiles& files);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return inputs_; }
   [[nodiscard]] std::span<const core::TensorInfo> outputs() const override { return {&output_, 1}; }

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/platform/thread.h"
+
 namespace latebind::native {
 namespace {
 
@@ -35,7 +37,7 @@ struct Team::Helper {
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::condition_variable changed;  // of task and stopping
-  std::thread thread;
+  platform::Thread thread;
 
   void wake() {
     // Whoever is about to sleep has looked before, or looks after this.
@@ -74,7 +76,7 @@ Team::~Team() {
 bool Team::start(Helper& helper) noexcept {
   if (helper.thread.joinable()) return true;
   try {
-    helper.thread = std::thread([&helper] { work(helper); });
+    helper.thread = platform::Thread([&helper] { work(helper); });
     return true;
   } catch (const std::system_error&) {
     return false;  // without it, then

@@ -5,11 +5,11 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "cli/terminal/messages.h"
 #include "core/platform/standard_streams.h"
+#include "core/platform/thread.h"
 
 namespace latebind::cli {
 
@@ -41,7 +41,7 @@ struct BackgroundLines::State {
 
 BackgroundLines::BackgroundLines() : state_(std::make_shared<State>()) {
   try {
-    std::thread([state = state_] { state->run(); }).detach();
+    platform::Thread([state = state_] { state->run(); }).detach();
     state_->has_thread = true;
   } catch (const std::exception&) {
     // The system has no thread left: each line is written by whoever has it.

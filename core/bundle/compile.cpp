@@ -8,13 +8,13 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "core/bundle/choose.h"
 #include "core/graph/onnx_structure.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
+#include "core/platform/thread.h"
 #include "core/text/one_line.h"
 #include "core/text/quote.h"
 
@@ -167,7 +167,7 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
       }
     }
   };
-  std::vector<std::thread> helpers;
+  std::vector<platform::Thread> helpers;
   for (std::size_t i = 1; i < std::min<std::size_t>(run.side_by_side, jobs.size()); ++i) {
     try {
       helpers.emplace_back(work);
@@ -176,7 +176,7 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
     }
   }
   work();
-  for (std::thread& helper : helpers)
+  for (platform::Thread& helper : helpers)
     helper.join();
   return outcomes;
 }

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 #include <exception>
-#include <thread>
 
 #include "core/bundle/crc32_fold.h"
+#include "core/platform/thread.h"
 
 namespace latebind::core {
 namespace {
@@ -96,15 +96,18 @@ std::uint32_t crc32_on_threads(std::span<const std::byte> bytes, std::size_t thr
     return bytes.subspan(i * share, i + 1 < threads ? share : bytes.size() - i * share);
   };
   {
-    std::array<std::jthread, kThreadsMax> others;
+    std::array<platform::Thread, kThreadsMax> others;
     for (std::size_t i = 1; i < threads; ++i) {
       try {
-        others[i] = std::jthread([&sums, &part, i] { sums[i] = crc32(part(i)); });
+        others[i] = platform::Thread([&sums, &part, i] { sums[i] = crc32(part(i)); });
       } catch (const std::exception&) {  // no more threads, or no memory for one
         sums[i] = crc32(part(i));
       }
     }
     sums[0] = crc32(part(0));
+    for (platform::Thread& other : others) {
+      if (other.joinable()) other.join();
+    }
   }
   std::uint32_t sum = sums[0];
   for (std::size_t i = 1; i < threads; ++i)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <future>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -353,7 +352,7 @@ class Handler : public nlohmann::json_sax<json> {
   std::string left_;
   double score_ = 0.0;
   Status status_;
-  std::future<Status> finishing_;  // of the vocabulary
+  core::InBackground<Status> finishing_;  // of the vocabulary
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <iterator>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "core/json.h"
+#include "core/platform/thread.h"
 #include "core/text/format_to.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
@@ -123,7 +123,7 @@ struct RequestLog::State {
   unsigned lines_of_second = 0;
   std::uint64_t left_out = 0;
 
-  std::thread writer;  // none where the system has no more threads: then each line is written by who has it
+  platform::Thread writer;  // none where the system has no more threads: then each line is written by who has it
 
   // With mutex held. Seconds are those of the answers.
   bool has_room_for(const RequestRecord& record) {
@@ -163,7 +163,7 @@ struct RequestLog::State {
 RequestLog::RequestLog(LogFormat format, unsigned lines_per_s_max, std::function<void(std::string_view line)> write)
     : state_(std::make_unique<State>(format, lines_per_s_max, std::move(write))) {
   try {
-    state_->writer = std::thread([state = state_.get()] { state->run(); });
+    state_->writer = platform::Thread([state = state_.get()] { state->run(); });
   } catch (const std::system_error&) {
     // See State.
   }

@@ -185,7 +185,7 @@ core::Result<std::unique_ptr<TraceExporter>> TraceExporter::create(const std::st
   try {
     auto state = std::make_shared<State>(std::move(parsed), std::move(service_version));
     std::unique_ptr<TraceExporter> exporter(new TraceExporter(state));
-    exporter->thread_ = std::thread([state] { state->run(); });
+    exporter->thread_ = platform::Thread([state] { state->run(); });
     return exporter;
   } catch (...) {
     return core::Status::out_of_memory();

@@ -13,8 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 
+#include "core/platform/thread.h"
 #include "core/result.h"
 #include "server/observe/records.h"
 
@@ -62,7 +62,7 @@ class TraceExporter {
   struct State;
   explicit TraceExporter(std::shared_ptr<State> state);
   const std::shared_ptr<State> state_;
-  std::thread thread_;
+  platform::Thread thread_;
 };
 
 }  // namespace latebind::server

@@ -15,11 +15,11 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "core/log.h"
+#include "core/platform/thread.h"
 #include "core/platform/thread_nice.h"
 #include "core/platform/thread_slice.h"
 #include "core/text/quote.h"
@@ -112,7 +112,7 @@ struct HttpServer::State {
   std::vector<std::unique_ptr<Listener>> listeners;
   std::vector<std::string> addresses;
   asio::steady_timer ticker{io};
-  std::vector<std::thread> threads;
+  std::vector<platform::Thread> threads;
   asio::io_context large;  // for what takes longer
   asio::executor_work_guard<asio::io_context::executor_type> large_work{large.get_executor()};
   bool is_stopped = false;
@@ -398,7 +398,7 @@ void HttpServer::stop() {
   } while (!wait_until_idle(std::min(until, steady_clock::now() + milliseconds(20))) && steady_clock::now() < until);
   state_->large.stop();
   state_->io.stop();
-  for (std::thread& thread : state_->threads)
+  for (platform::Thread& thread : state_->threads)
     thread.join();
   state_->threads.clear();
   {

@@ -67,6 +67,22 @@ TEST_F(EmbedderInterfaceTest, AVectorThatIsNotFiniteIsRefusedByTheTextsPosition)
   EXPECT_EQ(embed({"a"}), LB_OK) << last_message();
 }
 
+TEST_F(EmbedderInterfaceTest, AVendorAnswersWhereNativeCannot) {
+  lb_embedder_destroy(std::exchange(embedder, nullptr));
+  const latebind::Options options{
+      {"device", "native:CPU,openvino:CPU"}, {"precision", "f32"}, {"embedding.shapes", "static"}};
+  const std::string folder = std::string(LATEBIND_SOURCE_DIR) + "/tests/data/tiny-bert/f32";
+  ASSERT_EQ(lb_embedder_open(runtime, folder.c_str(), options.get(), nullptr, &embedder), LB_OK) << last_message();
+  ASSERT_EQ(embed({"a"}), LB_OK) << last_message();
+  lb_attestation* raw = nullptr;
+  const lb_code asked = lb_embedder_attestation(embedder, &raw);
+  const auto instead = latebind::detail::read_attestation(asked, raw);
+  ASSERT_TRUE(instead.ok());
+  EXPECT_EQ(instead->backend, "openvino");
+  EXPECT_TRUE(instead->fallback);
+  EXPECT_THAT(instead->reason, HasSubstr("native:CPU takes texts of any number and length, and no static shapes"));
+}
+
 // A static length is compiled under a lock of its own when a text first needs it.
 TEST_F(EmbedderInterfaceTest, TextsThatAFallbackComputedAreCounted) {
   lb_embedder_destroy(std::exchange(embedder, nullptr));

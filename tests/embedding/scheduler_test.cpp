@@ -1438,7 +1438,10 @@ TEST(SchedulerDoneTest, WhatIsDroppedIsNotBegunAndIsOverWithWhatRan) {
   EXPECT_EQ(rig.scheduler.queue_state().waiting_texts, 19U);
   EXPECT_EQ(rig.scheduler.queue_state().waiting_tokens, 19U * 8);
   EXPECT_EQ(rig.scheduler.queue_state().running_batches, 1U);
+  EXPECT_FALSE(rig.runs->limits_of(0).is_bounded());
+  EXPECT_FALSE(rig.runs->limits_of(0).nobody_waits.is_requested());
   ticket->drop();
+  EXPECT_TRUE(rig.runs->limits_of(0).nobody_waits.is_requested());
   EXPECT_EQ(rig.scheduler.queue_state().waiting_texts, 0U);
   EXPECT_EQ(rig.scheduler.queue_state().waiting_tokens, 0U);
   hold.let_go.count_down();
@@ -1467,6 +1470,38 @@ TEST(SchedulerDoneTest, WhatWaitsBehindOthersIsOverAsSoonAsItIsDropped) {
   hold.let_go.count_down();
   first.came.wait();
   EXPECT_TRUE(first.status.ok());
+}
+
+TEST(SchedulerDoneTest, ARunGoesOnAsLongAsSomebodyWaitsForIt) {
+  Hold first_run;
+  Hold shared_run;
+  Told first;
+  Told second;
+  Told third;
+  Rig rig({.requests = 1, .batch_tokens = 16}, [&](std::size_t number) {
+    (number == 0 ? first_run : shared_run).stop();
+    return Status();
+  });
+  ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1)), first.done()).ok());
+  first_run.entered.wait();
+  const auto gone = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(8, 8, 1)), second.done());
+  const auto also_gone = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(9, 8, 1)), third.done());
+  ASSERT_TRUE(gone.ok() && also_gone.ok());
+  first_run.let_go.count_down();
+  shared_run.entered.wait();
+  ASSERT_EQ(rig.runs->so_far().size(), 2U);
+  const auto is_given_up = [&] { return rig.runs->limits_of(1).nobody_waits.is_requested(); };
+  gone->drop();
+  EXPECT_FALSE(is_given_up());
+  also_gone->drop();
+  EXPECT_TRUE(is_given_up());
+  EXPECT_FALSE(rig.runs->limits_of(0).nobody_waits.is_requested());
+  shared_run.let_go.count_down();
+  third.came.wait();
+  EXPECT_EQ(third.status.code(), StatusCode::kCancelled);
+  first.came.wait();
+  EXPECT_TRUE(first.status.ok());
+  second.came.wait();
 }
 
 TEST(SchedulerDoneTest, TooManyTokensAreRefusedUnlessNothingWaits) {

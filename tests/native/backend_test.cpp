@@ -191,6 +191,15 @@ TEST(NativeBackendTest, EndsWithinItsLimits) {
   });
   EXPECT_EQ(testing::run(**executable, inputs, options).status.code(), StatusCode::kCancelled);
   canceller.join();
+  // Where nobody waits for it any more, too, which is no limit.
+  core::RunOptions unbounded{.nobody_waits = core::Cancellation::create()};
+  ASSERT_FALSE(unbounded.is_bounded());
+  std::thread leaver([&] {
+    std::this_thread::sleep_for(5ms);
+    unbounded.nobody_waits.request();
+  });
+  EXPECT_EQ(testing::run(**executable, inputs, unbounded).status.code(), StatusCode::kCancelled);
+  leaver.join();
   // And is as good as new.
   const auto few = testing::draw_batch(chance, {3, 5}, shape.vocabulary);
   EXPECT_TRUE(testing::run(**executable, few).status.ok());

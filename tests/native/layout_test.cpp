@@ -14,7 +14,8 @@ Plan plan_of(const testing::EncoderShape& shape) {
   auto graph = testing::encoder(shape);
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   const Kernels& kernels = *all_kernels().back();
-  auto plan = make_plan(std::make_shared<const graph::Graph>(*std::move(graph)), kernels, kernels.f32);
+  const auto shared = std::make_shared<const graph::Graph>(*std::move(graph));
+  auto plan = make_plan(shared, WeightFiles(*shared), kernels, kernels.f32);
   EXPECT_TRUE(plan.ok()) << plan.status().to_string();
   return *std::move(plan);
 }

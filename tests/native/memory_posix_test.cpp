@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "backends/native/executable.h"
+#include "backends/native/memory/weights.h"
+#include "backends/native/plan/plan.h"
 #include "core/platform/system_info.h"
 #include "core/shared_bytes.h"
 #include "support.h"
@@ -143,6 +146,34 @@ TEST(NativeFileTest, OneThatIsCutIsAnErrorFromThenOn) {
   // As long as before, but not what was there.
   std::filesystem::resize_file(file, size);
   EXPECT_EQ(testing::run(**executable, few).status.code(), core::StatusCode::kIo);
+}
+
+// After it was found to be the one that was opened. Its mapping has nothing any more where the file has not.
+TEST(NativeFileTest, OneThatIsCutWhileItIsLoadedIsAnError) {
+  const platform::testing::ScratchFolder folder;
+  const auto file = folder / "weights";
+  const Kernels& kernels = *all_kernels().back();
+  const auto expect_cut = [](const core::Status& status) {
+    EXPECT_EQ(status.code(), core::StatusCode::kIo);
+    EXPECT_THAT(status.to_string(), ::testing::HasSubstr("was cut while it was in use"));
+  };
+  for (const bool is_planned : {false, true}) {
+    auto made = testing::encoder(large_vocabulary(), WeightsInFile(file));
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    const auto graph = std::make_shared<const graph::Graph>(*std::move(made));
+    const WeightFiles files(*graph);
+    if (!is_planned) {
+      std::filesystem::resize_file(file, 100);
+      expect_cut(make_plan(graph, files, kernels, kernels.f32).status());
+    } else {
+      auto plan = make_plan(graph, files, kernels, kernels.f32);
+      ASSERT_TRUE(plan.ok()) << plan.status().to_string();
+      std::filesystem::resize_file(file, 100);
+      expect_cut(NativeExecutable(kernels, *std::move(plan), {}).pack(files));
+    }
+    // Another file for the next one.
+    std::filesystem::remove(file);
+  }
 }
 
 TEST(NativeFileTest, OneThatIsReplacedOrRemovedIsUsedAsItWas) {

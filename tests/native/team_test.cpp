@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "core/platform/thread_time.h"
 
 namespace latebind::native {
 namespace {
@@ -61,6 +64,34 @@ TEST(TeamTest, NobodyLeavesAMeetingBeforeAllHaveCome) {
   });
   EXPECT_FALSE(early);
   EXPECT_EQ(come, 6000U);
+}
+
+// For kPatience, and what the system takes to put a thread to sleep and to wake it.
+TEST(TeamTest, WhoWaitsLongSleeps) {
+  constexpr std::chrono::milliseconds kLong{200};
+  constexpr std::chrono::milliseconds kLittle{100};
+  Team team(3);
+  Team::Crew crew = team.take(3);
+  ASSERT_EQ(crew.size(), 3U);
+  std::vector<std::chrono::nanoseconds> before(3);
+  std::vector<std::chrono::nanoseconds> taken(3);
+  // Between two tasks.
+  crew.run([&](std::size_t member) { before[member] = platform::thread_time(); });
+  std::this_thread::sleep_for(kLong);
+  crew.run([&](std::size_t member) { taken[member] = platform::thread_time() - before[member]; });
+  EXPECT_LT(taken[1] + taken[2], kLittle);
+  // For each other, and the calling thread for the others.
+  Meeting meeting(3);
+  const auto caller_before = platform::thread_time();
+  crew.run([&](std::size_t member) {
+    before[member] = platform::thread_time();
+    if (member == 2) std::this_thread::sleep_for(kLong);
+    meeting.wait();
+    taken[member] = platform::thread_time() - before[member];
+    if (member == 2) std::this_thread::sleep_for(kLong);
+  });
+  EXPECT_LT(taken[0] + taken[1] + taken[2], kLittle);
+  EXPECT_LT(platform::thread_time() - caller_before, kLittle);
 }
 
 TEST(TeamTest, RunsSideBySideEachHaveACrew) {

@@ -51,6 +51,15 @@ TEST_F(FileReaderTest, WhatIsMissingIsAnErrorFromThenOn) {
   EXPECT_THAT((*reader)->why_not().to_string(), HasSubstr("file' was cut while it was in use"));
 }
 
+TEST_F(FileReaderTest, OpensOneThatWasWrittenToOrCut) {
+  const auto identity = file_identity(file_);
+  std::filesystem::resize_file(file_, 4);
+  const auto reader = FileReader::open(file_, *identity);
+  ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_EQ(read(**reader, 1), "bcd");
+  EXPECT_EQ(read(**reader, 2), "nothing");
+}
+
 TEST_F(FileReaderTest, OpensTheFileThatIsMeantAlone) {
   const auto identity = file_identity(file_);
   std::ofstream(folder_ / "other") << "abcdefgh";

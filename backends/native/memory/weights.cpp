@@ -16,6 +16,8 @@ namespace latebind::native {
 namespace {
 
 using core::ElementType;
+using core::Result;
+using core::Status;
 
 // Calls set(i, number) for `count` numbers from the `first` on.
 template <class Set>
@@ -39,6 +41,13 @@ void read(std::span<const std::byte> bytes, ElementType type, std::size_t first,
 
 std::size_t size_at(const core::Shape& shape, std::size_t i) {
   return static_cast<std::size_t>(shape[i]);
+}
+
+Result<std::vector<std::byte>> bytes_of(const core::PartReader& file, const graph::Weight& weight) {
+  LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(weight.type, weight.shape));
+  std::vector<std::byte> bytes(size);
+  if (!file.read(weight.offset, bytes)) return file.why_not();
+  return bytes;
 }
 
 std::uint32_t to_bf16(float number) {
@@ -149,30 +158,38 @@ void pack_int8(const Run& run, Words words, float& scale, float& sum) {
 
 }  // namespace
 
-Table::Table(const graph::Graph& graph, const graph::Weight& weight)
-    : bytes_(graph.bytes_of(weight)),
-      type_(weight.type),
-      rows_(size_at(weight.shape, 0)),
-      width_(size_at(weight.shape, 1)) {
+WeightFiles::WeightFiles(const graph::Graph& graph) {
+  for (const core::FilePart& part : graph.weights())
+    readers_.push_back(std::make_shared<const core::PartReader>(part));
+}
+
+Result<std::vector<float>> WeightFiles::numbers(const graph::Weight& weight) const {
+  LB_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, bytes_of(*of(weight), weight));
+  std::vector<float> numbers(bytes.size() / core::size_of(weight.type));
+  read(bytes, weight.type, 0, numbers.size(), [&](std::size_t i, float number) { numbers[i] = number; });
+  return numbers;
+}
+
+Table::Table(const graph::Weight& weight)
+    : offset_(weight.offset), type_(weight.type), rows_(size_at(weight.shape, 0)), width_(size_at(weight.shape, 1)) {}
+
+Result<Table> Table::make(const WeightFiles& files, const graph::Weight& weight) {
+  Table table(weight);
+  table.file_ = files.of(weight);
   // Less than a model takes anyway: positions, most often, and each token needs one.
   constexpr std::size_t kSmall = std::size_t{4} << 20;
-  if (bytes_.size() <= kSmall) {
-    copy_ = std::make_shared<const std::vector<std::byte>>(bytes_.begin(), bytes_.end());
-    bytes_ = *copy_;
-    return;
+  if (table.rows_ * table.width_ * core::size_of(table.type_) <= kSmall) {
+    LB_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, bytes_of(*table.file_, weight));
+    table.copy_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    table.file_.reset();
   }
-  const core::FilePart& part = graph.weights()[weight.file];
-  if (part.where.file.empty()) return;
-  auto reader = platform::FileReader::open(part.where.file, part.identity);
-  if (!reader.ok()) return;
-  file_ = *std::move(reader);
-  offset_ = part.where.offset + weight.offset;
+  return table;
 }
 
 template <class Set>
 bool Table::read_row(std::size_t row, const Set& set) const noexcept {
-  if (!file_) {
-    read(bytes_, type_, row * width_, width_, set);
+  if (copy_) {
+    read(*copy_, type_, row * width_, width_, set);
     return true;
   }
   // A piece of it at a time.
@@ -196,13 +213,6 @@ bool Table::add_row(std::size_t row, float* to) const noexcept {
   return read_row(row, [to](std::size_t i, float number) { to[i] += number; });
 }
 
-std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& weight) {
-  const auto bytes = graph.bytes_of(weight);
-  std::vector<float> numbers(bytes.size() / core::size_of(weight.type));
-  read(bytes, weight.type, 0, numbers.size(), [&](std::size_t i, float number) { numbers[i] = number; });
-  return numbers;
-}
-
 std::size_t PackedMatrices::add(const graph::Weight& weight) {
   const auto known =
       std::ranges::find_if(matrices_, [&](const Matrix& one) { return graph::is_same(one.weight, weight); });
@@ -220,28 +230,51 @@ std::size_t PackedMatrices::add(const graph::Weight& weight) {
   return matrices_.size() - 1;
 }
 
-void PackedMatrices::pack(const graph::Graph& graph,
-                          const std::function<void(std::size_t panels, const Part& part)>& share) {
+Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files, std::size_t threads,
+                            const std::function<void(std::size_t panels, const Part& part)>& share) {
   memory_.reserve(size_);
-  const platform::FilePages pages(bytes_of_all(graph));
+  const platform::FilePages pages(bytes_in_memory(graph, files));
+  std::size_t largest = 0;
+  for (const Matrix& matrix : matrices_) {
+    if (!files.of(matrix.weight)->in_memory()) largest = std::max(largest, size_of(matrix, 0));
+  }
+  // What each thread has read of a file.
+  std::vector<std::vector<std::byte>> buffers(threads, std::vector<std::byte>(largest));
   std::vector<std::atomic<std::size_t>> missing(matrices_.size());  // panels of each
   for (std::size_t i = 0; i < matrices_.size(); ++i)
     missing[i] = panel_count(matrices_[i].columns, kernels_);
-  share(panels_, [&](std::size_t panel) {
-    const auto after = std::ranges::upper_bound(matrices_, panel, {}, &Matrix::first_panel);
+  std::atomic<const core::PartReader*> cut{nullptr};
+  share(panels_, [&](std::size_t number, std::size_t thread) {
+    if (cut.load(std::memory_order_relaxed) != nullptr) return;
+    const auto after = std::ranges::upper_bound(matrices_, number, {}, &Matrix::first_panel);
     const Matrix& matrix = *std::prev(after);
-    pack_panel(graph, matrix, panel - matrix.first_panel);
-    // At once, so that the file's pages and the panels are never in memory together.
-    if (missing[static_cast<std::size_t>(after - matrices_.begin()) - 1].fetch_sub(1, std::memory_order_relaxed) == 1)
-      pages.release(graph.bytes_of(matrix.weight));
+    const std::size_t panel = number - matrix.first_panel;
+    const core::PartReader& file = *files.of(matrix.weight);
+    const std::uint64_t offset = matrix.weight.offset + offset_of(matrix, panel);
+    const std::size_t size = size_of(matrix, panel);
+    if (const auto all = file.in_memory()) {
+      pack_panel(matrix, panel, all->subspan(static_cast<std::size_t>(offset), size));
+      // At once, so that the file's pages and the panels are never in memory together.
+      if (missing[static_cast<std::size_t>(after - matrices_.begin()) - 1].fetch_sub(1, std::memory_order_relaxed) == 1)
+        pages.release(graph.bytes_of(matrix.weight));
+      return;
+    }
+    const std::span bytes = std::span(buffers[thread]).first(size);
+    if (file.read(offset, bytes)) {
+      pack_panel(matrix, panel, bytes);
+    } else {
+      cut.store(&file, std::memory_order_relaxed);
+    }
   });
+  const core::PartReader* const is_cut = cut.load(std::memory_order_relaxed);
+  return is_cut != nullptr ? is_cut->why_not() : Status();
 }
 
-// And of what lies between them.
-std::span<const std::byte> PackedMatrices::bytes_of_all(const graph::Graph& graph) const {
+std::span<const std::byte> PackedMatrices::bytes_in_memory(const graph::Graph& graph, const WeightFiles& files) const {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
   for (const Matrix& matrix : matrices_) {
+    if (!files.of(matrix.weight)->in_memory()) continue;
     const auto bytes = graph.bytes_of(matrix.weight);
     const std::less<> is_before;
     if (begin == nullptr || is_before(bytes.data(), begin)) begin = bytes.data();
@@ -250,11 +283,18 @@ std::span<const std::byte> PackedMatrices::bytes_of_all(const graph::Graph& grap
   return {begin, end};
 }
 
-void PackedMatrices::pack_panel(const graph::Graph& graph, const Matrix& matrix, std::size_t panel) const {
-  const auto bytes = graph.bytes_of(matrix.weight);
+std::size_t PackedMatrices::offset_of(const Matrix& matrix, std::size_t panel) const {
+  return panel * kernels_.panel_columns * matrix.rows * core::size_of(matrix.weight.type);
+}
+
+std::size_t PackedMatrices::size_of(const Matrix& matrix, std::size_t panel) const {
+  const std::size_t columns = std::min(kernels_.panel_columns, matrix.columns - panel * kernels_.panel_columns);
+  return columns * matrix.rows * core::size_of(matrix.weight.type);
+}
+
+void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes) const {
   const std::size_t width = kernels_.panel_columns;
-  const std::size_t first = panel * width;
-  const std::size_t columns = std::min(width, matrix.columns - first);
+  const std::size_t columns = std::min(width, matrix.columns - panel * width);
   const std::size_t size = width * product_.operand_words(matrix.rows);
   const std::size_t group = group_of(product_.format);
   float* const to = memory_.data() + matrix.offset + panel * size;
@@ -264,7 +304,7 @@ void PackedMatrices::pack_panel(const graph::Graph& graph, const Matrix& matrix,
   const auto read_run = [&](std::size_t column, std::size_t row) {
     Run run;
     run.count = std::min(kInt8Block, matrix.rows - row);
-    read(bytes, matrix.weight.type, (first + column) * matrix.rows + row, run.count,
+    read(bytes, matrix.weight.type, column * matrix.rows + row, run.count,
          [&](std::size_t i, float number) { run.numbers[i] = number; });
     return run;
   };

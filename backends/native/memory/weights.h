@@ -11,16 +11,33 @@
 #include "backends/native/kernels/kernels.h"
 #include "backends/native/memory/buffer.h"
 #include "core/graph/graph.h"
-#include "core/platform/files/file_reader.h"
+#include "core/part_reader.h"
+#include "core/result.h"
 #include "core/status.h"
 
 namespace latebind::native {
 
-// A table of which rows are read when they are needed: from a copy where it is small, else from its file, which may be
-// cut while it is in use; from memory where the model is there or the file has another name now. Any thread.
+// The files with a graph's weights, which may be cut while they are read. Any thread.
+class WeightFiles {
+ public:
+  explicit WeightFiles(const graph::Graph& graph);
+
+  // That of the weight, which its offset counts from.
+  [[nodiscard]] const std::shared_ptr<const core::PartReader>& of(const graph::Weight& weight) const {
+    return readers_[weight.file];
+  }
+  // All numbers of a weight, converted to f32. The errors of PartReader.
+  [[nodiscard]] core::Result<std::vector<float>> numbers(const graph::Weight& weight) const;
+
+ private:
+  std::vector<std::shared_ptr<const core::PartReader>> readers_;
+};
+
+// A table of which rows are read when they are needed: from a copy where it is small, else from its file. Any thread.
 class Table {
  public:
-  Table(const graph::Graph& graph, const graph::Weight& weight);
+  // The errors of PartReader.
+  [[nodiscard]] static core::Result<Table> make(const WeightFiles& files, const graph::Weight& weight);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t width() const { return width_; }
@@ -32,21 +49,18 @@ class Table {
   [[nodiscard]] core::Status why_not() const { return file_->why_not(); }
 
  private:
+  explicit Table(const graph::Weight& weight);
   // Calls set(i, number) for each number of the row.
   template <class Set>
   bool read_row(std::size_t row, const Set& set) const noexcept;
 
-  std::shared_ptr<const std::vector<std::byte>> copy_;
-  std::span<const std::byte> bytes_;  // the copy, or the graph's; not looked at where there is a file
-  std::shared_ptr<const platform::FileReader> file_;
-  std::uint64_t offset_ = 0;  // in it
+  std::shared_ptr<const std::vector<std::byte>> copy_;  // null: it is in the file
+  std::shared_ptr<const core::PartReader> file_;
+  std::uint64_t offset_;  // in it
   core::ElementType type_;
   std::size_t rows_;
   std::size_t width_;
 };
-
-// All numbers of a weight, converted to f32.
-[[nodiscard]] std::vector<float> read_weight(const graph::Graph& graph, const graph::Weight& weight);
 
 // The weights of linear operators, transposed and in panels, as a product takes them.
 class PackedMatrices {
@@ -55,11 +69,12 @@ class PackedMatrices {
 
   // Makes room for this matrix, [columns, rows] in the graph, and returns its number; one that is there is taken again.
   std::size_t add(const graph::Weight& weight);
-  // One thread's part of packing them all.
-  using Part = std::function<void(std::size_t panel)>;
-  // Packs them all; `share` calls a part for each number below the first argument, on any threads. The file's pages are
-  // returned to the system. Throws std::bad_alloc.
-  void pack(const graph::Graph& graph, const std::function<void(std::size_t panels, const Part& part)>& share);
+  // A thread's part of packing them all.
+  using Part = std::function<void(std::size_t panel, std::size_t thread)>;
+  // Packs them all; `share` calls a part for each number below the first argument, on so many threads. The pages of a
+  // file that had to be mapped are returned to the system. The errors of PartReader; throws std::bad_alloc.
+  [[nodiscard]] core::Status pack(const graph::Graph& graph, const WeightFiles& files, std::size_t threads,
+                                  const std::function<void(std::size_t panels, const Part& part)>& share);
 
   [[nodiscard]] Panels operator[](std::size_t matrix) const {
     const Matrix& one = matrices_[matrix];
@@ -74,9 +89,14 @@ class PackedMatrices {
     std::size_t offset = 0;       // in memory_
     std::size_t first_panel = 0;  // of all
   };
-  // The panel is one of the matrix's.
-  void pack_panel(const graph::Graph& graph, const Matrix& matrix, std::size_t panel) const;
-  [[nodiscard]] std::span<const std::byte> bytes_of_all(const graph::Graph& graph) const;
+  // Where a panel of a matrix begins in its file, counted from the matrix, and how much it is: its columns follow each
+  // other there.
+  [[nodiscard]] std::size_t offset_of(const Matrix& matrix, std::size_t panel) const;
+  [[nodiscard]] std::size_t size_of(const Matrix& matrix, std::size_t panel) const;
+  // The panel is one of the matrix's, and these are its bytes.
+  void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes) const;
+  // Those of all matrices that are in memory, and what lies between them.
+  [[nodiscard]] std::span<const std::byte> bytes_in_memory(const graph::Graph& graph, const WeightFiles& files) const;
 
   const Kernels& kernels_;
   const Product& product_;

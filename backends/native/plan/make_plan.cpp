@@ -30,8 +30,8 @@ std::size_t last_dim(const core::Shape& shape) {
 }
 
 // The numbers of a DistanceTable.
-std::vector<float> expanded(const Graph& graph, const graph::DistanceBias& bias, float scale) {
-  const std::vector<float> table = read_weight(graph, bias.table);
+Result<std::vector<float>> expanded(const WeightFiles& files, const graph::DistanceBias& bias, float scale) {
+  LB_ASSIGN_OR_RETURN(const std::vector<float> table, files.numbers(bias.table));
   std::vector<std::size_t> buckets;
   for (std::int64_t distance = -bias.farthest; distance <= bias.farthest; ++distance)
     buckets.push_back(static_cast<std::size_t>(bucket_of(bias, distance)));
@@ -78,9 +78,10 @@ using Form = std::variant<Nothing, InSlot, Terms>;
 
 class Planner {
  public:
-  Planner(std::shared_ptr<const Graph> graph, const Kernels& kernels, const Product& product)
+  Planner(std::shared_ptr<const Graph> graph, const WeightFiles& files, const Kernels& kernels, const Product& product)
       : plan_(kernels, product),
         graph_(*graph),
+        files_(files),
         forms_(graph->nodes().size()),
         converted_(graph->nodes().size()),
         uses_(graph->nodes().size()) {
@@ -123,7 +124,7 @@ class Planner {
   // The slot of queries or keys after they were turned, which is nobody else's.
   Slot turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
   // Of Plan::distances.
-  std::size_t distances_of(const graph::DistanceBias& bias, float scale);
+  Result<std::size_t> distances_of(const graph::DistanceBias& bias, float scale);
   std::size_t distances_of(const graph::LinearBias& bias, float scale);
   Result<std::size_t> input_of(Value value);
   Status set_mask(Value value);
@@ -132,8 +133,9 @@ class Planner {
     plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
   }
   // Zeros where there is none; of as many numbers as the weight has rows.
-  [[nodiscard]] std::vector<float> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
-    return bias ? read_weight(graph_, *bias) : std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
+  [[nodiscard]] Result<std::vector<float>> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
+    if (bias) return files_.numbers(*bias);
+    return std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
   }
   void add(decltype(Step::what) what) {
     (plan_.pooling ? plan_.text_steps : plan_.steps).push_back({.what = std::move(what)});
@@ -157,6 +159,7 @@ class Planner {
 
   Plan plan_;
   const Graph& graph_;
+  const WeightFiles& files_;
   std::vector<Form> forms_;
   std::vector<std::optional<Slot>> converted_;  // until the value's last use
   std::vector<std::size_t> uses_;               // that are still to come
@@ -254,17 +257,23 @@ Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::s
   return x;
 }
 
-std::size_t Planner::distances_of(const graph::DistanceBias& bias, float scale) {
+Result<std::size_t> Planner::distances_of(const graph::DistanceBias& bias, float scale) {
   const auto farthest = static_cast<std::size_t>(bias.farthest);
-  return place_of(
+  Status status;
+  const std::size_t place = place_of(
       plan_.distances,
       [&](const DistanceTable& one) {
         return one.slopes.empty() && graph::is_same(one.weight, bias.table) && one.farthest == farthest &&
                one.scale == scale;
       },
       [&] {
-        return DistanceTable{bias.table, {}, farthest, scale, expanded(graph_, bias, scale)};
+        auto numbers = expanded(files_, bias, scale);
+        if (!numbers.ok()) status = numbers.status();
+        return DistanceTable{
+            bias.table, {}, farthest, scale, numbers.ok() ? *std::move(numbers) : std::vector<float>()};
       });
+  LB_RETURN_IF_ERROR(status);
+  return place;
 }
 
 std::size_t Planner::distances_of(const graph::LinearBias& bias, float scale) {
@@ -305,7 +314,7 @@ Status Planner::plan(std::uint32_t /*node*/, const graph::Input& op) {
 
 Status Planner::plan(std::uint32_t node, const graph::Lookup& op) {
   LB_ASSIGN_OR_RETURN(const std::size_t ids, input_of(op.ids));
-  const Table table(graph_, op.table);
+  LB_ASSIGN_OR_RETURN(const Table table, Table::make(files_, op.table));
   plan_.ids_end[ids] = std::min(plan_.ids_end[ids], table.rows());
   const Slot y = take_slot(table.width());
   add(LookUp{.table = table, .ids = ids, .y = y});
@@ -315,7 +324,7 @@ Status Planner::plan(std::uint32_t node, const graph::Lookup& op) {
 
 Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
   LB_ASSIGN_OR_RETURN(const std::size_t ids, input_of(op.ids));
-  const Table table(graph_, op.table);
+  LB_ASSIGN_OR_RETURN(const Table table, Table::make(files_, op.table));
   std::optional<CountedPlaces> counted;
   std::size_t most = table.rows();
   if (op.padding) {
@@ -331,7 +340,7 @@ Status Planner::plan(std::uint32_t node, const graph::PositionLookup& op) {
 }
 
 Status Planner::plan(std::uint32_t node, const graph::RowLookup& op) {
-  const Table table(graph_, op.table);
+  LB_ASSIGN_OR_RETURN(const Table table, Table::make(files_, op.table));
   std::vector<float> row(table.width());
   if (!table.copy_row(static_cast<std::size_t>(op.row), row.data())) return table.why_not();
   forms_[node] = Terms{.by_position = {}, .constant = std::move(row)};
@@ -377,7 +386,8 @@ Status Planner::plan(std::uint32_t node, const graph::Linear& op) {
   LB_ASSIGN_OR_RETURN(const Slot from, slot_of("linear", op.x));
   const Slot x = converted(op.x, from);
   const Slot y = take_slot(static_cast<std::size_t>(op.weight.shape[0]));
-  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = bias_of(op.bias, op.weight)});
+  LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
+  add(Multiply{.x = x, .y = y, .matrix = plan_.matrices.add(op.weight), .bias = std::move(bias)});
   release(op.x);
   put(node, y);
   return {};
@@ -393,7 +403,9 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   if (has_bias || op.window || op.causal) plan_.by_distance = true;
   if (op.may_be_unattended) plan_.may_be_unattended = true;
   std::optional<std::size_t> distances;
-  if (op.distance_bias) distances = distances_of(*op.distance_bias, op.scale);
+  if (op.distance_bias) {
+    LB_ASSIGN_OR_RETURN(distances, distances_of(*op.distance_bias, op.scale));
+  }
   if (op.linear_bias) {
     limit_positions(static_cast<std::size_t>(op.linear_bias->positions));
     distances = distances_of(*op.linear_bias, op.scale);
@@ -430,11 +442,10 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
 Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("layer norm", op.x));
   const Slot y = end_use(op.x) ? x : take_slot(plan_.widths[x]);
-  add(Norm{.x = x,
-           .y = y,
-           .weight = read_weight(graph_, op.weight),
-           .bias = bias_of(op.bias, op.weight),
-           .epsilon = static_cast<float>(op.epsilon)});
+  LB_ASSIGN_OR_RETURN(std::vector<float> weight, files_.numbers(op.weight));
+  LB_ASSIGN_OR_RETURN(std::vector<float> bias, bias_of(op.bias, op.weight));
+  add(Norm{
+      .x = x, .y = y, .weight = std::move(weight), .bias = std::move(bias), .epsilon = static_cast<float>(op.epsilon)});
   put(node, y);
   return {};
 }
@@ -442,10 +453,10 @@ Status Planner::plan(std::uint32_t node, const graph::LayerNorm& op) {
 Status Planner::plan(std::uint32_t node, const graph::RmsNorm& op) {
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("RMS norm", op.x));
   const Slot y = end_use(op.x) ? x : take_slot(plan_.widths[x]);
-  RmsNorm norm{.x = x, .y = y, .weight = read_weight(graph_, op.weight), .epsilon = static_cast<float>(op.epsilon)};
-  for (float& weight : norm.weight)
-    weight += op.offset;
-  add(std::move(norm));
+  LB_ASSIGN_OR_RETURN(std::vector<float> weight, files_.numbers(op.weight));
+  for (float& number : weight)
+    number += op.offset;
+  add(RmsNorm{.x = x, .y = y, .weight = std::move(weight), .epsilon = static_cast<float>(op.epsilon)});
   put(node, y);
   return {};
 }
@@ -489,8 +500,9 @@ Result<Plan> Planner::make() {
 
 }  // namespace
 
-Result<Plan> make_plan(std::shared_ptr<const Graph> graph, const Kernels& kernels, const Product& product) {
-  return Planner(std::move(graph), kernels, product).make();
+Result<Plan> make_plan(std::shared_ptr<const Graph> graph, const WeightFiles& files, const Kernels& kernels,
+                       const Product& product) {
+  return Planner(std::move(graph), files, kernels, product).make();
 }
 
 }  // namespace latebind::native

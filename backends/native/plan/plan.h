@@ -218,9 +218,9 @@ struct Plan {
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };
 
-// kUnsupported names the operator that `native` does not compute where it stands. Weights are not packed yet.
-// `product` is one that the kernels have.
-[[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const Kernels& kernels,
-                                           const Product& product);
+// kUnsupported names the operator that `native` does not compute where it stands; the errors of PartReader. Weights are
+// not packed yet. `files` are the graph's; `product` is one that the kernels have.
+[[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const WeightFiles& files,
+                                           const Kernels& kernels, const Product& product);
 
 }  // namespace latebind::native

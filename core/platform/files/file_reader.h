@@ -18,7 +18,8 @@ namespace latebind::platform {
 // Any thread.
 class FileReader {
  public:
-  // The file with this identity, if that is what the name still leads to: kNotFound, kPermissionDenied, kIo.
+  // The file that had this identity, whatever was written to it since, if that is what the name still leads to:
+  // kNotFound, kPermissionDenied, kIo. Somebody must have it open or mapped: its number might be another one's, else.
   // kUnsupported on Windows, where the system cuts no file that is mapped.
   static core::Result<std::unique_ptr<const FileReader>> open(const std::filesystem::path& file,
                                                               const FileIdentity& identity);

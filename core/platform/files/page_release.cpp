@@ -55,7 +55,7 @@ PageRelease::PageRelease(std::span<const std::byte> bytes)
     : pages_(bytes.size() < kLeast ? std::span<const std::byte>() : bytes) {
   if (pages_.size() == 0) return;
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = Thread([this] { run(); });
   } catch (const std::exception&) {
     // Then only at the end.
   }

@@ -8,8 +8,9 @@
 #include <cstddef>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
+
+#include "core/platform/thread.h"
 
 namespace latebind::platform {
 
@@ -50,8 +51,8 @@ class PageRelease {
   FilePages pages_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool stop_ = false;   // guarded by mutex_
-  std::thread thread_;  // none where there is nothing to do, or the system could not create one
+  bool stop_ = false;  // guarded by mutex_
+  Thread thread_;      // none where there is nothing to do, or the system could not create one
 };
 
 }  // namespace latebind::platform

@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <functional>
-#include <future>
 #include <limits>
 #include <new>
 #include <span>
@@ -401,7 +400,7 @@ Status read_merges(const MergeList& list, const Vocabulary& vocabulary, std::siz
                    std::span<MergeIds> ids) {
   constexpr std::size_t kWorthAThread = 20'000;
   const std::size_t half = list.size() < kWorthAThread ? list.size() : list.size() / 2;
-  std::future<Status> second;
+  core::InBackground<Status> second;
   if (half < list.size()) {
     second = core::in_background([&list, &vocabulary, prefix_size, half, rest = ids.subspan(half)] {
       return MergeReader(vocabulary, prefix_size).read(list, half, rest);

@@ -83,7 +83,7 @@ class Evaluator {
       for (std::size_t o = 0; o < bias.values.size(); ++o) {
         double sum = bias.values[o];
         for (std::size_t i = 0; i < in; ++i)
-          sum += x.values[row + i] * matrix.values[o * in + i];
+          sum = summed(sum, x.values[row + i] * matrix.values[o * in + i]);
         out.values.push_back(sum);
       }
     }
@@ -111,7 +111,7 @@ class Evaluator {
       for (std::int64_t s = 0; s < tokens; ++s) {
         double product = 0;
         for (std::int64_t i = first; i < first + width; ++i)
-          product += element(query, index[1], i) * element(key, s, i - back);
+          product = summed(product, element(query, index[1], i) * element(key, s, i - back));
         const bool seen = !op.causal || s <= index[1];
         const bool near = seen && (!op.window || std::abs(s - index[1]) <= *op.window);
         const bool kept = near && of(op.mask).values[size(index[0] * tokens + s)] == 1;
@@ -129,7 +129,7 @@ class Evaluator {
       if (!sees_none || !op.may_be_unattended) softmax(weights);
       double sum = 0;
       for (std::int64_t s = 0; s < tokens; ++s)
-        sum += weights[size(s)] * element(of(op.value), s, index[2] - back);
+        sum = summed(sum, weights[size(s)] * element(of(op.value), s, index[2] - back));
       out.values.push_back(sum);
     });
     return out;
@@ -243,6 +243,11 @@ class Evaluator {
   [[nodiscard]] const Array& of(Value value) const { return values_.at(value.node); }
   [[nodiscard]] Array weight(const Weight& weight) const {
     return read_array(weight.type, weight.shape, graph_.bytes_of(weight));
+  }
+
+  // Rounded as f32, in which everybody sums up at best: the longer a sum, the more that is beside rounding it once.
+  [[nodiscard]] double summed(double sum, double more) const {
+    return bits_ ? static_cast<double>(static_cast<float>(sum + more)) : sum + more;
   }
 
   void round(Array& array) const {

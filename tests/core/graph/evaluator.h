@@ -8,8 +8,8 @@
 
 namespace latebind::graph::testing {
 
-// With `bits`, each operator's numbers are rounded to so many significant ones: what little there is of that shows how
-// much a network makes of rounding.
+// With `bits`, each operator's numbers are rounded to so many significant ones, and sums of products after each of them
+// as in f32: what little there is of that shows how much a network makes of rounding.
 [[nodiscard]] Array evaluate(const Graph& graph, const Inputs& inputs, std::optional<int> bits = std::nullopt);
 
 [[nodiscard]] Array activate(Array x, ActivationFunction function);

@@ -48,13 +48,14 @@ TEST(NativeMemoryGivesOutTest, PackingAPanelNeedsNone) {
       PackedMatrices matrices(*kernels, *product);
       static_cast<void>(matrices.add(weight));
       std::size_t packed = 0;
-      matrices.pack(*graph, [&](std::size_t panels, const PackedMatrices::Part& part) {
+      const auto share = [&](std::size_t panels, const PackedMatrices::Part& part) {
         for (std::size_t panel = 0; panel < panels; ++panel, ++packed) {
           refuse_allocation(1, Refusal::kOnce);
-          EXPECT_NO_THROW(part(panel));
+          EXPECT_NO_THROW(part(panel, 0));
           EXPECT_FALSE(stop_refusing());
         }
-      });
+      };
+      EXPECT_TRUE(matrices.pack(*graph, WeightFiles(*graph), 1, share).ok());
       EXPECT_EQ(packed, panel_count(kWidest, *kernels));
     }
   }
