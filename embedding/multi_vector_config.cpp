@@ -220,8 +220,11 @@ Status read_own(const Modules& modules, const ConfigFile& own, Lengths& lengths,
   LB_ASSIGN_OR_RETURN(auto words, read_words(config, "skiplist_words", own.file));
   const bool means_punctuation = modules.adds_token_ends && (is_colbert(config) || config.contains("query_prefix") ||
                                                              config.contains("document_prefix"));
-  if (words && modules.adds_token_ends) read.document.left_out = *std::move(words);
-  if (!words && means_punctuation) read.document.left_out = punctuation();
+  if (words && modules.adds_token_ends) {
+    read.document.left_out = *std::move(words);
+  } else if (!words && means_punctuation) {
+    read.document.left_out = punctuation();
+  }
   return {};
 }
 

@@ -284,7 +284,7 @@ class ClassCheck {
     return other_token(wanted, "unk_token", fmt::format("the model of tokenizer.json has {}", core::quoted(there)));
   }
 
-  [[nodiscard]] Status other_token(const TokenByRole& wanted, std::string_view key, const std::string& what) const {
+  [[nodiscard]] static Status other_token(const TokenByRole& wanted, std::string_view key, const std::string& what) {
     return {
         StatusCode::kUnsupported,
         fmt::format("{}: {} is {}, but {}; name the same one, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
