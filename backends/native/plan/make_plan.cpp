@@ -259,21 +259,14 @@ Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::s
 
 Result<std::size_t> Planner::distances_of(const graph::DistanceBias& bias, float scale) {
   const auto farthest = static_cast<std::size_t>(bias.farthest);
-  Status status;
-  const std::size_t place = place_of(
-      plan_.distances,
-      [&](const DistanceTable& one) {
-        return one.slopes.empty() && graph::is_same(one.weight, bias.table) && one.farthest == farthest &&
-               one.scale == scale;
-      },
-      [&] {
-        auto numbers = expanded(files_, bias, scale);
-        if (!numbers.ok()) status = numbers.status();
-        return DistanceTable{
-            bias.table, {}, farthest, scale, numbers.ok() ? *std::move(numbers) : std::vector<float>()};
-      });
-  LB_RETURN_IF_ERROR(status);
-  return place;
+  const auto known = std::ranges::find_if(plan_.distances, [&](const DistanceTable& one) {
+    return one.slopes.empty() && graph::is_same(one.weight, bias.table) && one.farthest == farthest &&
+           one.scale == scale;
+  });
+  if (known != plan_.distances.end()) return static_cast<std::size_t>(known - plan_.distances.begin());
+  LB_ASSIGN_OR_RETURN(auto numbers, expanded(files_, bias, scale));
+  plan_.distances.push_back({bias.table, {}, farthest, scale, std::move(numbers)});
+  return plan_.distances.size() - 1;
 }
 
 std::size_t Planner::distances_of(const graph::LinearBias& bias, float scale) {

@@ -253,14 +253,15 @@ class ClassCheck {
 
   [[nodiscard]] Status check_tokens_of_class() const {
     if (named_in_.empty()) return {};
-    for (const RoleDefault& token : tokens_of_class(made_by_.maker)) {
-      const TokenByRole wanted = token_by_role(beside_, token.key, token.text);
-      if (wanted.is_said || is_added(root_, token.text)) continue;
+    for (const DefaultToken& token : tokens_of_class(made_by_.maker)) {
+      const std::string_view key = SpecialTokens::kKeys[token.role];
+      const TokenByRole wanted = token_by_role(beside_, key, token.content);
+      if (wanted.is_said || is_added(root_, token.content)) continue;
       return {
           StatusCode::kUnsupported,
           fmt::format("{}: {} is missing, which is {} to {}, and that is no added token of tokenizer.json; name the "
                       "token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
-                      kTokenizerConfigFile, core::quoted(token.key), core::quoted(token.text), made_by_.name)};
+                      kTokenizerConfigFile, core::quoted(key), core::quoted(token.content), made_by_.name)};
     }
     return {};
   }

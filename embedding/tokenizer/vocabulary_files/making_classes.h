@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "embedding/tokenizer/vocabulary_files/default_tokens.h"
+
 namespace latebind::embedding {
 
 // How a class makes its parts anew. Classes that are not listed keep those of tokenizer.json. Of kOther nothing is
@@ -73,63 +75,24 @@ inline constexpr const char* kQwenWords =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 // Tokens that a class adds where no file says otherwise.
-struct RoleDefault {
-  std::string_view key;
-  std::string_view text;
-};
-[[nodiscard]] inline std::span<const RoleDefault> tokens_of_class(Maker maker) {
-  static constexpr std::array<RoleDefault, 5> kOfBert{{{"unk_token", "[UNK]"},
-                                                       {"sep_token", "[SEP]"},
-                                                       {"pad_token", "[PAD]"},
-                                                       {"cls_token", "[CLS]"},
-                                                       {"mask_token", "[MASK]"}}};
-  static constexpr std::array<RoleDefault, 7> kOfMpnet{{{"bos_token", "<s>"},
-                                                        {"eos_token", "</s>"},
-                                                        {"sep_token", "</s>"},
-                                                        {"cls_token", "<s>"},
-                                                        {"unk_token", "[UNK]"},
-                                                        {"pad_token", "<pad>"},
-                                                        {"mask_token", "<mask>"}}};
-  static constexpr std::array<RoleDefault, 7> kOfRoberta{{{"bos_token", "<s>"},
-                                                          {"eos_token", "</s>"},
-                                                          {"sep_token", "</s>"},
-                                                          {"cls_token", "<s>"},
-                                                          {"unk_token", "<unk>"},
-                                                          {"pad_token", "<pad>"},
-                                                          {"mask_token", "<mask>"}}};
-  static constexpr std::array<RoleDefault, 3> kOfGpt2{
-      {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}}};
-  static constexpr std::array<RoleDefault, 3> kOfQwen2{
-      {{"unk_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}, {"pad_token", "<|endoftext|>"}}};
-  static constexpr std::array<RoleDefault, 5> kOfGemma{{{"unk_token", "<unk>"},
-                                                        {"bos_token", "<bos>"},
-                                                        {"eos_token", "<eos>"},
-                                                        {"pad_token", "<pad>"},
-                                                        {"mask_token", "<mask>"}}};
-  static constexpr std::array<RoleDefault, 7> kOfAlbert{{{"bos_token", "[CLS]"},
-                                                         {"eos_token", "[SEP]"},
-                                                         {"unk_token", "<unk>"},
-                                                         {"sep_token", "[SEP]"},
-                                                         {"pad_token", "<pad>"},
-                                                         {"cls_token", "[CLS]"},
-                                                         {"mask_token", "[MASK]"}}};
+[[nodiscard]] inline std::span<const DefaultToken> tokens_of_class(Maker maker) {
   switch (maker) {
     case Maker::kBert:
-      return kOfBert;
+      return kTokensOfBert;
     case Maker::kMpnet:
-      return kOfMpnet;
+      return kTokensOfMpnet;
     case Maker::kRoberta:
     case Maker::kXlmRoberta:
     case Maker::kCamembert:
-      return kOfRoberta;
+      return kTokensOfRoberta;
     case Maker::kGpt2:
-      return kOfGpt2;
+      return kTokensOfGpt2;
     case Maker::kQwen2:
-      return kOfQwen2;
+      return kTokensOfQwen2;
     case Maker::kGemma:
-      return kOfGemma;
+      return kTokensOfGemma;
     case Maker::kAlbert:
-      return kOfAlbert;
+      return kTokensOfAlbert;
     case Maker::kOther:
     case Maker::kAlone:
       break;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "core/text/base64.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
+#include "embedding/tokenizer/vocabulary_files/default_tokens.h"
 #include "embedding/tokenizer/vocabulary_files/making_classes.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece.h"
 #include "embedding/tokenizer/vocabulary_files/sentence_piece_parts.h"
@@ -57,45 +57,20 @@ Status check_config(const json& config) {
   return {};
 }
 
-struct DefaultToken {
-  Role role;
-  const char* content;
-};
-
-std::initializer_list<DefaultToken> default_tokens(Kind kind) {
-  static constexpr auto kOfBert = {DefaultToken{Role::kUnk, "[UNK]"}, DefaultToken{Role::kSep, "[SEP]"},
-                                   DefaultToken{Role::kPad, "[PAD]"}, DefaultToken{Role::kCls, "[CLS]"},
-                                   DefaultToken{Role::kMask, "[MASK]"}};
-  static constexpr auto kOfMpnet = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
-                                    DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
-                                    DefaultToken{Role::kUnk, "[UNK]"},  DefaultToken{Role::kPad, "<pad>"},
-                                    DefaultToken{Role::kMask, "<mask>"}};
-  static constexpr auto kOfRoberta = {DefaultToken{Role::kBos, "<s>"},    DefaultToken{Role::kEos, "</s>"},
-                                      DefaultToken{Role::kSep, "</s>"},   DefaultToken{Role::kCls, "<s>"},
-                                      DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kPad, "<pad>"},
-                                      DefaultToken{Role::kMask, "<mask>"}};
-  static constexpr auto kOfGpt2 = {DefaultToken{Role::kUnk, "<|endoftext|>"}, DefaultToken{Role::kBos, "<|endoftext|>"},
-                                   DefaultToken{Role::kEos, "<|endoftext|>"}};
-  static constexpr auto kOfQwen2 = {DefaultToken{Role::kUnk, "<|endoftext|>"},
-                                    DefaultToken{Role::kEos, "<|endoftext|>"},
-                                    DefaultToken{Role::kPad, "<|endoftext|>"}};
-  static constexpr auto kOfAlbert = {DefaultToken{Role::kBos, "[CLS]"},  DefaultToken{Role::kEos, "[SEP]"},
-                                     DefaultToken{Role::kUnk, "<unk>"},  DefaultToken{Role::kSep, "[SEP]"},
-                                     DefaultToken{Role::kPad, "<pad>"},  DefaultToken{Role::kCls, "[CLS]"},
-                                     DefaultToken{Role::kMask, "[MASK]"}};
+std::span<const DefaultToken> default_tokens(Kind kind) {
   switch (kind) {
     case Kind::kBert:
-      return kOfBert;
+      return kTokensOfBert;
     case Kind::kMpnet:
-      return kOfMpnet;
+      return kTokensOfMpnet;
     case Kind::kGpt2:
-      return kOfGpt2;
+      return kTokensOfGpt2;
     case Kind::kQwen2:
-      return kOfQwen2;
+      return kTokensOfQwen2;
     case Kind::kAlbert:
-      return kOfAlbert;
+      return kTokensOfAlbert;
     default:
-      return kOfRoberta;
+      return kTokensOfRoberta;
   }
 }
 
@@ -141,7 +116,7 @@ class DocumentMaker {
   Result<JsonDocument> make() {
     LB_RETURN_IF_ERROR(check_config(config_));
     for (const DefaultToken& token : default_tokens(kind_))
-      tokens_.set(token.role, {.content = token.content});
+      tokens_.set(token.role, {.content = std::string(token.content)});
     LB_RETURN_IF_ERROR(tokens_.read(config_, files_.special_tokens_map, files_.added_tokens));
     make_objects(kind_, tokens_);
     document_.root = {{"version", "1.0"}};
