@@ -79,7 +79,8 @@ int print_ends(const char* file, std::size_t max_tokens) {
   return 0;
 }
 
-// Offsets in characters, as the reference's Python has them, and written as Python writes them: that is the fastest there.
+// Offsets in characters, as the reference's Python has them, and written as Python writes them: that is the fastest
+// there.
 int print_offsets(const char* file, std::size_t max_tokens, Tokenizer::Cut cut) {
   auto tokenizer = Tokenizer::from_file(file);
   if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
@@ -100,7 +101,8 @@ int print_offsets(const char* file, std::size_t max_tokens, Tokenizer::Cut cut) 
     if (!status.ok()) return fail(status.to_string());
     std::vector<std::pair<std::size_t, std::size_t>> of_characters;
     of_characters.reserve(offsets.size());
-    for (const auto& token : offsets) of_characters.emplace_back(characters.at(token.begin), characters.at(token.end));
+    for (const auto& token : offsets)
+      of_characters.emplace_back(characters.at(token.begin), characters.at(token.end));
     std::cout << fmt::format("{} {}\n", ids, of_characters);
   }
   return 0;
