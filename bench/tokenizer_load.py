@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Times how long a tokenizer.json with 250,000 entries takes to open, beside the reference (the `tokenizers` package).
 
-The files are made up by the reference, of random pieces of several scripts: Unigram as XLM-RoBERTa's, WordPiece, BPE of
-bytes as Qwen's and of characters as Gemma's, with as many merges, in both forms that files have. Every round opens each
-file once in either, each in a process of its own; the median and the range are printed, the median of the processor time,
-and the ratio. Usage, with a
-Python that has the package (scripts/setup makes build/runtime/oracle):
+The files are made up by the reference, of random pieces of several scripts: Unigram as XLM-RoBERTa's, WordPiece,
+WordLevel, BPE of bytes as Qwen's and of characters as Gemma's, with as many merges, in both forms that files have. Every
+round opens each file once in either, each in a process of its own; the median and the range are printed, the median of the
+processor time, and the ratio. Usage, with a Python that has the package (scripts/setup makes build/runtime/oracle):
 
   bench/tokenizer_load.py --build build/release [--rounds 9]
 
@@ -70,6 +69,13 @@ def wordpiece(drawn):
     return tokenizer
 
 
+def word_level(drawn):
+    vocab = {piece: number for number, piece in enumerate(["[UNK]", *pieces(drawn, "", COUNT)])}
+    tokenizer = Tokenizer(models.WordLevel(vocab, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tokenizer
+
+
 def bpe(drawn, alphabet, mark, **options):
     """Merges of pairs that are there, mostly of Latin letters and of what was merged before."""
     tokens = list(alphabet)
@@ -105,7 +111,7 @@ def metaspace(drawn):
 
 
 def files(folder):
-    for make in (unigram, wordpiece, byte_level, metaspace):
+    for make in (unigram, wordpiece, word_level, byte_level, metaspace):
         tokenizer = make(random.Random(7))
         file = folder / f"{make.__name__}.json"
         tokenizer.save(str(file))

@@ -66,6 +66,7 @@ constexpr std::array kArchitectures{
                  .name = "Gemma 3 as an encoder, EmbeddingGemma",
                  .checked = kRandomWeights,
                  .refused = "other scaled positions, decoders",
+                 .tokenizer = {.tokenizer_class = "GemmaTokenizer"},
                  .read = read_gemma3},
     Architecture{.model_type = "gte",
                  .name = "GTE, Arctic Embed 2.0",

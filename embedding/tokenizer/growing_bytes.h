@@ -7,19 +7,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <utility>
+
+#include "core/platform/huge_pages.h"
 
 namespace latebind::embedding {
 
 class GrowingBytes {
  public:
-  [[nodiscard]] const char* data() const { return bytes_.get(); }
+  [[nodiscard]] const char* data() const { return reinterpret_cast<const char*>(bytes_.get()); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+    auto larger = platform::large_memory(capacity, 1);
     if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
     bytes_ = std::move(larger);
     capacity_ = capacity;
@@ -27,13 +28,13 @@ class GrowingBytes {
   // So many more bytes, which the caller writes.
   [[nodiscard]] char* append(std::size_t bytes) {
     if (bytes > capacity_ - size_) reserve(std::max(size_ + bytes, capacity_ * 2));
-    char* const begin = bytes_.get() + size_;
+    char* const begin = reinterpret_cast<char*>(bytes_.get()) + size_;
     size_ += bytes;
     return begin;
   }
 
  private:
-  std::unique_ptr<char[]> bytes_;
+  platform::LargeMemory bytes_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ using nlohmann::json;
 
 constexpr std::size_t kDepthMax = 64;
 constexpr std::size_t kValuesMax = 1'000'000;
+constexpr std::size_t kEntryBytes = 14;  // of most entries at least
+constexpr std::size_t kBytesWorthAThread = std::size_t{1} << 20;
 
 // What nlohmann's parser reads from. All copies are at the same place, which the receiver of its events can move on.
 class TextReader {
@@ -49,12 +52,8 @@ class TextReader {
 // Receives the events of nlohmann's parser, which is at `at`.
 class Handler : public nlohmann::json_sax<json> {
  public:
-  Handler(JsonDocument& document, const char*& at, const char* end, NumberRounding rounding)
-      : document_(document),
-        at_(at),
-        end_(end),
-        rounding_(rounding),
-        is_utf8_(!core::find_invalid_utf8({at, static_cast<std::size_t>(end - at)})) {}
+  Handler(JsonDocument& document, const char*& at, const char* end, NumberRounding rounding, bool is_utf8)
+      : document_(document), at_(at), end_(end), rounding_(rounding), is_utf8_(is_utf8) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
   // Waits for what was begun beside the parser.
@@ -177,7 +176,7 @@ class Handler : public nlohmann::json_sax<json> {
     return true;
   }
   bool add_entry(std::string_view token, double score) {
-    std::vector<double>& scores = *document_.lists.scores;
+    auto& scores = *document_.lists.scores;
     if (!keep(document_.lists.vocabulary.add(token, scores.size()))) return false;
     scores.push_back(score);
     return true;
@@ -244,8 +243,7 @@ class Handler : public nlohmann::json_sax<json> {
 
   // Its table is made while what follows is read: usually as many merges.
   void finish_vocabulary_beside() {
-    constexpr std::ptrdiff_t kBytesWorthAThread = std::ptrdiff_t{1} << 20;
-    if (end_ - at_ < kBytesWorthAThread) return;
+    if (static_cast<std::size_t>(end_ - at_) < kBytesWorthAThread) return;
     finishing_ = core::in_background([&vocabulary = document_.lists.vocabulary] { return vocabulary.finish(); });
   }
 
@@ -299,7 +297,7 @@ class Handler : public nlohmann::json_sax<json> {
       in_vocabulary_ = is_vocabulary;
       if (has_scores) {
         scores_depth_ = 1;
-        document_.lists.scores.emplace();
+        document_.lists.scores.emplace().reserve(static_cast<std::size_t>(end_ - at_) / kEntryBytes);
       } else if (is_merges) {
         merges_depth_ = 1;
         document_.lists.merges.emplace().reserve(static_cast<std::size_t>(end_ - at_));
@@ -355,23 +353,52 @@ class Handler : public nlohmann::json_sax<json> {
   core::InBackground<Status> finishing_;  // of the vocabulary
 };
 
-}  // namespace
+// What the lists beside the parser rely on.
+struct TextCheck {
+  std::optional<std::size_t> zero_byte;
+  bool is_utf8 = false;
+};
 
-core::Result<JsonDocument> read_json_document(std::string_view json_text, NumberRounding scores) {
-  if (const auto at = core::find_zero_byte(json_text)) {
-    return Status(StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1));
-  }
+TextCheck check_text(std::string_view text) {
+  return {.zero_byte = core::find_zero_byte(text), .is_utf8 = !core::find_invalid_utf8(text)};
+}
+
+Status has_zero_byte(std::size_t at) {
+  return {StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", at + 1)};
+}
+
+core::Result<JsonDocument> parse(std::string_view json_text, NumberRounding scores, bool is_utf8) {
   JsonDocument document;
   document.lists.vocabulary.reserve(json_text.size());
   const char* at = json_text.data();
   const char* end = at + json_text.size();
-  Handler handler(document, at, end, scores);
+  Handler handler(document, at, end, scores, is_utf8);
   const bool complete = json::sax_parse(TextReader(at), TextReader(end), &handler);
   handler.wait();
   if (!handler.status().ok()) return handler.status();
   if (!complete) return Status(StatusCode::kInvalidModel, "not valid JSON");
   if (!document.root.is_object()) return Status(StatusCode::kInvalidModel, "not a JSON object");
   return document;
+}
+
+}  // namespace
+
+core::Result<JsonDocument> read_json_document(std::string_view json_text, NumberRounding scores) {
+  if (json_text.size() < kBytesWorthAThread) {
+    const TextCheck check = check_text(json_text);
+    if (check.zero_byte) return has_zero_byte(*check.zero_byte);
+    return parse(json_text, scores, check.is_utf8);
+  }
+  // Nearly every text is good, and is parsed as such while it is looked at.
+  auto checking = core::in_background([json_text] { return check_text(json_text); });
+  {
+    auto document = parse(json_text, scores, /*is_utf8=*/true);
+    const TextCheck check = checking.get();
+    if (check.zero_byte) return has_zero_byte(*check.zero_byte);
+    if (check.is_utf8 && !document.ok()) return document.status();
+    if (check.is_utf8) return *std::move(document);
+  }
+  return parse(json_text, scores, /*is_utf8=*/false);
 }
 
 }  // namespace latebind::embedding

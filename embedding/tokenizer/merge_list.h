@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/platform/huge_pages.h"
 #include "core/result.h"
 #include "embedding/tokenizer/vocabulary.h"
 
@@ -50,7 +51,7 @@ class MergeList {
   };
 
   std::deque<std::string> kept_;  // none of which moves
-  std::vector<Entry> entries_;
+  platform::LargeVector<Entry> entries_;
 };
 
 }  // namespace latebind::embedding

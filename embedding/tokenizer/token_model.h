@@ -24,7 +24,7 @@ struct ModelLists {
   // Nothing: the model has no array "merges".
   std::optional<MergeList> merges = std::nullopt;
   // Of the vocabulary's entries, by id: there where "vocab" is an array, not an object.
-  std::optional<std::vector<double>> scores = std::nullopt;
+  std::optional<platform::LargeVector<double>> scores = std::nullopt;
 };
 
 struct Token {

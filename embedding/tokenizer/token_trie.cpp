@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <span>
 
+#include "core/in_background.h"
 #include "core/text/quote.h"
 #include "embedding/tokenizer/short_bytes.h"
 #include "embedding/tokenizer/vocabulary.h"
@@ -14,22 +17,46 @@ namespace latebind::embedding {
 using core::Status;
 using core::StatusCode;
 
+namespace {
+
+// Four for each token that there may be; usual vocabularies have fewer than two.
+constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
+
+Status too_many_nodes() {
+  return {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
+}
+
+// Where the first bytes of tokens are divided so that about as many are below as from there on.
+unsigned middle_of(const std::array<std::size_t, 256>& counts, std::size_t tokens) {
+  std::size_t below = 0;
+  unsigned byte = 0;
+  for (; byte < counts.size(); ++byte) {
+    // Whichever side makes the halves more equal.
+    if (below + counts[byte] / 2 >= tokens / 2) break;
+    below += counts[byte];
+  }
+  return byte;
+}
+
+}  // namespace
+
 // Takes the tokens apart by their first byte, then each group by its second, and so on. A group is sorted by eight
 // bytes at a time.
 class TokenTrie::Builder {
  public:
   Builder(const Vocabulary& vocabulary, TokenTrie& trie) : vocabulary_(vocabulary), trie_(trie) {}
 
-  Status build() {
-    tokens_.reserve(vocabulary_.size());
+  // Of the tokens, `count` of them, that begin with a byte from `first` on and before `end`.
+  Status build(unsigned first, unsigned end, std::size_t count) {
+    tokens_.reserve(count);
     for (std::size_t place = 0; place < vocabulary_.size(); ++place) {
       const auto [id, text] = vocabulary_.at(place);
-      if (!text.empty()) tokens_.push_back({0, id, static_cast<std::uint32_t>(text.size())});
+      if (text.empty()) continue;
+      const auto byte = static_cast<unsigned char>(text.front());
+      if (byte >= first && byte < end) tokens_.push_back({0, id, static_cast<std::uint32_t>(text.size())});
     }
     sorted_.resize(tokens_.size());
-    trie_.nodes_.reserve(tokens_.size() + tokens_.size() / 2 + 1);
-    trie_.nodes_.emplace_back();
-    add_group({0, 0, tokens_.size(), 0});
+    add_roots();
     while (!open_.empty() && status_.ok()) {
       const Group group = open_.back();
       open_.pop_back();
@@ -47,8 +74,6 @@ class TokenTrie::Builder {
     std::uint32_t size;
   };
   static constexpr std::size_t kHeadBytes = 8;
-  // Four for each token that there may be; usual vocabularies have fewer than two.
-  static constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
 
   // Tokens that are the same up to `depth` bytes, and the node that stands for these.
   struct Group {
@@ -102,6 +127,26 @@ class TokenTrie::Builder {
     if (from.data() != tokens.data()) std::copy(from.begin(), from.end(), tokens.begin());
   }
 
+  void add_roots() {
+    if (!tokens_.empty()) sort({0, 0, tokens_.size(), 0});
+    for (std::size_t begin = 0; begin < tokens_.size();) {
+      const std::size_t end = end_of_child(begin, tokens_.size(), 0);
+      trie_.roots_[byte_at(tokens_[begin], 0)] = static_cast<std::uint32_t>(trie_.nodes_.size());
+      trie_.nodes_.emplace_back();
+      add_group({trie_.nodes_.size() - 1, begin, end, 1});
+      begin = end;
+    }
+  }
+
+  // Behind those from `begin` on that have the same byte at `depth`.
+  [[nodiscard]] std::size_t end_of_child(std::size_t begin, std::size_t end, std::size_t depth) const {
+    const std::uint8_t byte = byte_at(tokens_[begin], depth);
+    ++begin;
+    while (begin < end && byte_at(tokens_[begin], depth) == byte)
+      ++begin;
+    return begin;
+  }
+
   void add_group(Group group) {
     if (group.begin == group.end) return;
     Node& node = trie_.nodes_[group.node];
@@ -122,17 +167,12 @@ class TokenTrie::Builder {
   void add_children(const Group& group) {
     const std::size_t first = trie_.nodes_.size();
     for (std::size_t begin = group.begin; begin < group.end;) {
-      const std::uint8_t byte = byte_at(tokens_[begin], group.depth);
-      std::size_t end = begin + 1;
-      while (end < group.end && byte_at(tokens_[end], group.depth) == byte)
-        ++end;
-      trie_.nodes_.emplace_back().label = byte;
+      const std::size_t end = end_of_child(begin, group.end, group.depth);
+      trie_.nodes_.emplace_back().label = byte_at(tokens_[begin], group.depth);
       add_group({trie_.nodes_.size() - 1, begin, end, group.depth + 1});
       begin = end;
     }
-    if (trie_.nodes_.size() > kNodesMax) {
-      status_ = {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
-    }
+    if (trie_.nodes_.size() > kNodesMax) status_ = too_many_nodes();
     const std::size_t count = trie_.nodes_.size() - first;
     Node& parent = trie_.nodes_[group.node];
     if (count <= kFewChildren) {
@@ -149,14 +189,51 @@ class TokenTrie::Builder {
 
   const Vocabulary& vocabulary_;
   TokenTrie& trie_;
-  std::vector<Entry> tokens_;
-  std::vector<Entry> sorted_;
+  platform::LargeVector<Entry> tokens_;
+  platform::LargeVector<Entry> sorted_;
   std::vector<Group> open_;
   Status status_;
 };
 
 Status TokenTrie::build(const Vocabulary& vocabulary) {
-  return Builder(vocabulary, *this).build();
+  constexpr std::size_t kWorthAThread = 20'000;
+  constexpr unsigned kBytesEnd = 256;
+  std::array<std::size_t, kBytesEnd> counts{};
+  for (std::size_t place = 0; place < vocabulary.size(); ++place) {
+    const std::string_view text = vocabulary.at(place).second;
+    if (!text.empty()) ++counts[static_cast<unsigned char>(text.front())];
+  }
+  const std::size_t tokens = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  nodes_.reserve(tokens + tokens / 2);
+  if (tokens < kWorthAThread) return Builder(vocabulary, *this).build(0, kBytesEnd, tokens);
+  const unsigned middle = middle_of(counts, tokens);
+  const std::size_t below = std::accumulate(counts.begin(), counts.begin() + middle, std::size_t{0});
+  TokenTrie upper;
+  auto building = core::in_background([&vocabulary, &upper, middle, count = tokens - below] {
+    upper.nodes_.reserve(count + count / 2);
+    return Builder(vocabulary, upper).build(middle, kBytesEnd, count);
+  });
+  LB_RETURN_IF_ERROR(Builder(vocabulary, *this).build(0, middle, below));
+  LB_RETURN_IF_ERROR(building.get());
+  if (nodes_.size() + upper.nodes_.size() > kNodesMax) return too_many_nodes();
+  append(upper);
+  return {};
+}
+
+void TokenTrie::append(const TokenTrie& other) {
+  const auto nodes = static_cast<std::uint32_t>(nodes_.size());
+  const auto tables = static_cast<std::uint32_t>(tables_.size());
+  for (Node node : other.nodes_) {
+    node.children += (node.children & kDense) != 0 ? tables : nodes;
+    nodes_.push_back(node);
+  }
+  for (Table table : other.tables_) {
+    table.first += nodes;
+    tables_.push_back(table);
+  }
+  for (std::size_t byte = 0; byte < roots_.size(); ++byte) {
+    if (other.roots_[byte] != kNoNode) roots_[byte] = other.roots_[byte] + nodes;
+  }
 }
 
 }  // namespace latebind::embedding

@@ -2,7 +2,7 @@
 //
 // A node's children lie side by side. Where only one token is left, its remaining bytes are compared with the
 // vocabulary instead of having nodes: so there are hardly more nodes than tokens. Owned by the vocabulary; built once,
-// then any thread may look up.
+// a large one by two threads, then any thread may look up.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/platform/huge_pages.h"
 #include "core/status.h"
 
 namespace latebind::embedding {
@@ -49,6 +50,9 @@ class TokenTrie {
   };
   class Builder;
 
+  // Takes the nodes of a trie of tokens that begin with other bytes.
+  void append(const TokenTrie& other);
+
   [[nodiscard]] const Node* child(const Node& node, char byte) const {
     const auto label = static_cast<unsigned char>(byte);
     if ((node.children & kDense) != 0) {
@@ -61,14 +65,25 @@ class TokenTrie {
     return nullptr;
   }
 
-  std::vector<Node> nodes_;  // the first is the root
+  static constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
+
+  platform::LargeVector<Node> nodes_;
+  // The node of each first byte.
+  std::array<std::uint32_t, 256> roots_ = [] {
+    std::array<std::uint32_t, 256> none{};
+    none.fill(kNoNode);
+    return none;
+  }();
   std::vector<Table> tables_;
 };
 
 template <class TextOf, class OnToken>
 void TokenTrie::for_each_prefix(std::string_view text, TextOf text_of, OnToken on_token) const {
-  const Node* node = nodes_.data();
-  for (std::size_t size = 0;; ++size) {
+  if (text.empty()) return;
+  const std::uint32_t root = roots_[static_cast<unsigned char>(text.front())];
+  if (root == kNoNode) return;
+  const Node* node = &nodes_[root];
+  for (std::size_t size = 1;; ++size) {
     if (node->is_tail) {
       const std::string_view token = text_of(node->token);
       if (text.substr(size).starts_with(token.substr(size))) on_token(node->token, token.size());

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/platform/huge_pages.h"
 #include "core/result.h"
 #include "embedding/tokenizer/growing_bytes.h"
 #include "embedding/tokenizer/short_bytes.h"
@@ -121,7 +122,7 @@ class Vocabulary {
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
   GrowingBytes bytes_;
-  std::vector<Place> places_;  // after finish() by id
+  platform::LargeVector<Place> places_;  // after finish() by id
   ZeroedSlots<Slot> slots_;
   std::optional<TokenTrie> trie_;
   std::uint64_t seed_ = 0;

@@ -31,5 +31,20 @@ TEST(HugePagesTest, LargeMemoryBeginsAtAHugePageAndOtherWhereItIsToldTo) {
   }
 }
 
+TEST(HugePagesTest, ALargeVectorKeepsWhatItHasWhereverItsMemoryIs) {
+  LargeVector<std::uint32_t> numbers;
+  const auto begins_at_a_huge_page = [&numbers] {
+    return reinterpret_cast<std::uintptr_t>(numbers.data()) % kHugePage == 0;
+  };
+  for (std::uint32_t i = 0; i < kHugePage; ++i)
+    numbers.push_back(i);
+  EXPECT_TRUE(begins_at_a_huge_page());
+  for (std::uint32_t i = 0; i < kHugePage; ++i)
+    ASSERT_EQ(numbers[i], i);
+  numbers.resize(5);
+  numbers.shrink_to_fit();
+  EXPECT_EQ(numbers, LargeVector<std::uint32_t>({0, 1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace latebind::platform

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "core/in_background.h"
+#include "core/platform/huge_pages.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/models/model_vocabulary.h"
@@ -140,7 +141,7 @@ using Symbols = WordScratch<Symbol, kUsualWord>;
 
 class Bpe final : public TokenModel {
  public:
-  Bpe(Vocabulary vocabulary, MergeTable merges, std::vector<std::int32_t> made, BpeOptions options)
+  Bpe(Vocabulary vocabulary, MergeTable merges, platform::LargeVector<std::int32_t> made, BpeOptions options)
       : TokenModel(std::move(vocabulary)),
         merges_(std::move(merges)),
         made_(std::move(made)),
@@ -271,7 +272,7 @@ class Bpe final : public TokenModel {
   }
 
   const MergeTable merges_;
-  const std::vector<std::int32_t> made_;  // the token of each rank
+  const platform::LargeVector<std::int32_t> made_;  // the token of each rank
   const BpeOptions options_;
   std::array<std::int32_t, 0x180> initial_{};  // of the characters that byte-level texts and most others consist of
   std::array<std::int32_t, 256> bytes_{};      // of the tokens that stand for a byte; -1: there is none
@@ -433,10 +434,10 @@ Result<TokenModelPtr> read_bpe(const JsonView& view, ModelLists lists) {
   LB_RETURN_IF_ERROR(finish_vocabulary(view, VocabularyKind::kIds, lists));
   if (!lists.merges) return Status(StatusCode::kInvalidModel, "model has no 'merges' (an array)");
   LB_ASSIGN_OR_RETURN(BpeOptions options, read_bpe_options(view, lists.vocabulary));
-  std::vector<MergeIds> ids(lists.merges->size());
+  platform::LargeVector<MergeIds> ids(lists.merges->size());
   LB_RETURN_IF_ERROR(read_merges(*lists.merges, lists.vocabulary, options.prefix.size(), ids));
   LB_ASSIGN_OR_RETURN(MergeTable merges, make_table(ids));
-  std::vector<std::int32_t> made;
+  platform::LargeVector<std::int32_t> made;
   made.reserve(ids.size());
   for (const MergeIds& merge : ids)
     made.push_back(merge.made);

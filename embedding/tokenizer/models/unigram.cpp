@@ -69,7 +69,7 @@ class Places {
 
 class Unigram final : public TokenModel {
  public:
-  Unigram(Vocabulary vocabulary, std::vector<double> scores, std::int32_t unknown, bool byte_fallback)
+  Unigram(Vocabulary vocabulary, platform::LargeVector<double> scores, std::int32_t unknown, bool byte_fallback)
       : TokenModel(std::move(vocabulary)),
         scores_(std::move(scores)),
         unknown_(unknown),
@@ -172,7 +172,7 @@ class Unigram final : public TokenModel {
     }
   }
 
-  const std::vector<double> scores_;  // by id
+  const platform::LargeVector<double> scores_;  // by id
   const std::int32_t unknown_;
   const double unknown_score_;
   // The tokens that stand for a byte where unknown characters become bytes; -1: there is none.

@@ -81,18 +81,15 @@ class ClassCheck {
   [[nodiscard]] Status check() const {
     const std::string other = other_part();
     if (!other.empty()) {
-      // Where no file names a class, tokenizer.json is what there is.
-      if (named_in_.empty()) return {};
       return {StatusCode::kUnsupported,
-              fmt::format("{}: 'tokenizer_class' is {}, which makes its tokens by other rules than tokenizer.json: {}; "
-                          "with 'PreTrainedTokenizerFast' tokenizer.json alone counts",
-                          named_in_, core::quoted(made_by_.name), other)};
+              fmt::format("{}, which makes its tokens by other rules than tokenizer.json: {}; {} tokenizer.json alone "
+                          "counts",
+                          name(), other, remedy())};
     }
     if (made_by_.maker == Maker::kOther) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}: 'tokenizer_class' is {}, which makes its tokens by rules that are not known here; with "
-                          "'PreTrainedTokenizerFast' tokenizer.json alone counts",
-                          named_in_, core::quoted(made_by_.name))};
+              fmt::format("{}, which makes its tokens by rules that are not known here; {} tokenizer.json alone counts",
+                          name(), remedy())};
     }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
@@ -147,8 +144,16 @@ class ClassCheck {
   [[nodiscard]] bool true_or_null(const char* key) const {
     return config_ == nullptr || !config_->is_object() || !config_->contains(key);
   }
-  // What is missing is as the class has it, but where no file names one.
-  [[nodiscard]] bool says_nothing(bool is_said) const { return !is_said && named_in_.empty(); }
+  // Who says which class it is.
+  [[nodiscard]] std::string name() const {
+    if (!named_in_.empty()) return fmt::format("{}: 'tokenizer_class' is {}", named_in_, core::quoted(made_by_.name));
+    return fmt::format("config.json: 'model_type' stands for {} where no file names a 'tokenizer_class'",
+                       core::quoted(made_by_.name));
+  }
+  [[nodiscard]] std::string_view remedy() const {
+    return named_in_.empty() ? "with 'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json"
+                             : "with 'PreTrainedTokenizerFast'";
+  }
   [[nodiscard]] const json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
 
   // The part that is of another kind than the class makes; empty where none is.
@@ -231,7 +236,7 @@ class ClassCheck {
     LB_ASSIGN_OR_RETURN(const bool wanted, config_ == nullptr
                                                ? Result<bool>(otherwise)
                                                : core::read_bool(*config_, key, otherwise, kTokenizerConfigFile));
-    if (wanted == there || says_nothing(member(config_, key) != nullptr)) return {};
+    if (wanted == there) return {};
     const std::string said = member(config_, key) != nullptr
                                  ? fmt::format("'{}' is {}", key, wanted)
                                  : fmt::format("'{}' is missing, which is {} to {}", key, otherwise, made_by_.name);
@@ -252,7 +257,6 @@ class ClassCheck {
   }
 
   [[nodiscard]] Status check_tokens_of_class() const {
-    if (named_in_.empty()) return {};
     for (const DefaultToken& token : tokens_of_class(made_by_.maker)) {
       const std::string_view key = SpecialTokens::kKeys[token.role];
       const TokenByRole wanted = token_by_role(beside_, key, token.content);
@@ -281,7 +285,7 @@ class ClassCheck {
     const TokenByRole wanted = token_by_role(beside_, "unk_token", otherwise);
     const std::string_view there = text_in(model_, "unk_token");
     if (!wanted.text) return no_token(wanted, "unk_token");
-    if (*wanted.text == there || says_nothing(wanted.is_said)) return {};
+    if (*wanted.text == there) return {};
     return other_token(wanted, "unk_token", fmt::format("the model of tokenizer.json has {}", core::quoted(there)));
   }
 
@@ -310,7 +314,7 @@ class ClassCheck {
       const TokenByRole wanted = token_by_role(beside_, roles[i].first, roles[i].second);
       const std::string& there = around[i];
       if (!wanted.text) return no_token(wanted, roles[i].first);
-      if (*wanted.text == there || says_nothing(wanted.is_said)) continue;
+      if (*wanted.text == there) continue;
       return other_token(
           wanted, roles[i].first,
           there.empty()
@@ -408,7 +412,7 @@ FoundClass class_beside(const BesideTokenizerJson& beside) {
 }
 
 bool makes_sentence_pieces(const FoundClass& found) {
-  if (found.made_by == nullptr || found.named_in.empty()) return false;
+  if (found.made_by == nullptr) return false;
   const Maker maker = found.made_by->maker;
   return maker == Maker::kXlmRoberta || maker == Maker::kCamembert || maker == Maker::kAlbert;
 }

@@ -244,7 +244,7 @@ class DocumentMaker {
   Result<std::size_t> add_pieces(const SentencePieceModel& model) {
     document_.lists.scores.emplace();
     const auto add = [this](std::string_view text, double score) -> Status {
-      std::vector<double>& scores = *document_.lists.scores;
+      auto& scores = *document_.lists.scores;
       LB_RETURN_IF_ERROR(in(class_.vocabulary_file, document_.lists.vocabulary.add(text, scores.size())));
       scores.push_back(score);
       return {};

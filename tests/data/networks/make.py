@@ -186,6 +186,9 @@ SEED_SIZES = {
     "sliding_window": 2, "query_pre_attn_scalar": 2,
 }  # fmt: skip
 
+# Networks that stand for another class of tokenizer than tiny-bert's, which would make other tokens of its file.
+CLASSES_OF_THEIR_OWN = ["albert", "gemma3_text", "gte", "mpnet", "qwen3", "roberta"]
+
 
 def write_seed(file, kind, config):
     """The length of config.json, that, and model.safetensors."""
@@ -254,6 +257,9 @@ def main():
         (folder / "generation_config.json").unlink(missing_ok=True)
         for part in ("modules.json", "sentence_bert_config.json", "tokenizer.json"):
             shutil.copy(TINY / "f32" / part, folder / part)
+        if name in CLASSES_OF_THEIR_OWN:
+            named = {"tokenizer_class": "PreTrainedTokenizerFast"}
+            (folder / "tokenizer_config.json").write_text(json.dumps(named, indent=1) + "\n", encoding="utf-8")
         (folder / "1_Pooling").mkdir(exist_ok=True)
         pooling = (TINY / "f32/1_Pooling/config.json").read_text(encoding="utf-8")
         (folder / "1_Pooling/config.json").write_text(

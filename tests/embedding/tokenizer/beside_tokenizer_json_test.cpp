@@ -213,12 +213,27 @@ TEST(BesideTokenizerJsonTest, RefusesAFileWithoutTheTokensOfItsClass) {
   expect_refused(gemma, {R"({"tokenizer_class": "GemmaTokenizer"})"}, "'mask_token' is missing, which is '<mask>'");
 }
 
-// Of a network whose class is known without a file, what files say counts, and nothing else.
-TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsForWhatIsSaid) {
-  const TokenizerOfNetwork mpnet{.tokenizer_class = "MPNetTokenizer"};
-  EXPECT_TRUE(check(bert_file(), {}, mpnet).ok());
-  EXPECT_TRUE(check(bert_file(), {}, {.tokenizer_class = "RobertaTokenizer"}).ok());
-  EXPECT_FALSE(check(bert_file(), {R"({"do_lower_case": false})"}, mpnet).ok());
+// As in the reference: the kind of network stands for a class, which counts as if it were named.
+TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
+  const auto refusal = [](const nlohmann::json& file, std::string_view config, std::string_view name) {
+    return check(file, {config}, {.tokenizer_class = name}).to_string();
+  };
+  EXPECT_TRUE(check(bert_file(), {}, {.tokenizer_class = "BertTokenizer"}).ok());
+  EXPECT_TRUE(check(roberta_file(), {}, {.tokenizer_class = "RobertaTokenizer"}).ok());
+  EXPECT_TRUE(
+      check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})"}, {.tokenizer_class = "MPNetTokenizer"})
+          .ok());
+  nlohmann::json cased = bert_file();
+  cased["normalizer"]["lowercase"] = false;
+  EXPECT_THAT(refusal(cased, "", "BertTokenizer"),
+              HasSubstr("'do_lower_case' is missing, which is true to BertTokenizer"));
+  EXPECT_EQ(refusal(cased, R"({"do_lower_case": false})", "BertTokenizer"), Status().to_string());
+  EXPECT_THAT(refusal(bert_file(), "", "MPNetTokenizer"), HasSubstr("is missing, which is '<s>' to MPNetTokenizer"));
+  EXPECT_THAT(refusal(bert_file(), "", "RobertaTokenizer"),
+              HasSubstr("config.json: 'model_type' stands for 'RobertaTokenizer' where no file names a "
+                        "'tokenizer_class', which makes its tokens by other rules than tokenizer.json: the model is "
+                        "'WordPiece' there, and not BPE; with 'tokenizer_class' 'PreTrainedTokenizerFast' in "
+                        "tokenizer_config.json tokenizer.json alone counts"));
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
   BesideTokenizerJson by_config{.config = nlohmann::json{{"tokenizer_class", "RobertaTokenizer"}}};
   nlohmann::json root = bert_file();
@@ -310,12 +325,21 @@ TEST(BesideTokenizerJsonTest, ClassesForSentencePieceMakeTheirParts) {
   EXPECT_THAT(types, ::testing::ElementsAre("Replace", "Replace", "Lowercase", "Precompiled"));
   EXPECT_EQ(albert["model"]["unk_id"], 1U);
 
-  // tokenizer.json is all there is where no file names the class, or it keeps the parts.
+  // The same where the kind of network alone names the class.
+  const nlohmann::json made = [&] {
+    nlohmann::json named = file;
+    EXPECT_TRUE(take_beside_tokenizer_json(
+                    {.tokenizer_config = nlohmann::json{{"tokenizer_class", "XLMRobertaTokenizer"}}}, named)
+                    .ok());
+    return named;
+  }();
   beside = {.network = {.tokenizer_class = "XLMRobertaTokenizer"}};
   root = file;
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
-  EXPECT_EQ(root, file);
-  EXPECT_EQ(rounding_beside(beside), NumberRounding::kReference);
+  EXPECT_EQ(root, made);
+  EXPECT_EQ(rounding_beside(beside), NumberRounding::kNearest);
+  // tokenizer.json is all there is where the class keeps the parts.
+  root = file;
   beside.tokenizer_config = nlohmann::json{{"tokenizer_class", "PreTrainedTokenizerFast"}};
   ASSERT_TRUE(take_beside_tokenizer_json(beside, root).ok());
   EXPECT_EQ(root, file);

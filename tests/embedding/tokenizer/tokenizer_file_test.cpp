@@ -1,4 +1,5 @@
 // What a tokenizer.json may ask for, and how everything else is refused.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +182,27 @@ TEST(TokenizerFileTest, RefusesDamagedJsonWithThePlace) {
   expect_refused(whole + std::string("\0garbage", 8), StatusCode::kInvalidModel,
                  "not valid JSON at byte " + std::to_string(whole.size() + 1) + ": a zero byte");
   expect_refused("PK\x03\x04", StatusCode::kInvalidModel, "not valid JSON at byte 1");
+}
+
+// Of so many bytes that they are looked at beside the parser.
+TEST(TokenizerFileTest, ALongFileIsReadAndRefusedAsAShortOne) {
+  json file = small_tokenizer();
+  json& vocab = file["model"]["vocab"];
+  for (int i = 0; i < 60'000; ++i)
+    vocab[fmt::format("word-{:06}", i)] = 14 + i;
+  const std::string whole = file.dump();
+  ASSERT_GT(whole.size(), std::size_t{1} << 20);
+  EXPECT_TRUE(Tokenizer::from_json(whole, "test").ok());
+  const std::size_t at = whole.find("word-040000");
+  const auto with = [&whole, at](char byte) {
+    std::string damaged = whole;
+    damaged[at] = byte;
+    return damaged;
+  };
+  expect_refused(with('\xFF'), StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}", at + 1));
+  // Before what the parser would find.
+  expect_refused("}" + with('\0'), StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero", at + 2));
+  expect_refused(with('"'), StatusCode::kInvalidModel, "not valid JSON at byte ");
 }
 
 TEST(TokenizerFileTest, RefusesHostileJson) {

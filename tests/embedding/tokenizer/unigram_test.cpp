@@ -1,4 +1,5 @@
 // The model Unigram.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -206,6 +207,33 @@ TEST(UnigramTest, TellsAllTokensOfATextApart) {
   vocabulary.for_each_prefix("abcdefghijkl", [&](std::int32_t id, std::size_t size) { found.emplace_back(id, size); });
   const std::vector<std::pair<std::int32_t, std::size_t>> expected = {{1, 1}, {2, 2}, {6, 9}, {3, 10}, {4, 11}};
   EXPECT_EQ(found, expected);
+}
+
+// Large enough that another thread takes those with the greater first bytes.
+TEST(UnigramTest, TellsAllTokensOfALargeVocabularyApart) {
+  std::vector<std::string> tokens;
+  for (const char* first : {"a", "b", "\x7F", "é", "▁", "▁x", "中", "😀"}) {
+    for (int i = 0; i < 4000; ++i)
+      tokens.push_back(fmt::format("{}{}", first, i));
+  }
+  const auto add = [&tokens](Vocabulary& vocabulary) {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      ASSERT_TRUE(vocabulary.add(tokens[i], i).ok());
+  };
+  Vocabulary vocabulary;
+  add(vocabulary);
+  ASSERT_TRUE(vocabulary.finish_trie().ok());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    ASSERT_EQ(vocabulary.find(tokens[i]), static_cast<std::int32_t>(i)) << tokens[i];
+    ASSERT_EQ(vocabulary.find(tokens[i] + "x"), std::nullopt) << tokens[i];
+  }
+  for (const char* first : {"a", "▁", "😀"}) {
+    tokens.push_back(fmt::format("{}17", first));
+    Vocabulary with_twin;
+    add(with_twin);
+    EXPECT_THAT(with_twin.finish_trie().to_string(), HasSubstr(tokens.back() + "' occurs twice"));
+    tokens.pop_back();
+  }
 }
 
 }  // namespace
