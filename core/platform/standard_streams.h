@@ -14,7 +14,9 @@ namespace latebind::platform {
 
 // From now on a console shows the UTF-8 that this process writes and understands the sequences that progress is drawn
 // with; at the end of the process its mode is restored. Libraries that this process opens by bare name are not taken
-// from the current folder. Both only on Windows. Once, at the start of a program.
+// from the current folder. Both only on Windows. On Linux, no file that is opened later takes the place of a standard
+// stream that was closed when the process was started (`<&-`): it stays one that cannot be used. Once, at the start of
+// a program, before anything is opened.
 void prepare_program();
 
 // Writes UTF-8 to the error stream at once, whole characters even on a Windows console. What cannot be written is lost.

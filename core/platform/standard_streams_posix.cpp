@@ -14,7 +14,13 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
 }
 
 // Terminals are UTF-8 here, and the loader never looks into the current folder.
-void prepare_program() {}
+void prepare_program() {
+  // What is opened next has the lowest number that is free. A descriptor of this kind can be neither read nor written,
+  // so that whoever tries is told what it would be told of a closed one.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/", O_PATH));
+  }
+}
 
 // Not through stdio: who waits for a reader in there has a lock that exit() wants.
 void write_to_error_stream(std::string_view text) {
