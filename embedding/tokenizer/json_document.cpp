@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/in_background.h"
+#include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/json_number.h"
@@ -358,6 +359,7 @@ class Handler : public nlohmann::json_sax<json> {
 }  // namespace
 
 core::Result<JsonDocument> read_json_document(std::string_view json_text, NumberRounding scores) {
+  if (core::is_git_lfs_pointer(json_text)) return Status(StatusCode::kInvalidModel, std::string(core::kGitLfsPointer));
   if (const auto at = core::find_zero_byte(json_text)) {
     return Status(StatusCode::kInvalidModel, fmt::format("not valid JSON at byte {}: a zero byte", *at + 1));
   }
