@@ -137,6 +137,7 @@ def test_a_prompt_that_leaves_nothing_to_be_pooled(model):
     post = json.loads((model / "tokenizer.json").read_text())
     post["post_processor"] = None
     (model / "tokenizer.json").write_text(json.dumps(post))
+    (model / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     said = bad(1, "embed", "--model", model, "--prompt", "cat and dog and cat", "--max-tokens", "3", input="text\n")
     assert "at most 3 tokens leave none of the text" in said
     said = bad(1, "embed", "--model", model, "--prompt", "cat and dog and cat", input="\n")
