@@ -77,10 +77,11 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
 // There are too many of them for a message.
 constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
 
-// Variables with Latebind's prefix that are not settings: tests use them to control their fakes.
-bool is_for_tests(std::string_view name) {
+// Variables with Latebind's prefix that are not settings: tests use them to control their fakes, and the Python package
+// finds the library and the program by them, which a shell may have for both.
+bool is_no_setting(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
-         name.starts_with("LATEBIND_TEST_");
+         name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM";
 }
 
 }  // namespace
@@ -235,7 +236,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     if (!spec.environment.empty()) known.push_back(spec.environment);
   EffectiveSettings changed = *this;
   for (const auto& [name, value] : variables) {
-    if (!name.starts_with(kPrefix) || is_for_tests(name) || value.empty()) continue;
+    if (!name.starts_with(kPrefix) || is_no_setting(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
     if (spec == schema.end()) return unknown_word_error("environment variable", name, known, kListed);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/platform/files/folders.h"
+#include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -58,6 +59,7 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
     return invalid(name,
                    fmt::format("{} bytes of JSON, more than the {} that are read", text.size(), limits.bytes_max));
   }
+  if (is_git_lfs_pointer(text)) return invalid(name, kGitLfsPointer);
   if (const auto at = find_zero_byte(text))
     return invalid(name, fmt::format("not JSON: a zero byte at byte {}", *at + 1));
   if (deeper_than(text, limits.depth_max)) {

@@ -12,6 +12,7 @@
 #include "core/json_text.h"
 #include "core/part_reader.h"
 #include "core/platform/files/folders.h"
+#include "core/text/git_lfs.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 
@@ -119,6 +120,12 @@ Status Safetensors::read_header() {
   const core::PartReader file(part_);
   std::array<std::byte, kLengthBytes> length{};
   if (!file.read(0, length)) return file.why_not();
+  std::array<std::byte, 48> begin{};
+  if (bytes().size() >= begin.size()) {
+    if (!file.read(0, begin)) return file.why_not();
+    if (core::is_git_lfs_pointer({reinterpret_cast<const char*>(begin.data()), begin.size()}))
+      return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name_, core::kGitLfsPointer));
+  }
   std::uint64_t header_bytes = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
     header_bytes = header_bytes << 8U | std::to_integer<unsigned>(length[i]);

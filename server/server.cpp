@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "core/text/ascii.h"
 #include "core/text/name_character.h"
 #include "server/access.h"
+#include "server/deadlines.h"
 #include "server/observe/request_log.h"
 #include "server/observe/traces.h"
 #include "server/router.h"
@@ -35,7 +35,8 @@ namespace {
 
 constexpr std::size_t kRequestIdMax = 128;
 constexpr unsigned kLogLinesPerSecond = 200;
-constexpr milliseconds kDeadlineTick{20};
+// After deadlines that could not be looked at for want of memory.
+constexpr milliseconds kLookAgain{100};
 constexpr milliseconds kLastWait{5000};
 // Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
@@ -96,8 +97,7 @@ struct Server::State {
   [[nodiscard]] std::optional<HttpResponse> screen(const HttpRequest& head);
   void preflight(const ExchangePtr& exchange, const Router::Match& match) const;
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
-  void watch_deadlines();
-  void end_what_is_late();
+  [[nodiscard]] steady_clock::time_point end_late(steady_clock::time_point now);
 
   ServerOptions options;
   Access access;
@@ -105,16 +105,9 @@ struct Server::State {
   RequestLog log;
   std::atomic<bool> logs_requests = true;
   std::unique_ptr<TraceExporter> traces;  // null: none
+  Deadlines deadlines;
   // Not destroyed before the server's threads have ended.
   std::unique_ptr<Service> service;
-
-  struct Deadline {
-    steady_clock::time_point time;
-    std::weak_ptr<Exchange> exchange;
-    const Protocol* protocol;
-  };
-  std::mutex deadlines_mutex;
-  std::vector<Deadline> deadlines;  // guarded by deadlines_mutex; one a request, for a tick longer than it takes
 
   std::unique_ptr<HttpServer> http;
 };
@@ -145,6 +138,7 @@ void Server::State::add_origin(const HttpRequest& request, HttpResponse& respons
 
 // What every answer has, and what is told of it.
 void Server::State::before_answer(const Exchange& exchange, HttpResponse& response) {
+  deadlines.forget(exchange);
   const RequestRecord& record = exchange.record();
   response.set("x-request-id", record.id);
   if (service->has_models()) {
@@ -265,8 +259,8 @@ void Server::State::handle(const ExchangePtr& exchange) {
                      .message = std::string(time.status().message()),
                      .param = "x-request-timeout-ms"});
     }
-    const std::lock_guard lock(deadlines_mutex);
-    deadlines.push_back({request.arrived + *time, exchange, match.protocol});
+    deadlines.add(exchange, request.arrived + *time, *match.protocol);
+    http->wake_by(request.arrived + *time);
   }
   route(exchange, match);
 }
@@ -292,35 +286,11 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
   });
 }
 
-void Server::State::watch_deadlines() {
+steady_clock::time_point Server::State::end_late(steady_clock::time_point now) {
   try {
-    end_what_is_late();
+    return deadlines.end_late(now);
   } catch (const std::bad_alloc&) {
-    // The next time, then.
-  }
-  http->post_at(steady_clock::now() + kDeadlineTick, [this] { watch_deadlines(); });
-}
-
-// Requests whose time is up are answered so, and their texts leave the queue.
-void Server::State::end_what_is_late() {
-  std::vector<Deadline> passed;
-  const auto now = steady_clock::now();
-  {
-    const std::lock_guard lock(deadlines_mutex);
-    std::erase_if(deadlines, [&](Deadline& one) {
-      const auto exchange = one.exchange.lock();
-      if (exchange == nullptr || exchange->is_answered()) return true;
-      if (now < one.time) return false;
-      passed.push_back(std::move(one));
-      return true;
-    });
-  }
-  for (const Deadline& one : passed) {
-    const auto exchange = one.exchange.lock();
-    if (exchange == nullptr || exchange->is_answered()) continue;
-    refuse(*exchange, *one.protocol,
-           {.kind = RefusalKind::kTimeout, .message = "the request's time was up before its answer", .param = {}});
-    exchange->gone().request();
+    return now + kLookAgain;
   }
 }
 
@@ -391,6 +361,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   calls.refuse = [raw](const Refusal& refusal, unsigned status, const HttpRequest* head) {
     return raw->refuse_early(refusal, status, head);
   };
+  calls.on_time = [raw](steady_clock::time_point now) { return raw->end_late(now); };
   LB_ASSIGN_OR_RETURN(state->http, HttpServer::open(transport, std::move(calls)));
   ServerFacts facts;
   facts.addresses = state->http->addresses();
@@ -433,9 +404,7 @@ const std::vector<std::string>& Server::addresses() const {
 }
 
 Status Server::start() {
-  LB_RETURN_IF_ERROR(state_->http->start());
-  state_->watch_deadlines();
-  return {};
+  return state_->http->start();
 }
 
 Service& Server::service() {

@@ -14,7 +14,9 @@ namespace latebind::platform {
 
 // From now on a console shows the UTF-8 that this process writes and understands the sequences that progress is drawn
 // with; at the end of the process its mode is restored. Libraries that this process opens by bare name are not taken
-// from the current folder. Both only on Windows. Once, at the start of a program.
+// from the current folder. Both only on Windows. On Linux, no file that is opened later takes the place of a standard
+// stream that was closed when the process was started (`<&-`): it stays one that cannot be used. Once, at the start of
+// a program, before anything is opened.
 void prepare_program();
 
 // Writes UTF-8 to the error stream at once, whole characters even on a Windows console. What cannot be written is lost.
@@ -36,8 +38,9 @@ void let_writes_fail();
 // in the thread of the write.
 [[nodiscard]] bool is_closed_pipe(int error_number);
 
-// A new file for reading and writing that no other process sees and that disappears when it is closed. Null when there
-// is no place for one; errno says why.
+// A new file for reading and writing that no other process sees and that disappears when it is closed: in the folder
+// that TMPDIR names, else in /tmp; on Windows where the system has such files. Null when there is no place for one;
+// errno says why.
 [[nodiscard]] std::FILE* temporary_stream();
 
 // From now on, the standard input and output carry bytes as they are, without translation of line ends on Windows, and

@@ -1,9 +1,12 @@
 #include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX has more in it than C
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 
 #include "core/platform/standard_streams.h"
 
@@ -14,7 +17,13 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
 }
 
 // Terminals are UTF-8 here, and the loader never looks into the current folder.
-void prepare_program() {}
+void prepare_program() {
+  // What is opened next has the lowest number that is free. A descriptor of this kind can be neither read nor written,
+  // so that whoever tries is told what it would be told of a closed one.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/", O_PATH));
+  }
+}
 
 // Not through stdio: who waits for a reader in there has a lock that exit() wants.
 void write_to_error_stream(std::string_view text) {
@@ -45,8 +54,21 @@ bool is_closed_pipe(int error_number) {
   return error_number == EPIPE;
 }
 
+// std::tmpfile() does not ask where the user has room for such files.
 std::FILE* temporary_stream() {
-  return std::tmpfile();
+  const char* const given = std::getenv("TMPDIR");
+  const std::string folder = given != nullptr && *given != '\0' ? given : P_tmpdir;
+  int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) {
+    // File systems that know none without a name.
+    std::string name = folder + "/latebind-XXXXXX";
+    file = ::mkostemp(name.data(), O_CLOEXEC);
+    if (file >= 0) ::unlink(name.c_str());
+  }
+  if (file < 0) return std::tmpfile();
+  std::FILE* const stream = fdopen(file, "w+b");
+  if (stream == nullptr) close(file);
+  return stream;
 }
 
 // They always do here.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/in_background.h"
+#include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/json_number.h"
@@ -384,6 +385,7 @@ core::Result<JsonDocument> parse(std::string_view json_text, NumberRounding scor
 }  // namespace
 
 core::Result<JsonDocument> read_json_document(std::string_view json_text, NumberRounding scores) {
+  if (core::is_git_lfs_pointer(json_text)) return Status(StatusCode::kInvalidModel, std::string(core::kGitLfsPointer));
   if (json_text.size() < kBytesWorthAThread) {
     const TextCheck check = check_text(json_text);
     if (check.zero_byte) return has_zero_byte(*check.zero_byte);

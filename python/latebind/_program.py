@@ -40,11 +40,7 @@ def main() -> int:
     except LibraryError as error:
         print(f"latebind: {error}", file=sys.stderr)
         return 1
-    # It refuses variables that begin with LATEBIND_ and are no settings.
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("LATEBIND_PROGRAM", "LATEBIND_LIBRARY")
-    }
     arguments = [program, *sys.argv[1:]]
     if sys.platform == "win32":
-        return subprocess.run(arguments, check=False, env=environment).returncode
-    os.execve(program, arguments, environment)
+        return subprocess.run(arguments, check=False).returncode
+    os.execv(program, arguments)

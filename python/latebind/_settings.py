@@ -7,7 +7,9 @@ vendor's own properties.
 
 from __future__ import annotations
 
+import operator
 import os
+from contextlib import suppress
 from ctypes import byref
 from functools import cache
 from typing import Any
@@ -16,8 +18,8 @@ from . import _abi
 from ._library import check, library, path_text, sized, text_of
 from .errors import CallerError, CallerTypeError
 
-# What the runtime must know before it has any model: where vendors' libraries are.
-_OF_RUNTIME = ("openvino.", "onnxruntime.")
+# What the runtime must know before it has any model: where vendors' libraries are, and what native computes with.
+_OF_RUNTIME = ("openvino.", "onnxruntime.", "native.")
 
 
 @cache
@@ -42,10 +44,13 @@ def setting_text(value: Any, what: str) -> str:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) and abs(value) >> 63:
-        raise CallerError(f"{what} is too large")
-    if isinstance(value, (str, int)):
+    if isinstance(value, str):
         return str(value)
+    with suppress(TypeError):  # of what is no whole number
+        number = operator.index(value)  # NumPy's, too
+        if abs(number) >> 63:
+            raise CallerError(f"{what} is too large")
+        return str(number)
     if isinstance(value, os.PathLike):
         return os.fsdecode(path_text(value, what))
     if isinstance(value, (list, tuple)) and not any(isinstance(each, (list, tuple)) for each in value):

@@ -41,7 +41,10 @@ using std::chrono::steady_clock;
 namespace {
 
 using Acceptor = asio::basic_socket_acceptor<stream_protocol>;
-constexpr milliseconds kTick{100};
+// Times that pass are seen so often at most.
+constexpr milliseconds kRest{20};
+// After times that could not be looked at for want of memory.
+constexpr milliseconds kLookAgain{100};
 // After an accept that failed for want of descriptors or memory.
 constexpr milliseconds kAcceptPause{200};
 
@@ -64,7 +67,11 @@ asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
 }  // namespace
 
 struct HttpServer::State {
-  explicit State(const TransportOptions& options) : io(static_cast<int>(options.threads)) {}
+  explicit State(const TransportOptions& options)
+      : io(static_cast<int>(options.threads)),
+        alarm(io, kRest, [this](steady_clock::time_point now) { return see_to(now); }) {
+    shared.alarm = &alarm;
+  }
 
   // All of it on its own strand, once the threads run.
   struct Listener {
@@ -92,13 +99,14 @@ struct HttpServer::State {
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
-  void tick();
+  [[nodiscard]] steady_clock::time_point see_to(steady_clock::time_point now);
   static void run(asio::io_context& of);
   void post_to(asio::io_context& to, std::function<void()> work);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
 
   // Before what destroys sessions, which use all of it.
   HttpSession::Shared shared;
+  HttpServer::OnTime on_time;
   std::mutex mutex;
   std::condition_variable idle;
   // Guarded by mutex.
@@ -111,7 +119,7 @@ struct HttpServer::State {
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
   std::vector<std::string> addresses;
-  asio::steady_timer ticker{io};
+  Alarm alarm;
   std::vector<platform::Thread> threads;
   asio::io_context large;  // for what takes longer
   asio::executor_work_guard<asio::io_context::executor_type> large_work{large.get_executor()};
@@ -243,19 +251,16 @@ std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
   return all;
 }
 
-void HttpServer::State::tick() {
-  ticker.expires_after(kTick);
-  ticker.async_wait([this](const error_code& error) {
-    if (error) return;
-    const auto now = steady_clock::now();
-    try {
-      for (const auto& session : all_sessions())
-        session->check_time(now);
-    } catch (const std::bad_alloc&) {
-      // The next time, then.
-    }
-    tick();
-  });
+// What is due at `now`; when the next is.
+steady_clock::time_point HttpServer::State::see_to(steady_clock::time_point now) {
+  auto next = steady_clock::time_point::max();
+  try {
+    for (const auto& session : all_sessions())
+      next = std::min(next, session->check_time(now));
+  } catch (const std::bad_alloc&) {
+    next = now + kLookAgain;
+  }
+  return on_time ? std::min(next, on_time(now)) : next;
 }
 
 void HttpServer::State::run(asio::io_context& of) {
@@ -278,6 +283,7 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
   state->shared.screen = std::move(calls.screen);
   state->shared.is_probe = std::move(calls.is_probe);
   state->shared.refuse = std::move(calls.refuse);
+  state->on_time = std::move(calls.on_time);
   state->shared.held = std::make_shared<HeldBytes>(options.held_bytes_max);
   state->shared.pace = std::make_unique<RefusalPace>(options.refusing_processors);
   state->shared.on_end = [raw = state.get()](HttpSession* session) {
@@ -310,7 +316,6 @@ Status HttpServer::start() {
   state_->accepting = state_->listeners.size();
   for (const auto& listener : state_->listeners)
     asio::post(listener->strand, [state = state_.get(), raw = listener.get()] { state->accept(*raw); });
-  state_->tick();
   try {
     for (unsigned i = 0; i < state_->shared.options.threads; ++i) {
       state_->threads.emplace_back([state = state_.get()] {
@@ -349,11 +354,8 @@ void HttpServer::post_large(std::function<void()> work) {
   state_->post_to(state_->large, std::move(work));
 }
 
-void HttpServer::post_at(steady_clock::time_point when, std::function<void()> work) {
-  auto timer = std::make_shared<asio::steady_timer>(state_->io, when);
-  timer->async_wait([timer, work = std::move(work)](const error_code& error) {
-    if (!error) work();
-  });
+void HttpServer::wake_by(steady_clock::time_point time) {
+  state_->alarm.ring_by(time);
 }
 
 Status HttpServer::reload_tls() {
@@ -405,8 +407,8 @@ void HttpServer::stop() {
     const std::lock_guard lock(state_->mutex);
     state_->is_over = true;
   }
-  // What was posted and not run, so that nobody waits for it in vain. Timers go on for ever.
-  state_->ticker.cancel();
+  // What was posted and not run, so that nobody waits for it in vain.
+  state_->alarm.stop();
   for (asio::io_context* context : {&state_->io, &state_->large}) {
     context->restart();
     context->poll();

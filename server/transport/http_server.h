@@ -66,11 +66,15 @@ class HttpServer {
   using IsProbe = std::function<bool(const HttpRequest& head)>;
   // The answer to what cannot be handled as a request: HTTP's own errors. `head` is null where there is none.
   using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
+  // Does what is due at `now`, and gives the time of what is due next; max(): nothing is. Called once the first time
+  // that wake_by() was given has come, sometimes before, never twice at once. Must not throw.
+  using OnTime = std::function<std::chrono::steady_clock::time_point(std::chrono::steady_clock::time_point now)>;
   struct Calls {
     Handler handler{};
     Screen screen{};
     IsProbe is_probe{};
     Refuse refuse{};
+    OnTime on_time{};  // may be none
   };
 
   // Binds; accepts nothing yet. The error of the first address that cannot be had.
@@ -89,8 +93,9 @@ class HttpServer {
   void post(std::function<void()> work);
   // On threads for what takes longer than the others may wait; at once and here, after stop().
   void post_large(std::function<void()> work);
-  // Runs it on one of the server's threads once the time has come, unless the server is stopped before.
-  void post_at(std::chrono::steady_clock::time_point when, std::function<void()> work);
+  // Calls::on_time is called by then, unless the server is stopped before; a moment later where it has just been
+  // called. It must know what is due before this is called.
+  void wake_by(std::chrono::steady_clock::time_point time);
 
   // For connections that begin from now on.
   [[nodiscard]] core::Status reload_tls();

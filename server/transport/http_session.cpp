@@ -126,8 +126,13 @@ HttpSession::~HttpSession() {
 
 void HttpSession::enter(Phase phase, milliseconds time) {
   phase_ = phase;
-  deadline_.store(time.count() == 0 ? 0 : (steady_clock::now() + time).time_since_epoch().count(),
-                  std::memory_order_relaxed);
+  if (time.count() == 0) {
+    deadline_.store(0, std::memory_order_relaxed);
+    return;
+  }
+  const auto deadline = steady_clock::now() + time;
+  deadline_.store(deadline.time_since_epoch().count());  // in one order with what the alarm does
+  if (shared_.alarm != nullptr) shared_.alarm->ring_by(deadline);
 }
 
 void HttpSession::start() {
@@ -170,9 +175,10 @@ bool HttpSession::is_at_work() const {
   return phase == Phase::kHead || phase == Phase::kBody || phase == Phase::kAnswering || phase == Phase::kWriting;
 }
 
-void HttpSession::check_time(steady_clock::time_point now) {
-  const auto deadline = deadline_.load(std::memory_order_relaxed);
-  if (deadline == 0 || now.time_since_epoch().count() < deadline) return;
+steady_clock::time_point HttpSession::check_time(steady_clock::time_point now) {
+  const auto deadline = deadline_.load();
+  if (deadline == 0) return steady_clock::time_point::max();
+  if (now.time_since_epoch().count() < deadline) return steady_clock::time_point(steady_clock::duration(deadline));
   asio::dispatch(stream_->executor(), [self = shared_from_this(), deadline] {
     if (self->deadline_.load(std::memory_order_relaxed) != deadline) return;
     if (self->phase_ == Phase::kAnswering) return self->probe();
@@ -186,6 +192,7 @@ void HttpSession::check_time(steady_clock::time_point now) {
       self->close();
     }
   });
+  return steady_clock::time_point::max();
 }
 
 void HttpSession::wait_for_request() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/held_bytes.h"
+#include "server/transport/alarm.h"
 #include "server/transport/http_server.h"
 #include "server/transport/refusal_pace.h"
 #include "server/transport/stream.h"
@@ -32,6 +33,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     std::atomic<bool> is_ending{false};   // answers close their connection
     std::shared_ptr<HeldBytes> held{};    // of bodies and answers
     std::unique_ptr<RefusalPace> pace{};  // null: nobody waits
+    Alarm* alarm = nullptr;               // calls check_time(); null: whoever made the session does
     // The session is over.
     std::function<void(HttpSession*)> on_end{};
   };
@@ -52,8 +54,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void abort();
   // Whether a request has begun whose answer is not written yet. Any thread.
   [[nodiscard]] bool is_at_work() const;
-  // Ends when its time is up: to be called now and then. Any thread.
-  void check_time(std::chrono::steady_clock::time_point now);
+  // Ends when its time is up. Gives the time at which to call it again; max(): not before the alarm is told so. Any
+  // thread.
+  std::chrono::steady_clock::time_point check_time(std::chrono::steady_clock::time_point now);
 
  private:
   enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kPausing, kLingering, kClosed };

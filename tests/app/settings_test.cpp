@@ -102,6 +102,8 @@ TEST(SettingsTest, UnknownVariablesOfOurPrefixAreRefused) {
   EXPECT_THAT(settings.apply_environment({{"LATEBIND_DEVISE", "npu"}}, false).to_string(),
               HasSubstr("did you mean LATEBIND_DEVICE?"));
   EXPECT_TRUE(settings.apply_environment({{"LATEBIND_FAKE_SCRIPT", "x"}, {"LATEBIND_DEVICE", ""}}, false).ok());
+  // Of the Python package.
+  EXPECT_TRUE(settings.apply_environment({{"LATEBIND_LIBRARY", "/x"}, {"LATEBIND_PROGRAM", "/x"}}, false).ok());
 }
 
 TEST(SettingsTest, LimitsOfBytesAreAboveNothing) {

@@ -1,9 +1,11 @@
 """Endless input: bounded memory, and progress for whoever watches."""
 
+import io
 import os
 import pty
 import re
 import subprocess
+from pathlib import Path
 
 import numpy
 from support import PROGRAM, TINY, good, run_measured
@@ -78,3 +80,22 @@ def test_no_progress_when_nobody_watches(tmp_path):
     assert "\r" not in good("embed", "--model", TINY, file).stderr
     assert on_a_terminal(["embed", "--quiet", "--model", TINY, file]) == ""
     assert "\r\x1b" not in on_a_terminal(["embed", "--model", TINY, file], {"TERM": "dumb"}).replace("\r\n", "")
+
+
+def test_an_array_for_a_pipe_is_kept_where_tmpdir_says(tmp_path):
+    texts, room = tmp_path / "texts", tmp_path / "room"
+    os.mkfifo(texts)
+    room.mkdir()
+    arguments = [str(PROGRAM), "embed", "-q", "--model", str(TINY), "--device", "native:CPU", "--output-format", "npy",
+                 str(texts)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(room)})
+    with open(texts, "w", encoding="utf-8") as writer:
+        files = [os.readlink(file) for file in Path(f"/proc/{process.pid}/fd").iterdir()]
+        writer.write("a\nb\n")
+    array = numpy.load(io.BytesIO(process.communicate(timeout=60)[0]))
+    assert process.returncode == 0 and len(array) == 2
+    assert any(file.startswith(f"{room}/") for file in files), files
+    assert list(room.iterdir()) == []
+    # A place that is not there is none to keep to.
+    elsewhere = good(*arguments[1:-1], "-", input=b"a\n", binary=True, env={"TMPDIR": "/nonexistent"}).stdout
+    assert len(numpy.load(io.BytesIO(elsewhere))) == 1

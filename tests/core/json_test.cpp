@@ -51,6 +51,13 @@ TEST(JsonTextTest, AZeroByteIsNotTheEnd) {
   }
 }
 
+TEST(JsonTextTest, SaysWhatGitLfsHasNotLoaded) {
+  const auto found = parse_json("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.json");
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.status().to_string().find("a.json: a pointer to the file"), std::string::npos)
+      << found.status().to_string();
+}
+
 TEST(JsonTextTest, SaysWhereATextIsNoJsonAndWhatItFound) {
   const auto message = [](std::string_view text) { return std::string(parse_json(text, "file").status().message()); };
   EXPECT_EQ(message(""),

@@ -97,6 +97,11 @@ TEST(SafetensorsTest, RefusesHeadersThatAreTooLong) {
   expect_invalid(read_safetensors(file), "at most");
 }
 
+TEST(SafetensorsTest, SaysWhatGitLfsHasNotLoaded) {
+  expect_invalid(read_safetensors("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 90868376\n"),
+                 "git lfs pull");
+}
+
 TEST(SafetensorsTest, RefusesWhatIsNoHeader) {
   expect_invalid(read_safetensors("[]", 0), "no JSON object");
   expect_invalid(read_safetensors("{", 0), "not JSON");

@@ -564,6 +564,23 @@ def test_settings_reach_the_engine():
         assert [step.taken for step in found.steps] == [False] * (len(found.steps) - 1) + [True]
 
 
+def test_what_native_computes_with_is_a_setting_of_an_embedder(tiny):
+    with latebind.Embedder(TINY, device="native:CPU", native_isa="portable") as embedder:
+        numpy.testing.assert_allclose(embedder.encode(["a", "b c"]), tiny.encode(["a", "b c"]), atol=1e-5)
+    with pytest.raises(latebind.MachineError, match=r"native\.isa is '?neon_i8mm"):
+        latebind.Embedder(TINY, device="native:CPU", native_isa="neon_i8mm")
+
+
+def test_numbers_of_numpy_are_settings():
+    with latebind.Embedder(
+        TINY, device="native:CPU", threads=numpy.int32(1), static_lengths=[numpy.int64(8)]
+    ) as embedder:
+        assert embedder.attestation.threads == 1
+    for given in (numpy.bool_(True), numpy.float32(1), 1.0, numpy.ones(2, numpy.int32)):
+        with pytest.raises(latebind.CallerTypeError, match="threads is "):
+            latebind.Embedder(TINY, threads=given)
+
+
 def test_representations_are_one_line(tiny):
     assert repr(tiny).startswith(f"<Embedder '{TINY}', ") and f"{tiny.attestation.backend}:CPU, f32" in repr(tiny)
     with latebind.Embedder(TINY) as embedder:

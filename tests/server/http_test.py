@@ -14,6 +14,7 @@ import subprocess
 import termios
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from daemon import LIMIT, MODEL, PROGRAM, SOURCE, TINY, Daemon, fake_openvino, read_answers, read_to_end, run_serve, wait_for
@@ -413,6 +414,31 @@ def test_a_request_has_no_more_time_than_the_daemon_gives(tmp_path):
         assert read_answers(busy.first, 1)[0].status == 504
         assert busy.daemon.embed(["b"], model="f32", headers={"x-request-timeout-ms": "60000"}).status == 504
         busy.go_on()
+
+
+def times_woken(daemon):
+    """How often its threads have waited for something so far."""
+    tasks = Path(f"/proc/{daemon.process.pid}/task")
+    return sum(int(line.split()[1]) for task in tasks.iterdir() for line in (task / "status").read_text().splitlines()
+               if line.startswith("voluntary_ctxt_switches"))
+
+
+def test_a_daemon_with_nothing_to_do_sleeps():
+    with Daemon() as daemon, daemon.connect() as connection:
+        connection.sendall(post(texts("a")))
+        assert read_answers(connection, 1)[0].status == 200
+        # So that a time has passed for which it had to wake.
+        assert daemon.embed(["a"], headers={"x-request-timeout-ms": "20"}).status in (200, 504)
+
+        def sleeps():
+            before = times_woken(daemon)
+            time.sleep(1)
+            return times_woken(daemon) - before < 10
+
+        # Not at once: what came before the first request may still be ending.
+        assert sleeps() or sleeps() or sleeps()
+        connection.sendall(post(texts("a")))
+        assert read_answers(connection, 1)[0].status == 200
 
 
 def test_overload_is_told_at_once(tmp_path):

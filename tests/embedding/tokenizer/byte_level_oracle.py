@@ -129,7 +129,7 @@ def compare_one(driver, name, tokenizer, texts, early=False, offsets=True, quiet
             wrong = oracle.compare_encoded(driver, name, reference, file, texts, quiet)
         else:
             wrong = oracle.report(name, texts, oracle.run_driver(driver, ["ids", file], texts),
-                                  oracle.ids_of(reference, texts), quiet)
+                                  oracle.ids_of(reference.encode_batch(texts)), quiet)
         wrong += oracle.compare_tokens(driver, file, quiet=True)
         if reference.decoder is not None or not quiet:
             some = [e.ids for e in reference.encode_batch(texts[-1000:])]

@@ -2,7 +2,7 @@
 //
 //   tokenizer_driver ids TOKENIZER.json [MAX_TOKENS]   JSON strings in, one a line; ids out, one line a text
 //   tokenizer_driver ends TOKENIZER.json MAX_TOKENS    the same, of texts that are cut at their beginning
-//   tokenizer_driver offsets TOKENIZER.json [MAX_TOKENS [beginning]]   the same; id:begin:end of each token, in
+//   tokenizer_driver offsets TOKENIZER.json [MAX_TOKENS [beginning]]   the same; [ids] [(begin, end)] of the tokens, in
 //                                                      characters of the text, which is cut at its end or its beginning
 //   tokenizer_driver decode TOKENIZER.json 0|1         JSON arrays of ids in; texts out, as JSON strings, 1: without
 //                                                      special tokens
@@ -24,6 +24,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/json.h"
@@ -78,7 +79,8 @@ int print_ends(const char* file, std::size_t max_tokens) {
   return 0;
 }
 
-// Offsets in characters, as the reference's Python has them.
+// Offsets in characters, as the reference's Python has them, and written as Python writes them: that is the fastest
+// there.
 int print_offsets(const char* file, std::size_t max_tokens, Tokenizer::Cut cut) {
   auto tokenizer = Tokenizer::from_file(file);
   if (!tokenizer.ok()) return fail(tokenizer.status().to_string());
@@ -97,12 +99,11 @@ int print_offsets(const char* file, std::size_t max_tokens, Tokenizer::Cut cut) 
     offsets.clear();
     const auto status = tokenizer->encode_with_offsets(text, max_tokens, cut, ids, offsets);
     if (!status.ok()) return fail(status.to_string());
-    std::string out;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      fmt::format_to(std::back_inserter(out), "{}{}:{}:{}", i == 0 ? "" : " ", ids[i],
-                     characters.at(offsets.at(i).begin), characters.at(offsets.at(i).end));
-    }
-    std::cout << out << '\n';
+    std::vector<std::pair<std::size_t, std::size_t>> of_characters;
+    of_characters.reserve(offsets.size());
+    for (const auto& token : offsets)
+      of_characters.emplace_back(characters.at(token.begin), characters.at(token.end));
+    std::cout << fmt::format("{} {}\n", ids, of_characters);
   }
   return 0;
 }

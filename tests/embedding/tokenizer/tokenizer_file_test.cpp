@@ -205,6 +205,11 @@ TEST(TokenizerFileTest, ALongFileIsReadAndRefusedAsAShortOne) {
   expect_refused(with('"'), StatusCode::kInvalidModel, "not valid JSON at byte ");
 }
 
+TEST(TokenizerFileTest, SaysWhatGitLfsHasNotLoaded) {
+  expect_refused("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", StatusCode::kInvalidModel,
+                 "a pointer to the file");
+}
+
 TEST(TokenizerFileTest, RefusesHostileJson) {
   // NOLINTNEXTLINE(bugprone-string-constructor): as large as it looks
   expect_refused(std::string(10'000'000, '['), StatusCode::kUnsupported, "nested more than 64 deep");

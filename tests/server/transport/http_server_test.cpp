@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
@@ -53,7 +54,8 @@ HttpResponse refused(const Refusal& refusal, unsigned status, const HttpRequest*
 }
 
 core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& addresses,
-                                               HttpServer::Handler handler = hello, TransportOptions options = {}) {
+                                               HttpServer::Handler handler = hello, TransportOptions options = {},
+                                               HttpServer::OnTime on_time = {}) {
   for (const std::string& address : addresses)
     options.listen.push_back(*ListenAddress::parse(address));
   const auto screen = [](const HttpRequest& head) -> std::optional<HttpResponse> {
@@ -64,8 +66,11 @@ core::Result<std::unique_ptr<HttpServer>> open(const std::vector<std::string>& a
     return response;
   };
   const auto is_probe = [](const HttpRequest& head) { return head.path == "/live"; };
-  return HttpServer::open(options,
-                          {.handler = std::move(handler), .screen = screen, .is_probe = is_probe, .refuse = refused});
+  return HttpServer::open(options, {.handler = std::move(handler),
+                                    .screen = screen,
+                                    .is_probe = is_probe,
+                                    .refuse = refused,
+                                    .on_time = std::move(on_time)});
 }
 
 // Of which all bodies and answers together may be held.
@@ -208,6 +213,27 @@ TEST(HttpServerTest, AKeptConnectionEndsWhenItIsIdle) {
 }
 
 // However many connections there are, what they hold together has a limit.
+TEST(HttpServerTest, SleepsUntilSomethingIsDue) {
+  std::promise<void> is_late;
+  std::atomic<unsigned> calls = 0;
+  const auto due = steady_clock::now() + std::chrono::milliseconds(300);
+  const auto server = open({"127.0.0.1:0"}, hello, {}, [&](steady_clock::time_point now) {
+    ++calls;
+    if (now < due) return due;
+    is_late.set_value();
+    return steady_clock::time_point::max();
+  });
+  ASSERT_TRUE(server.ok() && (*server)->start().ok());
+  // With a connection that waits for its next request; its time is another one.
+  Client client(**server);
+  client.send(kAsk);
+  client.answer();
+  (*server)->wake_by(steady_clock::now());
+  is_late.get_future().wait();
+  EXPECT_GE(steady_clock::now(), due);
+  EXPECT_EQ(calls, 2U);
+}
+
 TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
   const auto server = open_holding(200'000);
   ASSERT_TRUE((*server)->start().ok());

@@ -1,0 +1,57 @@
+#include "server/deadlines.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace latebind::server {
+
+void Deadlines::add(const ExchangePtr& exchange, Clock::time_point time, const Protocol& protocol) {
+  const std::lock_guard lock(mutex_);
+  open_.insert_or_assign(exchange.get(), Deadline{.time = time, .exchange = exchange, .protocol = &protocol});
+}
+
+void Deadlines::forget(const Exchange& exchange) noexcept {
+  const std::lock_guard lock(mutex_);
+  open_.erase(&exchange);
+}
+
+Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
+  std::vector<Deadline> late;
+  auto next = Clock::time_point::max();
+  {
+    const std::lock_guard lock(mutex_);
+    late.reserve(open_.size());  // all of the memory first, so that none is lost for want of it
+    for (auto one = open_.begin(); one != open_.end();) {
+      Deadline& deadline = one->second;
+      if (now < deadline.time) {
+        next = std::min(next, deadline.time);
+        ++one;
+      } else {
+        late.push_back(std::move(deadline));
+        one = open_.erase(one);
+      }
+    }
+  }
+  // Not under the lock: an exchange that is held here alone by now is answered by its end, which calls forget().
+  for (const Deadline& one : late) {
+    const auto exchange = one.exchange.lock();
+    if (exchange == nullptr || exchange->is_answered()) continue;
+    try {
+      refuse(*exchange, *one.protocol,
+             {.kind = RefusalKind::kTimeout, .message = "the request's time was up before its answer", .param = {}});
+    } catch (const std::bad_alloc&) {
+      // It ends all the same, by what is asked for here.
+    }
+    exchange->gone().request();
+  }
+  return next;
+}
+
+std::size_t Deadlines::size() const {
+  const std::lock_guard lock(mutex_);
+  return open_.size();
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,60 @@
+#include "server/transport/alarm.h"
+
+#include <algorithm>
+#include <boost/asio/strand.hpp>
+#include <exception>
+#include <utility>
+
+namespace latebind::server {
+namespace {
+
+constexpr Alarm::Clock::rep kNever = Alarm::Clock::time_point::max().time_since_epoch().count();
+
+}  // namespace
+
+Alarm::Alarm(boost::asio::io_context& io, Clock::duration rest, Ring ring)
+    : rest_(rest), ring_(std::move(ring)), timer_(boost::asio::make_strand(io)) {}
+
+// Either this sees that nothing is waited for any more, or ring() sees what the caller has written down: both write
+// first and look then, in the one order that such atomics have.
+void Alarm::ring_by(Clock::time_point time) noexcept {
+  if (time.time_since_epoch().count() >= next_.load()) return;
+  const std::lock_guard lock(mutex_);
+  wait(std::max(time, not_before_));
+}
+
+void Alarm::wait(Clock::time_point time) noexcept {
+  if (is_stopped_ || time.time_since_epoch().count() >= next_.load()) return;
+  try {
+    timer_.expires_at(time);
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) ring();
+    });
+    next_.store(time.time_since_epoch().count());
+  } catch (const std::exception&) {
+    next_.store(kNever);  // what was waited for is not any more
+  }
+}
+
+void Alarm::ring() {
+  const auto now = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopped_) return;
+    next_.store(kNever);
+    not_before_ = now + rest_;
+  }
+  ring_by(ring_(now));
+}
+
+void Alarm::stop() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+  try {
+    timer_.cancel();
+  } catch (const std::exception&) {
+    // Then it comes, and finds that it is stopped.
+  }
+}
+
+}  // namespace latebind::server
