@@ -507,6 +507,11 @@ LATEBIND_INLINE Vector power_of_two(Vector x) {
   return hn::BitCast(kTag, hn::Add(hn::BitCast(IntTag(), power), exponent));
 }
 
+// Of a key's weight beside that of the heaviest. What is below this is as good as 0, and far enough from the least
+// normal number that no product with a value is below that: with subnormal numbers Intel's processors are ten times as
+// slow.
+constexpr float kLeastWeightLog2 = -96.0F;
+
 // exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum: no number where one of them is none or not
 // finite, which maxima do not tell.
 LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
@@ -523,8 +528,7 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   constexpr float kLog2OfE = 1.4426950408889634F;
   const Vector factor = hn::Set(kTag, scale * kLog2OfE);
   const Vector shift = hn::Neg(hn::Mul(hn::MaxOfLanes(kTag, top), factor));
-  // What is below this is as good as 0.
-  const Vector lowest = hn::Set(kTag, -126.0F);
+  const Vector lowest = hn::Set(kTag, kLeastWeightLog2);
   const auto power_of = [&](Vector x) LATEBIND_INLINE_LAMBDA {
     return power_of_two(hn::Max(hn::MulAdd(x, factor, shift), lowest));
   };
