@@ -442,9 +442,10 @@ void HttpSession::take_head() {
   request.path = std::move(target.path);
   request.segments = std::move(target.segments);
   request.query = std::move(target.query);
-  for (const auto& field : head)
+  for (const auto& field : head) {
     request.headers.emplace_back(core::ascii_lowered(view_of(field.name_string())),
                                  std::string(view_of(field.value())));
+  }
   request.arrived = first_byte_;
   request.arrived_at = first_byte_at_;
   parser_->keeps_alive = head.keep_alive();
