@@ -120,16 +120,15 @@ Status Safetensors::read_header() {
   const core::PartReader file(part_);
   std::array<std::byte, kLengthBytes> length{};
   if (!file.read(0, length)) return file.why_not();
-  std::array<std::byte, 48> begin{};
-  if (bytes().size() >= begin.size()) {
-    if (!file.read(0, begin)) return file.why_not();
-    if (core::is_git_lfs_pointer({reinterpret_cast<const char*>(begin.data()), begin.size()}))
-      return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name_, core::kGitLfsPointer));
-  }
   std::uint64_t header_bytes = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
     header_bytes = header_bytes << 8U | std::to_integer<unsigned>(length[i]);
   if (header_bytes > kHeaderBytesMax) {
+    // What a line of text begins with is such a length.
+    std::string begin(std::min(bytes().size(), core::kGitLfsPointerBegin), '\0');
+    if (!file.read(0, std::as_writable_bytes(std::span(begin)))) return file.why_not();
+    if (core::is_git_lfs_pointer(begin))
+      return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name_, core::kGitLfsPointer));
     return invalid(fmt::format("a header of {} bytes, at most {} are read", header_bytes, kHeaderBytesMax));
   }
   if (header_bytes > bytes().size() - kLengthBytes) {

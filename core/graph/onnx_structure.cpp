@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/graph/protobuf.h"
+#include "core/text/git_lfs.h"
 
 namespace latebind::graph {
 namespace {
@@ -89,6 +91,8 @@ Status check_onnx_structure(std::span<const std::byte> bytes) {
   while (const auto field = fields.next())
     has_graph = has_graph || (field->number == kGraphField && field->kind == ProtobufKind::kBytes);
   if (fields.damaged()) {
+    if (core::is_git_lfs_pointer({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+      return Status(StatusCode::kInvalidModel, std::string(core::kGitLfsPointer));
     return Status(StatusCode::kInvalidModel, fmt::format("damaged ONNX model, at byte {}: {}; get the file again",
                                                          fields.offset(), fields.what_is_wrong()));
   }

@@ -11,6 +11,7 @@
 
 #include "core/json_text.h"
 #include "core/text/base64.h"
+#include "core/text/git_lfs.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/vocabulary_files/default_tokens.h"
@@ -115,6 +116,11 @@ class DocumentMaker {
 
   Result<JsonDocument> make() {
     LB_RETURN_IF_ERROR(check_config(config_));
+    for (const auto& [name, text] :
+         {std::pair(class_.vocabulary_file, files_.vocabulary), std::pair(class_.merges_file, files_.merges)}) {
+      if (core::is_git_lfs_pointer(text))
+        return in(name, {StatusCode::kInvalidModel, std::string(core::kGitLfsPointer)});
+    }
     for (const DefaultToken& token : default_tokens(kind_))
       tokens_.set(token.role, {.content = std::string(token.content)});
     LB_RETURN_IF_ERROR(tokens_.read(config_, files_.special_tokens_map, files_.added_tokens));

@@ -45,6 +45,11 @@ TEST(OnnxStructureTest, RefusesWhatIsNoMessage) {
   EXPECT_THAT(check("\x3A\x00\x0B"s).to_string(), HasSubstr("at byte 2: no field begins here"));
 }
 
+TEST(OnnxStructureTest, SaysWhatGitLfsHasNotLoaded) {
+  EXPECT_THAT(check("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n").to_string(),
+              HasSubstr("a pointer to the file"));
+}
+
 // A model with one tensor, whose field 13 (external data) has this tag.
 std::string with_external(const std::string& tag) {
   const std::string entry = "\x0A\x08location\x12\x05w.bin"s;

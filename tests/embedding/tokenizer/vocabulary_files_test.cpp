@@ -217,6 +217,18 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
   expect(roberta, StatusCode::kUnsupported, {"'add_prefix_space' is null"});
 }
 
+TEST_F(RefusedFolderTest, SaysWhatGitLfsHasNotLoaded) {
+  for (const auto& [name, file] :
+       {std::pair("bert", "vocab.txt"), std::pair("roberta", "vocab.json"), std::pair("roberta", "merges.txt"),
+        std::pair("xlm_roberta", "sentencepiece.bpe.model")}) {
+    SCOPED_TRACE(file);
+    Folder pointer = folder(name);
+    ASSERT_TRUE(pointer.contents.contains(file));
+    pointer.contents[file] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
+    expect(pointer, StatusCode::kInvalidModel, {std::string(file) + ": a pointer to the file"});
+  }
+}
+
 TEST_F(RefusedFolderTest, AModelOfSentencePieceThatWasCutIsRefusedOrWhole) {
   for (const char* name : {"xlm_roberta", "albert", "camembert_as_saved"}) {
     Folder folder = RefusedFolderTest::folder(name);
