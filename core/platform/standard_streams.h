@@ -38,9 +38,9 @@ void let_writes_fail();
 // in the thread of the write.
 [[nodiscard]] bool is_closed_pipe(int error_number);
 
-// A new file for reading and writing that no other process sees and that disappears when it is closed: in the folder
-// that TMPDIR names, else in /tmp; on Windows where the system has such files. Null when there is no place for one;
-// errno says why.
+// A new file for reading and writing that no other process sees and that disappears when it is closed: in the system's
+// place for temporary files, as TemporaryFolder has it (TMPDIR), or in /tmp where that does not work; on Windows where
+// the C library has such files. Null when there is no place for one; errno says why.
 [[nodiscard]] std::FILE* temporary_stream();
 
 // From now on, the standard input and output carry bytes as they are, without translation of line ends on Windows, and

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/platform/files/temporary_folder_os.h"
 #include "core/platform/standard_streams.h"
 
 namespace latebind::platform {
@@ -56,8 +57,8 @@ bool is_closed_pipe(int error_number) {
 
 // std::tmpfile() does not ask where the user has room for such files.
 std::FILE* temporary_stream() {
-  const char* const given = std::getenv("TMPDIR");
-  const std::string folder = given != nullptr && *given != '\0' ? given : P_tmpdir;
+  const auto place = temporary_place();
+  const std::string folder = place.ok() ? place->string() : "/tmp";
   int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) {
     // File systems that know none without a name.
