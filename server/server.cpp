@@ -35,8 +35,6 @@ namespace {
 
 constexpr std::size_t kRequestIdMax = 128;
 constexpr unsigned kLogLinesPerSecond = 200;
-// After deadlines that could not be looked at for want of memory.
-constexpr milliseconds kLookAgain{100};
 constexpr milliseconds kLastWait{5000};
 // Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
@@ -97,7 +95,6 @@ struct Server::State {
   [[nodiscard]] std::optional<HttpResponse> screen(const HttpRequest& head);
   void preflight(const ExchangePtr& exchange, const Router::Match& match) const;
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
-  [[nodiscard]] steady_clock::time_point end_late(steady_clock::time_point now);
 
   ServerOptions options;
   Access access;
@@ -286,14 +283,6 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
   });
 }
 
-steady_clock::time_point Server::State::end_late(steady_clock::time_point now) {
-  try {
-    return deadlines.end_late(now);
-  } catch (const std::bad_alloc&) {
-    return now + kLookAgain;
-  }
-}
-
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Status Server::check(const app::Settings& settings) {
@@ -361,7 +350,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   calls.refuse = [raw](const Refusal& refusal, unsigned status, const HttpRequest* head) {
     return raw->refuse_early(refusal, status, head);
   };
-  calls.on_time = [raw](steady_clock::time_point now) { return raw->end_late(now); };
+  calls.on_time = [raw](steady_clock::time_point now) { return raw->deadlines.end_late(now); };
   LB_ASSIGN_OR_RETURN(state->http, HttpServer::open(transport, std::move(calls)));
   ServerFacts facts;
   facts.addresses = state->http->addresses();

@@ -253,14 +253,14 @@ std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
 
 // What is due at `now`; when the next is.
 steady_clock::time_point HttpServer::State::see_to(steady_clock::time_point now) {
-  auto next = steady_clock::time_point::max();
   try {
+    auto next = on_time ? on_time(now) : steady_clock::time_point::max();
     for (const auto& session : all_sessions())
       next = std::min(next, session->check_time(now));
+    return next;
   } catch (const std::bad_alloc&) {
-    next = now + kLookAgain;
+    return now + kLookAgain;
   }
-  return on_time ? std::min(next, on_time(now)) : next;
 }
 
 void HttpServer::State::run(asio::io_context& of) {

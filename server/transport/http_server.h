@@ -67,7 +67,8 @@ class HttpServer {
   // The answer to what cannot be handled as a request: HTTP's own errors. `head` is null where there is none.
   using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
   // Does what is due at `now`, and gives the time of what is due next; max(): nothing is. Called once the first time
-  // that wake_by() was given has come, sometimes before, never twice at once. Must not throw.
+  // that wake_by() was given has come, sometimes before, never twice at once. Where it throws std::bad_alloc, it is
+  // called again a moment later; it must not throw anything else.
   using OnTime = std::function<std::chrono::steady_clock::time_point(std::chrono::steady_clock::time_point now)>;
   struct Calls {
     Handler handler{};

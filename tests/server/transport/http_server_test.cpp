@@ -212,7 +212,6 @@ TEST(HttpServerTest, AKeptConnectionEndsWhenItIsIdle) {
   EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 200 "));
 }
 
-// However many connections there are, what they hold together has a limit.
 TEST(HttpServerTest, SleepsUntilSomethingIsDue) {
   std::promise<void> is_late;
   std::atomic<unsigned> calls = 0;
@@ -234,6 +233,7 @@ TEST(HttpServerTest, SleepsUntilSomethingIsDue) {
   EXPECT_EQ(calls, 2U);
 }
 
+// However many connections there are, what they hold together has a limit.
 TEST(HttpServerTest, LargeBodiesBeyondWhatMayBeHeldAreTurnedAway) {
   const auto server = open_holding(200'000);
   ASSERT_TRUE((*server)->start().ok());
