@@ -336,20 +336,10 @@ TEST_P(GraphsTest, AttentionEndsWhereItIsTold) {
   std::vector<float> out(kTokens * kWidth, kUntouched);
   Buffer scratch(product.attention_scratch(kTokens, kWidth));
   int asked = 0;
-  product.attend({.query = rows.data(),
-                  .key = rows.data(),
-                  .value = rows.data(),
-                  .out = out.data(),
-                  .query_stride = kWidth,
-                  .key_stride = kWidth,
-                  .value_stride = kWidth,
-                  .out_stride = kWidth,
-                  .tokens = kTokens,
-                  .keys = kTokens,
-                  .width = kWidth,
-                  .is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; },
-                  .context = &asked},
-                 scratch.data());
+  AttentionHead head = testing::head_of(rows.data(), rows.data(), rows.data(), out.data(), kTokens, kWidth);
+  head.is_over = [](void* context) { return ++*static_cast<int*>(context) == 3; };
+  head.context = &asked;
+  product.attend(head, scratch.data());
   EXPECT_EQ(asked, 3);
   const auto untouched = std::ranges::find(out, kUntouched);
   EXPECT_NE(untouched, out.begin());

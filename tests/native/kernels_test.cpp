@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/native/memory/buffer.h"
+#include "support.h"
 #include "tests/core/graph/evaluator.h"
 
 namespace latebind::native {
@@ -80,17 +81,7 @@ TEST(KernelsTest, AttentionWeighsKeysByThePowersOfTheirScores) {
       value.assign(value.size(), 0.0F);
       value[t * kWidth] = 1e5F;
       std::vector<float> out(kTokens * kWidth);
-      product.attend({.query = query.data(),
-                      .key = key.data(),
-                      .value = value.data(),
-                      .out = out.data(),
-                      .query_stride = kWidth,
-                      .key_stride = kWidth,
-                      .value_stride = kWidth,
-                      .out_stride = kWidth,
-                      .tokens = kTokens,
-                      .keys = kTokens,
-                      .width = kWidth},
+      product.attend(testing::head_of(query.data(), key.data(), value.data(), out.data(), kTokens, kWidth),
                      scratch.data());
       // A score so far below is known to some 2⁻²⁴ of itself alone.
       EXPECT_NEAR(out[0] / 1e5F / weight, 1.0, 5e-7 + 3e-7 * static_cast<double>(t));
@@ -113,21 +104,11 @@ TEST(KernelsTest, KeysOfNoWeightMakeNoSubnormalNumbers) {
     SCOPED_TRACE(kernels->name);
     Buffer scratch(kernels->f32.attention_scratch(kTokens, kWidth));
     std::vector<float> out(kTokens * kWidth);
+    AttentionHead head = testing::head_of(vectors.data(), vectors.data(), value.data(), out.data(), kTokens, kWidth);
+    head.distance_bias = bias.data();
+    head.farthest = kTokens - 1;
     std::feclearexcept(FE_ALL_EXCEPT);
-    kernels->f32.attend({.query = vectors.data(),
-                         .key = vectors.data(),
-                         .value = value.data(),
-                         .out = out.data(),
-                         .query_stride = kWidth,
-                         .key_stride = kWidth,
-                         .value_stride = kWidth,
-                         .out_stride = kWidth,
-                         .tokens = kTokens,
-                         .keys = kTokens,
-                         .width = kWidth,
-                         .distance_bias = bias.data(),
-                         .farthest = kTokens - 1},
-                        scratch.data());
+    kernels->f32.attend(head, scratch.data());
     EXPECT_EQ(std::fetestexcept(FE_UNDERFLOW), 0);
     for (const float number : out)
       EXPECT_NEAR(number, 0.7, 1e-6);

@@ -47,6 +47,22 @@ inline std::vector<std::string> runnable_sets() {
   return names;
 }
 
+// Attention of one head to all of a text, whose vectors lie one behind the other; the rest is to be set.
+inline AttentionHead head_of(const float* query, const float* key, const float* value, float* out, std::size_t tokens,
+                             std::size_t width) {
+  return {.query = query,
+          .key = key,
+          .value = value,
+          .out = out,
+          .query_stride = width,
+          .key_stride = width,
+          .value_stride = width,
+          .out_stride = width,
+          .tokens = tokens,
+          .keys = tokens,
+          .width = width};
+}
+
 // What a set of kernels multiplies in.
 struct Arithmetic {
   std::string isa;
