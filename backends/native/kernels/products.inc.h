@@ -508,8 +508,8 @@ LATEBIND_INLINE Vector power_of_two(Vector x) {
 }
 
 // Of a key's weight beside that of the heaviest. What is below this is as good as 0, and far enough from the least
-// normal number that no product with a value is below that: with subnormal numbers Intel's processors are ten times as
-// slow.
+// normal number that no product with a value is below that: with subnormal numbers an Intel Xeon took ten times as
+// long.
 constexpr float kLeastWeightLog2 = -96.0F;
 
 // exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum: no number where one of them is none or not
