@@ -213,6 +213,7 @@ lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_back
     value.reason = entry.reason.c_str();
     value.runtime_version = entry.report.runtime_version.c_str();
     value.install_hint = entry.report.diagnosis.install_hint.c_str();
+    value.known_errors = entry.report.known_errors.c_str();
     return api::write_struct(value, backend, "lb_backend");
   });
 }

@@ -153,6 +153,11 @@ class Backend {
     return Status(StatusCode::kIncompatibleBlob, std::string(name()) + " makes no blobs, so that none is of it");
   }
 
+  // The table of what this version of the vendor's library computes otherwise than ONNX says
+  // (core/onnx/known_errors.h): models that a user has as ONNX are checked by it before they are loaded. By default
+  // nothing. The error of a file that a setting names in its place.
+  [[nodiscard]] virtual Result<std::string> known_errors() { return std::string(); }
+
   // Measures on this machine's processors for about so long, in f32 first. Empty for a backend without kernels of its
   // own.
   [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {

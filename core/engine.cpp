@@ -9,6 +9,7 @@
 
 #include "core/blob_source.h"
 #include "core/cached_load.h"
+#include "core/onnx_check.h"
 
 namespace latebind::core {
 namespace {
@@ -129,8 +130,10 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
       return load_static_lengths(std::move(load_static), lengths);
     };
+    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, bounds_as_onnx_says(model, **backend, device));
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       LB_ASSIGN_OR_RETURN(auto loaded, load_shapes(compile));
+      loaded->set_input_bounds(InputBounds::of(loaded->inputs(), bounds.inputs, bounds.bounds, device.id()));
       if (verifier) LB_RETURN_IF_ERROR(verifier->verify(device, compile, *loaded));
       return loaded;
     };
@@ -148,6 +151,7 @@ std::vector<BackendReport> Engine::report() const {
     report.status = backend->available();
     Result<std::vector<Device>> devices = report.status.ok() ? backend->devices() : report.status;
     report.diagnosis = backend->diagnosis(&devices);
+    if (auto known = backend->known_errors(); known.ok()) report.known_errors = *std::move(known);
     if (report.status.ok()) {
       auto version = backend->runtime_version();
       if (version.ok()) report.runtime_version = *std::move(version);

@@ -51,6 +51,7 @@ struct BackendReport {
   Status status;                // why it is not available
   std::string runtime_version;  // when available
   std::vector<Device> devices;
+  std::string known_errors;  // Backend::known_errors()
   BackendDiagnosis diagnosis;
 };
 

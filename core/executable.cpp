@@ -87,6 +87,7 @@ Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputT
     return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
                                                           this->outputs().size(), outputs.size()));
   }
+  LB_RETURN_IF_ERROR(input_bounds_.check(inputs));
   const ForegroundWork work;
   if (!work.may_begin()) return ending_error();
   Status status = run(inputs, outputs, options);

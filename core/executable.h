@@ -14,6 +14,7 @@
 
 #include "core/cancellation.h"
 #include "core/config.h"
+#include "core/input_bounds.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
@@ -142,6 +143,9 @@ class Executable {
   [[nodiscard]] const std::string& verification() const { return verification_; }
   void note_verification(std::string text) { verification_ = std::move(text); }
 
+  // What numbers a caller may give: others are kUnsupported, which another device may compute. Set before it is shared.
+  void set_input_bounds(InputBounds bounds) { input_bounds_ = std::move(bounds); }
+
   // Does now what would otherwise be done on first use, so that later runs do not wait for it.
   [[nodiscard]] virtual Status prepare() { return {}; }
 
@@ -168,6 +172,7 @@ class Executable {
   std::atomic<bool> has_run_{false};
   std::string passed_over_;
   std::string verification_;
+  InputBounds input_bounds_;
 };
 
 }  // namespace latebind::core

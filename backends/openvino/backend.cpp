@@ -11,9 +11,13 @@
 #include "backends/openvino/executable.h"
 #include "backends/openvino/find.h"
 #include "backends/openvino/hardware.h"
+#include "backends/openvino/known_errors_table.h"
 #include "backends/openvino/load.h"
 #include "backends/openvino/properties.h"
 #include "backends/openvino/targets.h"
+#include "core/onnx/known_errors.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/small_file.h"
 #include "core/vendor_call.h"
 
 namespace latebind::openvino {
@@ -30,6 +34,8 @@ using core::StatusCode;
 // What a target determines, and the vendor's terms for it.
 constexpr const char* kPlatformKey = "NPU_PLATFORM";
 constexpr const char* kCompilerKey = "NPU_COMPILER_TYPE";
+
+constexpr std::size_t kKnownErrorsBytesMax = std::size_t{1} << 20U;
 
 // Whether the blob can have been made for this device by this library, as far as its label tells. The vendor's own
 // check comes after, but it knows nothing of the precision that was promised. `target`: what the device is called by
@@ -90,7 +96,8 @@ Status check_not_stuck(const std::string& device) {
 
 class OpenvinoBackend final : public core::Backend {
  public:
-  explicit OpenvinoBackend(BackendOptions options) : loader_(make_loader(std::move(options.library_path))) {}
+  explicit OpenvinoBackend(BackendOptions options)
+      : loader_(make_loader(std::move(options.library_path))), known_errors_file_(std::move(options.known_errors)) {}
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
 
@@ -167,6 +174,16 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] bool library_is_expected() override { return loader_->is_expected(); }
 
+  [[nodiscard]] Result<std::string> known_errors() override {
+    if (known_errors_file_.empty()) return std::string(kKnownErrorsTable);
+    const auto file = platform::path_from_utf8(known_errors_file_);
+    auto text = platform::read_small_file(file, kKnownErrorsBytesMax);
+    if (!text.ok()) return text.status().with_context("openvino.known_errors");
+    const auto table = onnx::KnownErrors::read(*text, known_errors_file_, {});
+    if (!table.ok()) return table.status().with_context("openvino.known_errors");
+    return text;
+  }
+
   [[nodiscard]] core::BackendDiagnosis diagnosis(const Result<std::vector<core::Device>>* devices) override {
     core::BackendDiagnosis diagnosis;
     diagnosis.install_hint = loader_->wanted().install_command;
@@ -234,6 +251,7 @@ class OpenvinoBackend final : public core::Backend {
   }
 
   const std::unique_ptr<Loader> loader_;
+  const std::string known_errors_file_;  // "": the built-in table
   std::mutex core_mutex_;
   // Guarded by core_mutex_.
   SharedCore core_;
@@ -245,7 +263,8 @@ class OpenvinoBackend final : public core::Backend {
 }  // namespace
 
 std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts) {
-  return make_backend({.library_path = core::text_of(texts, "openvino.library")});
+  return make_backend({.library_path = core::text_of(texts, "openvino.library"),
+                       .known_errors = core::text_of(texts, "openvino.known_errors")});
 }
 
 std::shared_ptr<core::Backend> make_backend(BackendOptions options) {

@@ -15,11 +15,17 @@ namespace latebind::openvino {
 struct BackendOptions {
   // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
   std::string library_path{};
+  // A table in place of the built-in one of known errors; UTF-8. Empty: the built-in one.
+  std::string known_errors{};
 };
 
-inline constexpr std::array kSettings{core::BackendSetting{
-    "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
-    "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search."}};
+inline constexpr std::array kSettings{
+    core::BackendSetting{
+        "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
+        "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search."},
+    core::BackendSetting{"openvino.known_errors", "LATEBIND_OPENVINO_KNOWN_ERRORS", "", "FILE",
+                         "A table in place of the built-in one of what OpenVINO computes otherwise than ONNX says. An "
+                         "empty file: everything is computed as it is."}};
 
 // As kSettings say. Opens nothing.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "hosts/onnxruntime/wide_integers.h"
+#include "hosts/onnxruntime/onnx_network.h"
 
 namespace latebind::provider {
 namespace {
@@ -20,34 +20,25 @@ constexpr std::array<std::string_view, 5> kRandom{"RandomNormal", "RandomNormalL
                                                   "RandomUniformLike", "Multinomial"};
 
 // Why a node is not for us, "" when it may be.
-std::string refusal(const GraphView& graph, const NodeView& node, const VendorErrors& errors,
-                    const WideIntegers& wide_integers) {
+std::string refusal(const GraphView& graph, const NodeView& node) {
   if (node.subgraphs > 0) return "is control flow, which is left to the host";
   if (!node.domain.empty()) return "is of the domain " + node.domain;
   if (std::ranges::find(kRandom, node.op) != kRandom.end() || node.op == "Bernoulli") {
     return "is random, so that no two implementations agree";
   }
-  std::vector<TypeView> inputs;
   for (const auto* values : {&node.inputs, &node.outputs}) {
     for (const ValueView& value : *values) {
-      if (value.raw == nullptr) {
-        if (values == &node.inputs) inputs.emplace_back();
-        continue;
-      }
+      if (value.raw == nullptr) continue;
       const TypeView type = graph.type_of(value);
       if (!type.is_tensor) return "has '" + value.name + "', which is no tensor";
       if (type.onnx_type == abi::kString) return "has strings in '" + value.name + "'";
       if (type.type == 0) return "has a type in '" + value.name + "' that Latebind does not have";
       if (type.type == LB_F64) return "computes in double precision, which no device here does";
       if (type.shape.size() > LB_RANK_MAX) return "has more than 8 dimensions in '" + value.name + "'";
-      if (values == &node.inputs) {
-        if (!type.has_shape) return "has '" + value.name + "', whose rank is not known";
-        inputs.push_back(type);
-      }
+      if (values == &node.inputs && !type.has_shape) return "has '" + value.name + "', whose rank is not known";
     }
   }
-  const std::string error = errors.of(graph, node, inputs);
-  return error.empty() ? wide_integers.refusal(graph, node) : error;
+  return {};
 }
 
 // What decides whether a device takes a node, as far as a trial can tell.
@@ -94,13 +85,17 @@ bool is_our_context(const Host& host, const NodeView& node) {
   return node.op == "EPContext" && text_attribute(host, node.raw, "source") == "Latebind";
 }
 
-Capability capability_of(const GraphView& graph, const VendorErrors& errors, const Trial& trial) {
+Capability capability_of(const GraphView& graph, const onnx::KnownErrors& errors, const Trial& trial) {
   const std::size_t count = graph.nodes().size();
   std::vector<std::string> refused(count, "is within control flow");
   if (!graph.is_within_a_node()) {
-    const WideIntegers wide_integers(graph);
-    for (std::size_t i = 0; i < count; ++i)
-      refused[i] = refusal(graph, graph.nodes()[i], errors, wide_integers);
+    std::set<std::size_t> left;
+    for (std::size_t i = 0; i < count; ++i) {
+      refused[i] = refusal(graph, graph.nodes()[i]);
+      if (!refused[i].empty()) left.insert(i);
+    }
+    for (auto& [i, why] : onnx::find_known_errors(onnx_network_of(graph), errors, left).nodes)
+      refused[i] = std::move(why);
   }
   std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
   const auto is_crumb = [&](const std::vector<std::size_t>& part) {

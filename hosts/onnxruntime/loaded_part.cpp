@@ -81,8 +81,14 @@ void check_unchanged(const std::vector<ExternalWeights>& weights, const std::str
 }  // namespace
 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options)
+    : LoadedPart(runtime, std::move(name), std::make_shared<const OnnxPart>(std::move(part)), options) {}
+
+LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const OnnxPart>& owner,
+                       const Options& options)
     : name_(std::move(name)) {
-  const auto owner = std::make_shared<const OnnxPart>(std::move(part));
+  again_ = [name = name_, owner](const Runtime& other, const Options& others) {
+    return std::unique_ptr<LoadedPart>(new LoadedPart(other, name, owner, others));
+  };
   std::vector<lb_external_data> external;
   std::vector<std::string> names;
   for (const ExternalWeights& weights : owner->weights) {
@@ -114,12 +120,18 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const void>& owner,
                        std::string_view bundle, const Options& options)
     : name_(std::move(name)) {
+  again_ = [name = name_, owner, bundle](const Runtime& other, const Options& others) {
+    return std::make_unique<LoadedPart>(other, name, owner, bundle, others);
+  };
   begin(runtime, options, memory_of(owner, bundle, LB_FORMAT_BUNDLE));
 }
 
 LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::filesystem::path& file,
                        const Options& options)
     : name_(std::move(name)) {
+  again_ = [name = name_, file](const Runtime& other, const Options& others) {
+    return std::make_unique<LoadedPart>(other, name, file, others);
+  };
   lb_model* model = nullptr;
   const lb_code code =
       lb_model_load_file(runtime.get(), platform::path_to_utf8(file).c_str(), options.get(), nullptr, &model);
@@ -165,8 +177,33 @@ void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<Va
                     "Latebind: " + name_ + ": the model does not make '" + output.name + "', which the node has");
     }
   }
+  const auto names = [](const std::vector<ValueView>& values) {
+    std::vector<ValueView> kept;
+    for (const ValueView& value : values)
+      kept.push_back({nullptr, value.name});
+    return kept;
+  };
+  node_inputs_ = names(inputs);
+  node_outputs_ = names(outputs);
   const std::lock_guard lock(living().mutex);
   living().parts.insert(this);
+}
+
+LoadedPart& LoadedPart::on_host() {
+  const std::lock_guard lock(host_mutex_);
+  if (on_host_ == nullptr) {
+    auto other = again_(fallback_->runtime(), fallback_->options());
+    std::vector<std::string> inputs;
+    std::vector<std::string> outputs;
+    for (const TensorInfo& input : inputs_)
+      inputs.push_back(input.name);
+    for (const TensorInfo& output : outputs_)
+      outputs.push_back(output.name);
+    other->name_ports(inputs, outputs);
+    other->bind(node_inputs_, node_outputs_);
+    on_host_ = std::move(other);
+  }
+  return *on_host_;
 }
 
 std::unique_ptr<LoadedPart::Buffers> LoadedPart::take_buffers() {
@@ -237,7 +274,14 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
   if (const lb_code code = lb_model_run(model_.get(), buffers->inputs.data(), buffers->inputs.size(),
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
-    throw failure_of("Latebind: " + name_, Status::of(code));
+    const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
+    if (code != LB_UNSUPPORTED || fallback_ == nullptr) throw failure;
+    try {
+      on_host().run(host, context, timeout_ms);
+    } catch (const Failure& other) {
+      throw Failure(abi::kFail, std::string(failure.what()) + "; the host's CPU was asked instead: " + other.what());
+    }
+    return;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (std::ranges::none_of(outputs_[i].shape, [](std::int64_t dimension) { return dimension < 0; })) continue;

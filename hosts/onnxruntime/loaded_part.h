@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "hosts/onnxruntime/graph.h"
+#include "hosts/onnxruntime/host_fallback.h"
 
 namespace latebind::provider {
 
@@ -18,6 +20,8 @@ class LoadedPart {
  public:
   // Throws Failure when no device takes it. `name` is for messages and attestations.
   LoadedPart(const Runtime& runtime, std::string name, OnnxPart part, const Options& options);
+  LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const OnnxPart>& part,
+             const Options& options);
   // A compiled model: the bytes of a bundle, which `owner` keeps, or a file with one.
   LoadedPart(const Runtime& runtime, std::string name, const std::shared_ptr<const void>& owner,
              std::string_view bundle, const Options& options);
@@ -32,6 +36,9 @@ class LoadedPart {
   // Says in which order the node has the tensors. Throws Failure when the node lacks one. From then on the part is in
   // attestations_as_json().
   void bind(const std::vector<ValueView>& inputs, const std::vector<ValueView>& outputs);
+
+  // Who computes what no device of this part computes as ONNX defines it. Without it such a run fails.
+  void fall_back_to(std::shared_ptr<HostFallback> fallback) { fallback_ = std::move(fallback); }
 
   // `timeout_ms` 0: none. Outputs of known shape are written to the host's memory.
   void run(const Host& host, abi::KernelContext* context, std::uint64_t timeout_ms);
@@ -49,6 +56,7 @@ class LoadedPart {
   void begin(const Runtime& runtime, const Options& options, lb_model_memory memory);
   void begin(lb_model* model);
   [[nodiscard]] std::unique_ptr<Buffers> take_buffers();
+  [[nodiscard]] LoadedPart& on_host();
 
   const std::string name_;
   detail::Handle<lb_model, lb_model_destroy> model_;
@@ -56,8 +64,15 @@ class LoadedPart {
   std::vector<TensorInfo> outputs_;
   std::vector<std::size_t> input_places_;   // of the model's inputs among the node's
   std::vector<std::size_t> output_places_;  // of the model's outputs among the node's
+  std::vector<ValueView> node_inputs_;      // by name alone
+  std::vector<ValueView> node_outputs_;
+  std::shared_ptr<HostFallback> fallback_;
+  std::function<std::unique_ptr<LoadedPart>(const Runtime&, const Options&)>
+      again_;  // the same model, loaded once more
   std::mutex mutex_;
   std::vector<std::unique_ptr<Buffers>> free_;  // guarded by mutex_
+  std::mutex host_mutex_;
+  std::unique_ptr<LoadedPart> on_host_;  // made under host_mutex_, and constant from then on
 };
 
 // Every part that is loaded in this process now, as JSON: what answers, why, and what was refused.

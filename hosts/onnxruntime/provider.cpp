@@ -112,12 +112,18 @@ Devices found_by(const Runtime& runtime) {
   return *std::move(found);
 }
 
-// "openvino 2026.4.1-…" of each backend that is here.
-std::vector<std::string> versions_of(const Devices& found) {
+// Of each backend that is here.
+onnx::KnownErrors known_errors_of(const Devices& found) {
   std::vector<std::string> versions;
-  for (const Device& device : found.devices)
-    versions.push_back(device.backend + " " + device.runtime_version);
-  return versions;
+  std::string table;
+  for (const Backend& backend : found.backends) {
+    if (!backend.available || backend.known_errors.empty()) continue;
+    versions.push_back(backend.name + " " + backend.runtime_version);
+    table += backend.known_errors + "\n";
+  }
+  auto errors = onnx::KnownErrors::read(table, "the table of known errors", versions);
+  if (!errors.ok()) throw Failure(abi::kInvalidArgument, "Latebind: " + std::string(errors.status().message()));
+  return *std::move(errors);
 }
 
 NestedLibrary nested_library(const SessionSettings& settings, const SessionDevice& device) {
@@ -159,7 +165,8 @@ Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings 
       device_(std::move(device)),
       runtime_(runtime_for(host, settings_, device_, std::move(shared))),
       found_(found_by(*runtime_)),
-      errors_(settings_.known_errors, versions_of(found_)),
+      errors_(known_errors_of(found_)),
+      fallback_(settings_.nested ? nullptr : std::make_shared<HostFallback>(host_, settings_.options)),
       options_(settings_.options) {
   fill(*this);
   if (!device_.virtual_ids.empty() && !settings_.writes_contexts && !settings_.emulate) {
@@ -366,6 +373,7 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
   }
   if (loaded != nullptr) {
     loaded->bind(inputs, outputs);
+    loaded->fall_back_to(fallback_);
     const Attestation active = loaded->attestation();
     host_.log(abi::kInfo,
               std::string("Latebind: ") + name + " on " + active.backend + ":" + active.device + " in " +

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/onnx/known_errors.h"
 #include "hosts/onnxruntime/capability.h"
 #include "hosts/onnxruntime/loaded_part.h"
 #include "hosts/onnxruntime/session_settings.h"
@@ -64,9 +65,10 @@ class Provider final : public abi::Ep {
   const SessionDevice device_;
   const std::shared_ptr<const Runtime> runtime_;
   const Devices found_;  // when the session was made
-  const VendorErrors errors_;
-  Options options_;                   // of loads: the session's, and the placement
-  std::vector<std::string> targets_;  // when compiled models are written
+  const onnx::KnownErrors errors_;
+  const std::shared_ptr<HostFallback> fallback_;  // null: ONNX Runtime is among the devices
+  Options options_;                               // of loads: the session's, and the placement
+  std::vector<std::string> targets_;              // when compiled models are written
   bool options_looked_at_ = false;
   std::optional<Failure> wrong_options_;  // what compile() fails with
   std::string compatibility_;

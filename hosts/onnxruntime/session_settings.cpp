@@ -39,8 +39,6 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
     settings.nested = truth(key, value);
   } else if (key == "targets") {
     settings.targets = words_of(value);
-  } else if (key == "known_errors") {
-    settings.known_errors = value;
   } else if (key == "device") {
     settings.device = value;
   } else {

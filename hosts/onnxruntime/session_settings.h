@@ -21,7 +21,6 @@ struct SessionSettings {
   bool nested = false;               // ONNX Runtime inside ONNX Runtime may answer
   std::vector<std::string> targets;  // what compiled models are for; empty: the session's devices
   bool emulate = false;
-  std::string known_errors;  // a table of vendors' errors in place of this library's own
 
   // Of the host.
   bool writes_contexts = false;  // ep.context_enable

@@ -276,6 +276,8 @@ typedef struct lb_backend {
   const char* reason;          /* why it is not, "" when it is */
   const char* runtime_version; /* "" when not available */
   const char* install_hint;    /* what to type to install the vendor's library */
+  const char* known_errors;    /* the table of what this version computes otherwise than ONNX says, "" where nothing is
+                                  known (core/onnx/known_errors.h has its form) */
 } lb_backend;
 
 /* Asks every backend, opening its vendor library if it is not open yet. A backend that is not available is not an

@@ -140,6 +140,7 @@ struct Backend {
   std::string reason;  // why it is not
   std::string runtime_version;
   std::string install_hint;
+  std::string known_errors;  // what this version computes otherwise than ONNX says
 };
 
 struct Devices {
@@ -332,8 +333,8 @@ inline Result<Devices> read_devices(lb_device_list* raw) {
   for (std::size_t i = 0; i < lb_device_list_backend_count(raw); ++i) {
     auto backend = sized<lb_backend>();
     if (const lb_code code = lb_device_list_backend(raw, i, &backend); code != LB_OK) return Status::of(code);
-    found.backends.push_back(
-        {backend.name, backend.code == LB_OK, backend.reason, backend.runtime_version, backend.install_hint});
+    found.backends.push_back({backend.name, backend.code == LB_OK, backend.reason, backend.runtime_version,
+                              backend.install_hint, backend.known_errors != nullptr ? backend.known_errors : ""});
   }
   return found;
 }

@@ -87,7 +87,7 @@ def session(model, devices, known_errors=""):
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     if devices:
-        settings = {"threads": "1"} | ({"known_errors": known_errors} if known_errors else {})
+        settings = {"threads": "1"} | ({"openvino.known_errors": known_errors} if known_errors else {})
         options.add_provider_for_devices(devices, settings)
         return ort.InferenceSession(model, options, enable_fallback=False)
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -192,21 +192,21 @@ def test_a_table_of_ones_own(devices, tmp_path):
     version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
     table = tmp_path / "errors.tsv"
     table.write_text(f"# mine\nMatMul\trank:0=2 const:1\topenvino {version}\n")
-    session = load(layers(), devices, {"known_errors": str(table)})
+    session = load(layers(), devices, {"openvino.known_errors": str(table)})
     assert attestations() == []  # two of three nodes are too few
     del session
     # Another version's lines hold for versions that no line names, and not for others.
     for text, count in (("openvino 1.0", 0), (f"openvino 1.0\nSin\t\topenvino {version}", 1), ("onnxruntime 1.0", 1)):
         table.write_text(f"MatMul\t\t{text}\n")
-        session = load(layers(), devices, {"known_errors": str(table)})
+        session = load(layers(), devices, {"openvino.known_errors": str(table)})
         assert len(attestations()) == count, text
         del session
     for text in ("MatMul", "MatMul\tsize:1=2\topenvino 1", "MatMul\trank:x=2\topenvino 1", "\t\topenvino 1"):
         table.write_text("# mine\n" + text + "\n")
         with pytest.raises(Exception, match="errors.tsv, line 2"):
-            load(layers(), devices, {"known_errors": str(table)})
-    with pytest.raises(Exception, match="missing.tsv, which known_errors names, cannot be read"):
-        load(layers(), devices, {"known_errors": str(tmp_path / "missing.tsv")})
+            load(layers(), devices, {"openvino.known_errors": str(table)})
+    with pytest.raises(Exception, match="openvino.known_errors: .*missing.tsv"):
+        load(layers(), devices, {"openvino.known_errors": str(tmp_path / "missing.tsv")})
 
 
 def test_output_shapes_that_only_a_run_can_tell(devices):

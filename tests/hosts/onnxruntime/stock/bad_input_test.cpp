@@ -12,7 +12,7 @@ class StockOptionsTest : public StockHostTest {};
 
 TEST_F(StockOptionsTest, OfGarbageAreErrors) {
   for (const char* key : {" ", "device\n", "%s%s%n", "property.", "nested", "targets\xff", "precision", "threads",
-                          "emulate", "cache.folder\x01", "presicion", "known_errors", "device"}) {
+                          "emulate", "cache.folder\x01", "presicion", "openvino.known_errors", "device"}) {
     for (const char* value : {"\x01%n\xff;../..", "-1", "99999999999999999999999"}) {
       const std::string error = use(plus_one_model(), {{key, value}});
       EXPECT_NE(error.find("Latebind"), std::string::npos) << key << '=' << value << ": " << error;

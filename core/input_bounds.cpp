@@ -1,0 +1,192 @@
+#include "core/input_bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "core/text/quote.h"
+
+namespace latebind::core {
+namespace {
+
+using Bound = InputBounds::Bound;
+
+// How a number of the type is told from those that are allowed, as quickly as can be. `Bits`: unsigned integers that
+// order magnitudes of floating-point numbers.
+template <class Bits>
+struct FloatLimits {
+  Bits most = 0;
+  Bits least = 0;  // the smallest that is allowed, beside 0
+  Bits sign = 0;
+
+  [[nodiscard]] bool takes(Bits number) const {
+    const Bits magnitude = number & static_cast<Bits>(~sign);
+    // The unsigned difference is large for what is below `least`.
+    return (magnitude <= most) & ((magnitude >= least) | (magnitude == 0));
+  }
+};
+
+template <class Number>
+Number number_at(const std::byte* data) {
+  Number number{};
+  std::memcpy(&number, data, sizeof number);
+  return number;
+}
+
+// Where the first of `count` numbers is that `takes` refuses; nothing where there is none. Blocks are looked at whole,
+// without a branch for each number.
+template <class Number, class Takes>
+std::optional<std::size_t> first_refused(const std::byte* data, std::size_t count, const Takes& takes) {
+  constexpr std::size_t kTogether = 1024;
+  for (std::size_t begin = 0; begin < count; begin += kTogether) {
+    const std::size_t end = std::min(begin + kTogether, count);
+    unsigned refused = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      refused |= static_cast<unsigned>(!takes(number_at<Number>(data + i * sizeof(Number))));
+    if (refused == 0) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!takes(number_at<Number>(data + i * sizeof(Number)))) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+// Bounds are symmetric for floating-point numbers: what is allowed is told by the magnitude.
+template <class Bits>
+FloatLimits<Bits> limits_of(const Bound& bound, Bits of_high, Bits infinity, Bits smallest_normal, Bits sign) {
+  FloatLimits<Bits> limits;
+  limits.sign = sign;
+  limits.most = std::isinf(bound.high) ? infinity : of_high;
+  if (bound.may_be_nan && std::isinf(bound.high)) limits.most = static_cast<Bits>(~sign);
+  limits.least = bound.may_be_subnormal ? 0 : smallest_normal;
+  return limits;
+}
+
+template <class Number>
+std::optional<std::size_t> integer_refused(const std::byte* data, std::size_t count, const Bound& bound) {
+  constexpr auto kLow = std::numeric_limits<Number>::min();
+  constexpr auto kHigh = std::numeric_limits<Number>::max();
+  const Number low = bound.low <= static_cast<double>(kLow) ? kLow : static_cast<Number>(bound.low);
+  const Number high = bound.high >= static_cast<double>(kHigh) ? kHigh : static_cast<Number>(bound.high);
+  return first_refused<Number>(data, count, [=](Number number) { return (number >= low) & (number <= high); });
+}
+
+std::optional<std::size_t> refused(ElementType type, const std::byte* data, std::size_t count, const Bound& bound) {
+  switch (type) {
+    case ElementType::kF32: {
+      const auto limits = limits_of<std::uint32_t>(bound, std::bit_cast<std::uint32_t>(static_cast<float>(bound.high)),
+                                                   0x7F80'0000U, 0x0080'0000U, 0x8000'0000U);
+      return first_refused<std::uint32_t>(data, count, [=](std::uint32_t bits) { return limits.takes(bits); });
+    }
+    case ElementType::kBF16: {
+      const auto high = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(bound.high)) >> 16U);
+      const auto limits = limits_of<std::uint16_t>(bound, high, 0x7F80U, 0x0080U, 0x8000U);
+      return first_refused<std::uint16_t>(data, count, [=](std::uint16_t bits) { return limits.takes(bits); });
+    }
+    case ElementType::kF16: {
+      // All finite numbers are ordinary.
+      const auto limits = limits_of<std::uint16_t>(bound, 0x7BFFU, 0x7C00U, 0x0400U, 0x8000U);
+      return first_refused<std::uint16_t>(data, count, [=](std::uint16_t bits) { return limits.takes(bits); });
+    }
+    case ElementType::kF64: {
+      const auto limits =
+          limits_of<std::uint64_t>(bound, std::bit_cast<std::uint64_t>(bound.high), 0x7FF0'0000'0000'0000U,
+                                   0x0010'0000'0000'0000U, 0x8000'0000'0000'0000U);
+      return first_refused<std::uint64_t>(data, count, [=](std::uint64_t bits) { return limits.takes(bits); });
+    }
+    case ElementType::kI32:
+      return integer_refused<std::int32_t>(data, count, bound);
+    case ElementType::kU32:
+      return integer_refused<std::uint32_t>(data, count, bound);
+    case ElementType::kI64:
+      return integer_refused<std::int64_t>(data, count, bound);
+    case ElementType::kU64:
+      return integer_refused<std::uint64_t>(data, count, bound);
+    default:
+      return std::nullopt;  // narrow types have no numbers that are out of bounds
+  }
+}
+
+std::string text_at(ElementType type, const std::byte* data) {
+  switch (type) {
+    case ElementType::kF32:
+      return fmt::format("{:g}", number_at<float>(data));
+    case ElementType::kBF16:
+      return fmt::format("{:g}", std::bit_cast<float>(std::uint32_t{number_at<std::uint16_t>(data)} << 16U));
+    case ElementType::kF64:
+      return fmt::format("{:g}", number_at<double>(data));
+    case ElementType::kF16:
+      return (number_at<std::uint16_t>(data) & 0x7FFFU) > 0x7C00U ? "nan" : "a number";
+    case ElementType::kI32:
+      return fmt::to_string(number_at<std::int32_t>(data));
+    case ElementType::kU32:
+      return fmt::to_string(number_at<std::uint32_t>(data));
+    case ElementType::kI64:
+      return fmt::to_string(number_at<std::int64_t>(data));
+    case ElementType::kU64:
+      return fmt::to_string(number_at<std::uint64_t>(data));
+    default:
+      return "a number";
+  }
+}
+
+std::string described(const Bound& bound) {
+  std::string text = fmt::format("numbers from {:.0f} to {:.0f}", bound.low, bound.high);
+  if (!bound.may_be_nan) text += ", no NaN";
+  if (!bound.may_be_subnormal) text += ", none below the smallest normal number but 0";
+  return text;
+}
+
+}  // namespace
+
+InputBounds InputBounds::of(std::span<const TensorInfo> declared, std::size_t count, std::span<const Bound> bounds,
+                            std::string device) {
+  InputBounds made;
+  for (const Bound& bound : bounds) {
+    const auto found = std::ranges::find(declared, bound.input, &TensorInfo::name);
+    if (found != declared.end()) {
+      made.bounds_.push_back({static_cast<std::size_t>(found - declared.begin()), bound});
+    } else if (declared.size() == count && bound.place < count) {
+      made.bounds_.push_back({bound.place, bound});
+    }
+  }
+  made.device_ = std::move(device);
+  return made;
+}
+
+Status InputBounds::check(std::span<const TensorView> given) const {
+  for (const Placed& one : bounds_) {
+    const TensorView& view = given[one.place];
+    const auto what = [&] { return "input " + core::quoted(one.bound.input); };
+    LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
+    if (bytes == 0) {
+      if (one.bound.may_be_empty) continue;
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} has shape {}, and {} computes this model as ONNX defines it for tensors with "
+                                "elements only",
+                                what(), view.shape.to_string(), device_));
+    }
+    const auto* data = static_cast<const std::byte*>(view.data);
+    std::vector<std::byte> copy;
+    if (!view.is_contiguous()) {
+      copy.resize(bytes);
+      LB_RETURN_IF_ERROR(view.copy_to_contiguous(copy.data()));
+      data = copy.data();
+    }
+    const std::size_t size = size_of(view.type);
+    const auto at = refused(view.type, data, bytes / size, one.bound);
+    if (!at) continue;
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} has {} as element {}, and {} computes this model as ONNX defines it for {} only",
+                              what(), text_at(view.type, data + *at * size), *at, device_, described(one.bound)));
+  }
+  return {};
+}
+
+}  // namespace latebind::core

@@ -1,0 +1,104 @@
+// KnownErrors: what a vendor's version computes otherwise than ONNX says, though it takes the model.
+//
+// The table is data that a backend has for its vendor (Backend::known_errors()), made by
+// tests/onnx/find_known_errors.py, which tries every operator, element type and kind of number. A line has an operator,
+// or '*' for any, what must hold of a node, and the vendor's version in which it was seen, with tabs between; '#'
+// begins a comment. The conditions, with spaces between:
+//   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is there, is this, is there and something else
+//   in:I  no-in:I  out:I                           the input or output is given
+//   run:I  const:I                                 the input is known in a run only; is constant
+//   type:I=f32|f16  rank:I=2                       of the input
+//   any:f64                                        an input or output has this type
+//   before:OP                                      an output of it goes into such a node
+//   may:KIND                                       numbers of this kind may get to it (kNumberKinds)
+// Values are integers, texts, floating-point numbers as %g has them, and lists of integers with commas. A line holds in
+// the version that it names and in those that no line names: nobody has shown that these are right.
+//
+// Constant after construction; any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/onnx/network.h"
+#include "core/onnx/value_range.h"
+#include "core/result.h"
+
+namespace latebind::onnx {
+
+inline constexpr std::array<std::string_view, 11> kNumberKinds{
+    "nan",        // NaN
+    "inf",        // infinity
+    "minus-inf",  // -infinity
+    "subnormal",  // below the smallest normal number
+    "large",      // a floating-point number beyond 2^31
+    "huge",       // a floating-point number beyond 2^100
+    "beyond24",   // an integer beyond 2^24, among the inputs or the exact results
+    "beyond31",   // an integer that 32 bits with a sign do not hold, likewise
+    "wrap",       // an exact result that the type of the output does not hold
+    "outside",    // an index that the first input does not have
+    "empty",      // a tensor without elements
+};
+
+class KnownErrors {
+ public:
+  KnownErrors() = default;
+  // `runtimes`: "openvino 2026.4.1-…": lines of other versions are left out. kInvalidArgument names the first line of
+  // `table` that makes no sense; `where` stands for the table.
+  static core::Result<KnownErrors> read(std::string_view table, std::string_view where,
+                                        std::span<const std::string> runtimes);
+
+  [[nodiscard]] bool empty() const { return rules_.empty(); }
+
+  // A node among its neighbours, with the ranges of its inputs (null: not given) and outputs.
+  struct Case {
+    const Node& node;
+    std::span<const ValueRange* const> inputs;
+    std::span<const bool> constants;  // of each input
+    std::span<const ValueRange> outputs;
+    const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
+  };
+  // Why the node is not computed as ONNX says, "" when nothing is known against it.
+  [[nodiscard]] std::string of(const Case& one) const;
+
+ private:
+  struct Rule {
+    std::string op;
+    std::vector<std::string> conditions;
+    std::string runtime;  // "openvino 2026.4.1"
+  };
+  std::vector<Rule> rules_;
+};
+
+// What a caller's numbers must be for a model to be computed as ONNX says. Empty tensors are refused, too, where
+// `may_be_empty` is not set.
+struct InputBound {
+  std::string input;
+  std::size_t place = 0;  // among the inputs of the model's own graph
+  core::ElementType type = core::ElementType::kF32;
+  double low = -kInfinite;
+  double high = kInfinite;
+  bool may_be_nan = true;
+  bool may_be_subnormal = true;
+  bool may_be_empty = true;
+};
+
+struct KnownErrorReport {
+  // Nodes of the model's own graph by place, and why each is not computed as ONNX says, whatever a caller gives.
+  std::vector<std::pair<std::size_t, std::string>> nodes;
+  // All others are, where these hold: one for each input that matters.
+  std::vector<InputBound> bounds;
+};
+
+// `left`: nodes of the model's own graph that somebody else computes, by place. What they and the nodes of the report
+// make counts as given by a caller.
+[[nodiscard]] KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& errors,
+                                                 const std::set<std::size_t>& left = {});
+
+}  // namespace latebind::onnx

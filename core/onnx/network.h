@@ -1,0 +1,94 @@
+// OnnxNetwork: the nodes of an ONNX model and what is known of its tensors, as far as it takes to tell what numbers may
+// meet which operator (value_ranges.h, known_errors.h). It computes nothing.
+//
+// A file is read by read_onnx_network(); a host that has the graph in memory fills the same structures. Everything is
+// copied but the data of constants, which borrow from the file or the host.
+//
+// Source: onnx.proto.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/tensor.h"
+
+namespace latebind::onnx {
+
+// A tensor whose numbers the model has.
+struct Constant {
+  std::optional<core::ElementType> type{};
+  std::vector<std::int64_t> shape{};
+  // Row-major, little-endian; empty: it has no elements, or its numbers are not looked at (is_read).
+  std::span<const std::byte> data{};
+  // What `data` refers to where the model has the numbers in another form; else null.
+  std::shared_ptr<const std::vector<std::byte>> owned{};
+  // False where the numbers are in another file or too many.
+  bool is_read = false;
+};
+
+// What the model declares of a tensor between nodes.
+struct Declared {
+  std::optional<core::ElementType> type{};
+  bool has_shape = false;
+  std::vector<std::int64_t> shape{};  // -1 where not known
+};
+
+struct Network;
+
+struct Attribute {
+  // Integers, texts, floating-point numbers as %g has them, and lists of integers with commas; empty for all else.
+  std::string text{};
+  std::optional<std::int64_t> integer{};
+  std::optional<float> number{};
+  std::optional<Constant> tensor{};
+  std::vector<std::shared_ptr<const Network>> networks{};
+};
+
+struct Node {
+  std::string op{};
+  std::string domain{};  // "" for ONNX's own
+  std::string name{};
+  std::vector<std::string> inputs{};  // "" where an optional one is not given
+  std::vector<std::string> outputs{};
+  std::map<std::string, Attribute, std::less<>> attributes{};
+
+  [[nodiscard]] const Attribute* find(std::string_view attribute) const {
+    const auto found = attributes.find(attribute);
+    return found == attributes.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] bool has_input(std::size_t place) const { return place < inputs.size() && !inputs[place].empty(); }
+  // "MatMul 'layer.0'", for messages.
+  [[nodiscard]] std::string text() const { return name.empty() ? op : op + " '" + name + "'"; }
+};
+
+// A graph: of a model, of a branch or a loop's body, or of a function that the model defines.
+struct Network {
+  std::vector<Node> nodes{};  // in the order in which they are computed
+  std::map<std::string, Constant, std::less<>> constants{};
+  std::map<std::string, Declared, std::less<>> declared{};
+  std::vector<std::string> inputs{};  // those that a caller gives
+  std::vector<std::string> outputs{};
+};
+
+struct OnnxNetwork {
+  Network network{};
+  // By domain, a colon and name: what stands for such a node.
+  std::map<std::string, std::shared_ptr<const Network>, std::less<>> functions{};
+};
+
+// Elements of a constant beyond which its numbers are not looked at.
+inline constexpr std::size_t kConstantElementsMax = std::size_t{1} << 20U;
+
+// kInvalidModel for bytes that are not an ONNX model, or have more than a million nodes or networks within networks
+// deeper than 16. `name` stands for the file. `bytes` must live as long as what is returned.
+[[nodiscard]] core::Result<OnnxNetwork> read_onnx_network(std::span<const std::byte> bytes, std::string_view name);
+
+}  // namespace latebind::onnx

@@ -1,0 +1,172 @@
+#include "core/onnx/value_range.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace latebind::onnx {
+namespace {
+
+using core::ElementType;
+
+double half_to_double(std::uint16_t bits) {
+  const int exponent = bits >> 10U & 31U;
+  const double fraction = bits & 1023U;
+  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  if (exponent == 31) return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * kInfinite;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+template <class Number>
+Number number_at(std::span<const std::byte> data, std::size_t i) {
+  Number number{};
+  std::memcpy(&number, data.data() + i * sizeof number, sizeof number);
+  return number;
+}
+
+double value_at(const Constant& constant, std::size_t i) {
+  switch (*constant.type) {
+    case ElementType::kBool:
+    case ElementType::kU8:
+      return number_at<std::uint8_t>(constant.data, i);
+    case ElementType::kI8:
+      return number_at<std::int8_t>(constant.data, i);
+    case ElementType::kI16:
+      return number_at<std::int16_t>(constant.data, i);
+    case ElementType::kU16:
+      return number_at<std::uint16_t>(constant.data, i);
+    case ElementType::kI32:
+      return number_at<std::int32_t>(constant.data, i);
+    case ElementType::kU32:
+      return number_at<std::uint32_t>(constant.data, i);
+    case ElementType::kI64:
+      return static_cast<double>(number_at<std::int64_t>(constant.data, i));
+    case ElementType::kU64:
+      return static_cast<double>(number_at<std::uint64_t>(constant.data, i));
+    case ElementType::kF16:
+      return half_to_double(number_at<std::uint16_t>(constant.data, i));
+    case ElementType::kBF16:
+      return std::bit_cast<float>(std::uint32_t{number_at<std::uint16_t>(constant.data, i)} << 16U);
+    case ElementType::kF32:
+      return number_at<float>(constant.data, i);
+    case ElementType::kF64:
+      return number_at<double>(constant.data, i);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_float(ElementType type) {
+  return type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
+         type == ElementType::kF64;
+}
+
+bool is_wide(ElementType type) {
+  return type == ElementType::kI32 || type == ElementType::kU32 || type == ElementType::kI64 ||
+         type == ElementType::kU64;
+}
+
+double lowest_of(ElementType type) {
+  switch (type) {
+    case ElementType::kI8:
+      return -128;
+    case ElementType::kI16:
+      return -32'768;
+    case ElementType::kI32:
+      return -2'147'483'648.0;
+    case ElementType::kI64:
+      return -9'223'372'036'854'775'808.0;
+    default:
+      return is_float(type) ? -kInfinite : 0;
+  }
+}
+
+double highest_of(ElementType type) {
+  switch (type) {
+    case ElementType::kBool:
+      return 1;
+    case ElementType::kI8:
+      return 127;
+    case ElementType::kU8:
+      return 255;
+    case ElementType::kI16:
+      return 32'767;
+    case ElementType::kU16:
+      return 65'535;
+    case ElementType::kI32:
+      return 2'147'483'647.0;
+    case ElementType::kU32:
+      return 4'294'967'295.0;
+    case ElementType::kI64:
+      return 9'223'372'036'854'775'807.0;
+    case ElementType::kU64:
+      return 18'446'744'073'709'551'615.0;
+    default:
+      return kInfinite;
+  }
+}
+
+ValueRange ValueRange::any(ElementType type) {
+  ValueRange range;
+  range.type = type;
+  range.low = range.exact_low = lowest_of(type);
+  range.high = range.exact_high = highest_of(type);
+  range.may_be_nan = range.may_be_subnormal = is_float(type);
+  return range;
+}
+
+ValueRange ValueRange::between(ElementType type, double low, double high) {
+  ValueRange range = any(type);
+  range.low = range.exact_low = low;
+  range.high = range.exact_high = high;
+  range.may_be_nan = range.may_be_subnormal = range.may_be_empty = false;
+  return range;
+}
+
+ValueRange ValueRange::size(ElementType type) {
+  ValueRange range = between(type, 0, kSizeMax);
+  range.is_size = true;
+  return range;
+}
+
+ValueRange ValueRange::of(const Constant& constant) {
+  const ElementType type = constant.type.value_or(ElementType::kF32);
+  // Weights that are not looked at are ordinary.
+  ValueRange range = is_float(type) ? between(type, -kOrdinaryMax, kOrdinaryMax) : any(type);
+  range.has_shape = true;
+  range.shape = constant.shape;
+  range.may_be_empty = std::ranges::find(constant.shape, 0) != constant.shape.end();
+  range.is_size = true;  // no caller's number is in it
+  if (!constant.is_read) return range;
+  const std::size_t count = constant.data.size() / core::size_of(type);
+  double low = kInfinite;
+  double high = -kInfinite;
+  const double normal = type == ElementType::kF16 ? 6.103515625e-05 : 1.1754943508222875e-38;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = value_at(constant, i);
+    if (std::isnan(value)) {
+      range.may_be_nan = true;
+      continue;
+    }
+    low = std::min(low, value);
+    high = std::max(high, value);
+    if (value != 0 && std::abs(value) < normal) range.may_be_subnormal = is_float(type);
+  }
+  if (low > high) low = high = 0;  // nothing in it, or NaN alone
+  range.low = range.exact_low = low;
+  range.high = range.exact_high = high;
+  return range;
+}
+
+double ValueRange::largest() const {
+  return std::max(std::abs(low), std::abs(high));
+}
+
+bool ValueRange::may_be_infinite() const {
+  return is_float(type) && (low == -kInfinite || high == kInfinite);
+}
+
+}  // namespace latebind::onnx

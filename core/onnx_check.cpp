@@ -1,0 +1,58 @@
+#include "core/onnx_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/onnx/known_errors.h"
+#include "core/platform/files/mapped_file.h"
+#include "core/text/quote.h"
+
+namespace latebind::core {
+namespace {
+
+constexpr std::size_t kNamedMax = 3;
+
+}  // namespace
+
+Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, const Device& device) {
+  OnnxBounds bounds;
+  const ModelForm* form = model.find(ModelFormat::kOnnx);
+  if (form == nullptr || model.graph() != nullptr) return bounds;
+  LB_ASSIGN_OR_RETURN(const std::string table, backend.known_errors());
+  if (table.empty()) return bounds;
+  LB_ASSIGN_OR_RETURN(const std::string version, backend.runtime_version());
+  const std::vector<std::string> runtimes{fmt::format("{} {}", backend.name(), version)};
+  LB_ASSIGN_OR_RETURN(const auto errors, onnx::KnownErrors::read(table, "the table of known errors", runtimes));
+  if (errors.empty()) return bounds;
+  std::optional<platform::MappedFile> mapped;
+  std::span<const std::byte> bytes = form->graph.bytes;
+  if (!form->file.empty()) {
+    LB_ASSIGN_OR_RETURN(mapped, platform::MappedFile::open(form->file));
+    bytes = mapped->bytes();
+  }
+  LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name()));
+  const auto report = onnx::find_known_errors(network, errors);
+  if (!report.nodes.empty()) {
+    std::string named;
+    const std::size_t count = std::min(kNamedMax, report.nodes.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [place, why] = report.nodes[i];
+      named += (named.empty() ? "" : "; ") + printable(network.network.nodes[place].text()) + " " + why;
+    }
+    const std::size_t more = report.nodes.size() - count;
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{} does not compute {} as ONNX defines it: {}{}", device.id(), model.name(), named,
+                              more > 0 ? fmt::format("; and {} more nodes", more) : ""));
+  }
+  bounds.inputs = network.network.inputs.size();
+  for (const onnx::InputBound& bound : report.bounds) {
+    bounds.bounds.push_back({bound.input, bound.place, bound.low, bound.high, bound.may_be_nan, bound.may_be_subnormal,
+                             bound.may_be_empty});
+  }
+  return bounds;
+}
+
+}  // namespace latebind::core

@@ -1,0 +1,333 @@
+"""Models of one operator, or of a few that a runtime may fuse, for every element type: the shapes and attributes that the sweep tries.
+
+A Recipe is a model without numbers: `values` are the inputs whose numbers the sweep chooses, `fixed` are those whose numbers the
+operator's meaning dictates (axes, indices, shapes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+from onnx import TensorProto, defs, helper, numpy_helper
+
+from values import FLOATS, INTEGERS, TYPES
+
+OPSET = 21
+ONNX_TYPES = {name: helper.np_dtype_to_tensor_dtype(dtype) for name, dtype in TYPES.items()}
+_NAME_IN_SCHEMA = {
+    "f32": "float", "f16": "float16", "bf16": "bfloat16", "f64": "double", "i8": "int8", "u8": "uint8", "i16": "int16",
+    "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "bool": "bool",
+}  # fmt: skip
+
+N = 240  # numbers of an elementwise input: every number of a kind beside every other
+V, W = "x", "y"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`op` is what a finding is about; `label` tells its recipes apart."""
+
+    op: str
+    label: str
+    types: dict[str, str]  # input -> element type
+    shapes: dict[str, tuple[int, ...]]
+    nodes: tuple[onnx.NodeProto, ...]
+    fixed: dict[str, np.ndarray] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ("z",)
+    # Numbers that a value input must not have: what ONNX leaves undefined. "zero", "negative", "out of range: TYPE"
+    avoid: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.op} {self.label} {','.join(self.types.values())}".replace("  ", " ")
+
+    def model(self, constant: frozenset[str] = frozenset(), numbers: dict[str, np.ndarray] | None = None) -> onnx.ModelProto:
+        """`constant`: value inputs that are initializers, with these numbers."""
+        inputs = []
+        initializers = []
+        for name, array in self.fixed.items():
+            if name.startswith("run_"):
+                inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+            else:
+                initializers.append(numpy_helper.from_array(array, name))
+        for name, kind in self.types.items():
+            if name in constant:
+                initializers.append(numpy_helper.from_array(numbers[name], name))
+            else:
+                inputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[kind], self.shapes[name]))
+        outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs]
+        graph = helper.make_graph(list(self.nodes), "sweep", inputs, outputs, initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        return onnx.shape_inference.infer_shapes(model)
+
+
+def types_of(op: str, place: int = 0) -> list[str]:
+    """The element types that an input of an operator may have."""
+    schema = defs.get_schema(op, OPSET, "")
+    formal = schema.inputs[min(place, len(schema.inputs) - 1)]
+    allowed = set(formal.types)
+    return [name for name, text in _NAME_IN_SCHEMA.items() if f"tensor({text})" in allowed]
+
+
+def one(op: str, label: str, types: dict[str, str], shapes: dict[str, tuple[int, ...]], attrs: dict | None = None, **more) -> Recipe:
+    fixed = more.pop("fixed", {})
+    order = more.pop("order", [*types, *fixed])
+    outputs = more.get("outputs", ("z",))
+    node = helper.make_node(op, order, list(outputs), **(attrs or {}))
+    return Recipe(op, label, types, shapes, (node,), fixed, **more)
+
+
+UNARY = {
+    "Abs": {}, "Acos": {}, "Acosh": {}, "Asin": {}, "Asinh": {}, "Atan": {}, "Atanh": {}, "BitwiseNot": {}, "Ceil": {},
+    "Celu": {"alpha": 0.5}, "Cos": {}, "Cosh": {}, "Elu": {"alpha": 0.5}, "Erf": {}, "Exp": {}, "Floor": {}, "Gelu": {},
+    "HardSigmoid": {"alpha": 0.3}, "HardSwish": {}, "Identity": {}, "IsInf": {}, "IsNaN": {}, "LeakyRelu": {"alpha": 0.2},
+    "Log": {}, "Mish": {}, "Neg": {}, "Not": {}, "Reciprocal": {}, "Relu": {}, "Round": {}, "Selu": {},
+    "Shrink": {"lambd": 0.5, "bias": 0.25}, "Sigmoid": {}, "Sign": {}, "Sin": {}, "Sinh": {}, "Softplus": {}, "Softsign": {},
+    "Sqrt": {}, "Tan": {}, "Tanh": {}, "ThresholdedRelu": {"alpha": 1.0},
+}  # fmt: skip
+BINARY = {
+    "Add": {}, "And": {}, "BitwiseAnd": {}, "BitwiseOr": {}, "BitwiseXor": {}, "Div": {}, "Equal": {}, "Greater": {},
+    "GreaterOrEqual": {}, "Less": {}, "LessOrEqual": {}, "Mod": {}, "Mul": {}, "Or": {}, "PRelu": {}, "Sub": {}, "Xor": {},
+}  # fmt: skip
+REDUCE = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+
+
+def i64(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.int64)
+
+
+def elementwise() -> Iterator[Recipe]:
+    for op, attrs in UNARY.items():
+        for t in types_of(op):
+            yield one(op, "", {V: t}, {V: (N,)}, attrs)
+    yield one("IsInf", "positive", {V: "f32"}, {V: (N,)}, {"detect_negative": 0})
+    yield one("Gelu", "tanh", {V: "f32"}, {V: (N,)}, {"approximate": "tanh"})
+    for op, attrs in BINARY.items():
+        for t in types_of(op):
+            avoid = {W: ("zero", "minus one")} if op in ("Div", "Mod") and t in INTEGERS else {}
+            extra = {"fmod": 1} if op == "Mod" and t in FLOATS else attrs
+            yield one(op, "", {V: t, W: t}, {V: (N,), W: (N,)}, extra, avoid=avoid)
+            if op == "Mod" and t in INTEGERS:
+                yield one(op, "fmod", {V: t, W: t}, {V: (N,), W: (N,)}, {"fmod": 1}, avoid=avoid)
+            yield one(op, "scalar", {V: t, W: t}, {V: (N,), W: ()}, extra, avoid=avoid)
+    for t in types_of("Pow"):
+        yield one("Pow", "", {V: t, W: t}, {V: (N,), W: (N,)}, avoid={W: ("negative",)} if t in INTEGERS else {})
+        if t != "f32":
+            yield one("Pow", "f32", {V: t}, {V: (N,)}, fixed={W: np.array([2.0], np.float32)})
+        yield one("Pow", "square", {V: t}, {V: (N,)}, fixed={W: np.array([2]).astype(TYPES[t])})
+    for t in types_of("BitShift"):
+        for direction in ("LEFT", "RIGHT"):
+            yield one("BitShift", direction, {V: t}, {V: (8,)}, {"direction": direction}, fixed={W: np.array([1, 2, 3, 7, 1, 5, 0, 4]).astype(TYPES[t])})
+    for op in ("Max", "Min", "Sum", "Mean"):
+        for t in types_of(op):
+            yield one(op, "", {V: t, W: t}, {V: (N,), W: (N,)})
+            yield one(op, "three", {V: t, W: t, "v": t}, {V: (N,), W: (N,), "v": (N,)})
+    for t in types_of("Clip"):
+        low, high = np.array(1).astype(TYPES[t]), np.array(3).astype(TYPES[t])
+        yield one("Clip", "const", {V: t}, {V: (N,)}, fixed={"low": low, "high": high})
+        yield one("Clip", "run", {V: t, "low": t, "high": t}, {V: (N,), "low": (), "high": ()}, avoid={"low": ("order",)})
+        yield one("Clip", "low", {V: t}, {V: (N,)}, fixed={"low": low})
+        yield one("Clip", "high", {V: t}, {V: (N,)}, fixed={"high": high}, order=[V, "", "high"])
+    for t in types_of("Where", 1):
+        yield one("Where", "", {"c": "bool", V: t, W: t}, {"c": (N,), V: (N,), W: (N,)})
+    for t in types_of("Cast"):
+        for to in types_of("Cast"):
+            yield one("Cast", f"to {to}", {V: t}, {V: (N,)}, {"to": ONNX_TYPES[to]}, avoid={V: (f"out of {to}",)})
+
+
+def reductions() -> Iterator[Recipe]:
+    for short in REDUCE:
+        op = "Reduce" + short
+        for t in types_of(op):
+            yield one(op, "axis", {V: t}, {V: (6, 8)}, {"keepdims": 0}, fixed={"axes": i64(1)})
+            yield one(op, "all", {V: t}, {V: (48,)}, {"keepdims": 1})
+            if t in ("f32", "i32", "i64"):
+                yield one(op, "first", {V: t}, {V: (8, 6)}, {"keepdims": 1}, fixed={"axes": i64(0)})
+                yield one(op, "run axes", {V: t}, {V: (6, 8)}, {"keepdims": 1}, fixed={"run_axes": i64(-1)})
+                yield one(op, "long", {V: t}, {V: (2, 600)}, {"keepdims": 0}, fixed={"axes": i64(1)})
+                yield one(op, "empty", {V: t}, {V: (2, 0, 3)}, {"keepdims": 0}, fixed={"axes": i64(1)})
+    for op in ("Softmax", "LogSoftmax", "Hardmax"):
+        for t in types_of(op):
+            yield one(op, "last", {V: t}, {V: (6, 8)}, {"axis": -1})
+            yield one(op, "first", {V: t}, {V: (8, 6)}, {"axis": 0})
+    for op in ("ArgMax", "ArgMin"):
+        for t in types_of(op):
+            for last in (0, 1):
+                yield one(op, f"last={last}", {V: t}, {V: (6, 8)}, {"axis": 1, "keepdims": 0, "select_last_index": last})
+    for t in types_of("TopK"):
+        for largest in (0, 1):
+            for is_sorted in (0, 1):
+                if is_sorted:
+                    yield one("TopK", f"largest={largest}", {V: t}, {V: (6, 8)}, {"axis": 1, "largest": largest}, fixed={"k": i64(5)}, outputs=("z", "at"))
+        yield one("TopK", "run k", {V: t}, {V: (6, 8)}, {"axis": 0}, fixed={"run_k": i64(3)}, outputs=("z", "at"))
+        if t in ("f32", "i64"):
+            yield one("TopK", "run k=0", {V: t}, {V: (6, 8)}, {"axis": 1}, fixed={"run_k": i64(0)}, outputs=("z", "at"))
+    for t in types_of("CumSum"):
+        for exclusive, reverse in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            yield one("CumSum", f"{exclusive}{reverse}", {V: t}, {V: (6, 8)}, {"exclusive": exclusive, "reverse": reverse}, fixed={"axis": np.array(1, np.int64)})
+    for t in types_of("NonZero"):
+        yield one("NonZero", "", {V: t}, {V: (6, 8)})
+    for t in types_of("Unique"):
+        yield one("Unique", "", {V: t}, {V: (24,)}, {"sorted": 1}, outputs=("z", "at", "back", "count"))
+
+
+def movements() -> Iterator[Recipe]:
+    moves = [
+        ("Reshape", {}, {"to": i64(8, 6)}), ("Transpose", {"perm": [1, 0]}, {}), ("Expand", {}, {"to": i64(2, 6, 8)}),
+        ("Flatten", {"axis": 0}, {}), ("Squeeze", {}, {}), ("Unsqueeze", {}, {"axes": i64(0)}), ("Tile", {}, {"by": i64(2, 1)}),
+        ("Slice", {}, {"a": i64(1, 7), "b": i64(5, 1), "axes": i64(0, 1), "steps": i64(1, -2)}), ("Trilu", {"upper": 0}, {}),
+        ("Gather", {"axis": 1}, {"at": i64(0, 3, -1)}), ("GatherElements", {"axis": 1}, {"at": np.array([[0, 7, -1]] * 6, np.int64)}),
+        ("GatherND", {}, {"at": np.array([[0, 7], [5, -1]], np.int64)}), ("Pad", {"mode": "reflect"}, {"pads": i64(1, 2, 0, 3)}),
+        ("Pad", {"mode": "edge"}, {"pads": i64(1, 2, 0, 3)}), ("Pad", {"mode": "constant"}, {"pads": i64(1, 2, 0, 3)}),
+        ("Split", {"axis": 1}, {"sizes": i64(3, 5)}), ("Compress", {"axis": 1}, {"which": np.array([1, 0, 1, 1, 0, 0, 0, 1], bool)}),
+        ("Shape", {}, {}), ("Size", {}, {}),
+    ]  # fmt: skip
+    for op, attrs, fixed in moves:
+        for t in types_of(op):
+            label = attrs.get("mode", "")
+            outputs = ("z", "z2") if op == "Split" else ("z",)
+            yield one(op, label, {V: t}, {V: (6, 8)}, attrs, fixed=fixed, outputs=outputs)
+            if t in ("f32", "i64") and fixed and op not in ("Compress", "Split"):
+                run = {f"run_{name}": array for name, array in fixed.items()}
+                yield one(op, f"{label} run", {V: t}, {V: (6, 8)}, attrs, fixed=run, outputs=outputs)
+    for t in types_of("Concat"):
+        yield one("Concat", "", {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1})
+    for op in ("DepthToSpace", "SpaceToDepth"):
+        for t in types_of(op):
+            yield one(op, "", {V: t}, {V: (1, 4, 4, 3) if op == "DepthToSpace" else (1, 3, 4, 4)}, {"blocksize": 2})
+    for t in types_of("ScatterElements"):
+        for how in ("none", "add", "mul", "max", "min"):
+            if t == "bool" and how != "none":
+                continue
+            yield one("ScatterElements", how, {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1, "reduction": how},
+                      fixed={"at": np.array([[1, 3, 5]] * 6, np.int64)}, order=[V, "at", W])  # fmt: skip
+            yield one("ScatterElements", f"{how} twice", {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1, "reduction": how},
+                      fixed={"at": np.array([[1, 1, 5]] * 6, np.int64)}, order=[V, "at", W]) if how != "none" else one(
+                          "ScatterElements", "negative", {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1},
+                          fixed={"at": np.array([[1, -1, 5]] * 6, np.int64)}, order=[V, "at", W])  # fmt: skip
+            yield one("ScatterND", how, {V: t, W: t}, {V: (6, 8), W: (2, 8)}, {"reduction": how},
+                      fixed={"at": np.array([[1], [4]], np.int64)}, order=[V, "at", W])  # fmt: skip
+    for t in types_of("OneHot", 2):
+        yield one("OneHot", "", {V: t}, {V: (2,)}, fixed={"at": i64(0, 3, -1, 9), "depth": i64(5)}, order=["at", "depth", V])
+    for t in types_of("OneHot", 0):
+        yield one("OneHot", "indices", {V: t}, {V: (8,)}, fixed={"depth": i64(5), "v": np.array([0, 1], np.float32)}, order=[V, "depth", "v"])
+    for t in types_of("Range"):
+        yield one("Range", "", {}, {}, fixed={f"run_{n}": np.array(v).astype(TYPES[t]) for n, v in (("a", 3), ("b", 11), ("c", 2))})
+        if t in ("i32", "i64"):
+            yield one("Range", "beyond24", {}, {}, fixed={f"run_{n}": np.array(v).astype(TYPES[t]) for n, v in (("a", 2**24 - 1), ("b", 2**24 + 9), ("c", 3))})
+    for t in types_of("EyeLike"):
+        yield one("EyeLike", "", {V: t}, {V: (6, 8)}, {"k": 1})
+    for t in types_of("ReverseSequence"):
+        yield one("ReverseSequence", "", {V: t}, {V: (6, 8)}, {"batch_axis": 0, "time_axis": 1}, fixed={"lengths": i64(1, 2, 8, 4, 3, 5)})
+    for t in ("f32", "i32", "i64"):
+        yield one("ConstantOfShape", "", {}, {}, {"value": numpy_helper.from_array(np.array([2**24 + 1]).astype(TYPES[t]))}, fixed={"run_to": i64(2, 3)})
+        yield one("ConstantOfShape", "empty", {}, {}, {"value": numpy_helper.from_array(np.array([3]).astype(TYPES[t]))}, fixed={"run_to": i64(2, 0)})
+
+
+def products() -> Iterator[Recipe]:
+    for t in types_of("MatMul"):
+        yield one("MatMul", "", {V: t, W: t}, {V: (4, 8), W: (8, 3)})
+        yield one("MatMul", "long", {V: t, W: t}, {V: (2, 600), W: (600, 2)})
+        yield one("MatMul", "vector", {V: t, W: t}, {V: (8,), W: (8, 3)})
+    for t in types_of("Gemm"):
+        yield one("Gemm", "", {V: t, W: t, "c": t}, {V: (4, 8), W: (3, 8), "c": (3,)}, {"transB": 1})
+    for t in types_of("MatMulInteger"):
+        for u in types_of("MatMulInteger", 1):
+            yield one("MatMulInteger", "", {V: t, W: u}, {V: (4, 8), W: (8, 3)})
+            yield one("MatMulInteger", "long", {V: t, W: u}, {V: (2, 600), W: (600, 2)})
+            yield one("MatMulInteger", "zero point", {V: t, W: u}, {V: (2, 600), W: (600, 2)},
+                      fixed={"p": np.array(3, TYPES[t]), "q": np.array(5, TYPES[u])})  # fmt: skip
+    for t in ("f32", "i32", "i64"):
+        yield one("Einsum", "", {V: t, W: t}, {V: (4, 8), W: (8, 3)}, {"equation": "ij,jk->ik"})
+    for t in types_of("Conv"):
+        yield one("Conv", "", {V: t, W: t}, {V: (1, 2, 6, 6), W: (3, 2, 3, 3)}, {"pads": [1, 1, 1, 1]})
+        yield one("ConvTranspose", "", {V: t, W: t}, {V: (1, 2, 4, 4), W: (2, 3, 3, 3)})
+        for op in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"):
+            yield one(op, "", {V: t}, {V: (1, 2, 4, 4)})
+        yield one("AveragePool", "", {V: t}, {V: (1, 2, 6, 6)}, {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1})
+        yield one("LpPool", "", {V: t}, {V: (1, 2, 6, 6)}, {"kernel_shape": [3, 3]})
+        yield one("LRN", "", {V: t}, {V: (1, 6, 3, 3)}, {"size": 3})
+        yield one("InstanceNormalization", "", {V: t, "s": t, "b": t}, {V: (1, 2, 4, 4), "s": (2,), "b": (2,)})
+        yield one("LpNormalization", "", {V: t}, {V: (6, 8)}, {"axis": 1})
+    for t in types_of("ConvInteger"):
+        for u in types_of("ConvInteger", 1):
+            yield one("ConvInteger", "", {V: t, W: u}, {V: (1, 40, 5, 5), W: (3, 40, 3, 3)})
+    for t in types_of("MaxPool"):
+        yield one("MaxPool", "", {V: t}, {V: (1, 2, 6, 6)}, {"kernel_shape": [3, 3]})
+        yield one("MaxPool", "indices", {V: t}, {V: (1, 2, 6, 6)}, {"kernel_shape": [2, 2], "strides": [2, 2]}, outputs=("z", "at"))
+    for op in ("LayerNormalization", "BatchNormalization", "GroupNormalization", "MeanVarianceNormalization"):
+        for t in types_of(op):
+            if op == "LayerNormalization":
+                yield one(op, "", {V: t, "s": t}, {V: (6, 8), "s": (8,)}, {"axis": -1})
+            elif op == "BatchNormalization":
+                yield one(op, "", {V: t, "s": t, "b": t, "m": t, "v": t}, {V: (1, 2, 4, 4), "s": (2,), "b": (2,), "m": (2,), "v": (2,)},
+                          avoid={"v": ("negative",)})  # fmt: skip
+            elif op == "GroupNormalization":
+                yield one(op, "", {V: t, "s": t, "b": t}, {V: (1, 4, 4, 4), "s": (4,), "b": (4,)}, {"num_groups": 2})
+            else:
+                yield one(op, "", {V: t}, {V: (1, 2, 4, 4)})
+
+
+def quantized() -> Iterator[Recipe]:
+    for t in types_of("QuantizeLinear"):
+        if t not in ("f32", "f16"):
+            continue
+        for u in ("u8", "i8", "u16", "i16"):
+            for point in (0, 3):
+                fixed = {"s": np.array(0.5).astype(TYPES[t]), "p": np.array(point, TYPES[u])}
+                yield one("QuantizeLinear", f"to {u} at {point}", {V: t}, {V: (N,)}, fixed=fixed, avoid={V: ("nan",)})
+    for t in ("u8", "i8", "u16", "i16", "i32"):
+        fixed = {"s": np.array(0.5, np.float32), "p": np.array(0 if t == "i32" else 3, TYPES[t])}
+        yield one("DequantizeLinear", "", {V: t}, {V: (N,)}, fixed=fixed)
+    yield one("DynamicQuantizeLinear", "", {V: "f32"}, {V: (N,)}, outputs=("z", "s", "p"), avoid={V: ("nan", "inf")})
+    for t in ("u8", "i8"):
+        point = np.array(3, TYPES[t])
+        scale = np.array(0.05, np.float32)
+        fixed = {"sa": scale, "pa": point, "sb": scale, "pb": point, "sc": np.array(1.0, np.float32), "pc": point}
+        yield one("QLinearMatMul", "", {V: t, W: t}, {V: (4, 64), W: (64, 3)}, fixed=fixed, order=[V, "sa", "pa", W, "sb", "pb", "sc", "pc"])
+        yield one("QLinearConv", "", {V: t, W: t}, {V: (1, 4, 5, 5), W: (3, 4, 3, 3)}, fixed=fixed, order=[V, "sa", "pa", W, "sb", "pb", "sc", "pc"])
+
+
+def several() -> Iterator[Recipe]:
+    """What a runtime may fuse: arithmetic before a Cast, a comparison before a Where, a reduction of a mask."""
+
+    def graph(label: str, op: str, types: dict, shapes: dict, nodes: list, **more) -> Recipe:
+        return Recipe(op, label, types, shapes, tuple(nodes), **more)
+
+    node = helper.make_node
+    for t in ("u8", "i8", "i16", "u16", "i32", "i64"):
+        for op in ("Add", "Sub", "Mul"):
+            for to in ("i32", "f32", "i64"):
+                nodes = [node(op, [V, W], ["a"]), node("Cast", ["a"], ["z"], to=ONNX_TYPES[to])]
+                yield graph(f"then Cast to {to}", op, {V: t, W: t}, {V: (N,), W: (N,)}, nodes)
+    for t in ("f32", "i32", "i64"):
+        zero = np.array(0, TYPES[t])
+        for op in ("Greater", "Less", "Equal", "GreaterOrEqual", "LessOrEqual"):
+            nodes = [node(op, [V, W], ["a"]), node("Where", ["a", V, "c"], ["z"])]
+            yield graph("then Where", op, {V: t, W: t}, {V: (N,), W: (N,)}, nodes, fixed={"c": zero})
+            nodes = [node(op, [V, W], ["a"]), node("Cast", ["a"], ["b"], to=ONNX_TYPES["f32"]), node("Mul", ["b", "b"], ["c"]), node("ReduceSum", ["c"], ["z"])]
+            yield graph("then Cast, Mul, ReduceSum", op, {V: t, W: t}, {V: (N,), W: (N,)}, nodes)
+            nodes = [node(op, [V, W], ["a"]), node("Not", ["a"], ["z"])]
+            yield graph("then Not", op, {V: t, W: t}, {V: (N,), W: (N,)}, nodes)
+    for op in ("Relu", "Sigmoid", "Tanh", "Abs", "Exp", "Sqrt", "Softplus", "Elu", "HardSigmoid", "LeakyRelu"):
+        nodes = [node("Add", [V, W], ["a"]), node(op, ["a"], ["z"])]
+        yield graph("after Add", op, {V: "f32", W: "f32"}, {V: (N,), W: (N,)}, nodes)
+        nodes = [node("MatMul", [V, W], ["a"]), node(op, ["a"], ["z"])]
+        yield graph("after MatMul", op, {V: "f32", W: "f32"}, {V: (4, 8), W: (8, 3)}, nodes)
+    nodes = [node("MatMul", [V, W], ["a"]), node("Softmax", ["a"], ["b"], axis=-1), node("MatMul", ["b", W], ["z"])]
+    yield graph("between MatMul", "Softmax", {V: "f32", W: "f32"}, {V: (8, 8), W: (8, 8)}, nodes)
+    nodes = [node("Add", [V, W], ["a"]), node("Softmax", ["a"], ["z"], axis=-1)]
+    yield graph("after Add", "Softmax", {V: "f32", W: "f32"}, {V: (6, 8), W: (6, 8)}, nodes)
+
+
+def all_recipes() -> list[Recipe]:
+    makers = (elementwise, reductions, movements, products, quantized, several)
+    return [recipe for maker in makers for recipe in maker()]
+
+
+if __name__ == "__main__":
+    found = all_recipes()
+    print(len(found), len({recipe.op for recipe in found}), TensorProto.FLOAT)
