@@ -14,6 +14,8 @@ using core::ElementType;
 constexpr unsigned kDepthMax = 32;
 // Beyond so many inputs each is bounded as if it mattered.
 constexpr std::size_t kInputsLookedAtMax = 32;
+// A caller's floating-point numbers where only far larger ones matter: 2^60.
+constexpr double kFiniteMax = 1'152'921'504'606'846'976;
 // A caller's ordinary numbers.
 constexpr double kGivenMax = 1'073'741'824;  // 2^30
 constexpr double kGivenIntegerMax = 1'048'576;
@@ -23,8 +25,8 @@ constexpr std::size_t kLookedAtAlways = 4096;
 // How much is asked of what a caller gives.
 enum class Care : std::uint8_t {
   kNothing,
-  kFitsIn32Bits,
-  kOrdinary,
+  kFits,      // integers in 32 bits, floating-point numbers that are finite and not huge
+  kOrdinary,  // what models are given
 };
 
 // What is given by a caller; `indices`: how many there are of what it looks up.
@@ -36,14 +38,18 @@ ValueRange given(ElementType type, Care care, std::optional<std::int64_t> indice
   };
   if (care == Care::kNothing) return range;
   if (is_wide(type)) within(-2'147'483'648.0, 2'147'483'647.0);
-  if (care == Care::kFitsIn32Bits) return range;
+  if (is_float(type)) {
+    within(-(type == ElementType::kF16 ? 65'504 : kFiniteMax), type == ElementType::kF16 ? 65'504 : kFiniteMax);
+    range.may_be_nan = false;
+  }
+  if (care == Care::kFits) return range;
   range.may_be_empty = false;
   if (is_wide(type)) within(-kGivenIntegerMax, kGivenIntegerMax);
   if (is_wide(type) && indices) within(static_cast<double>(-*indices), static_cast<double>(*indices - 1));
   if (is_float(type)) {
     const double most = type == ElementType::kF16 ? 65'504 : kGivenMax;
     within(-most, most);
-    range.may_be_nan = range.may_be_subnormal = false;
+    range.may_be_subnormal = false;
   }
   return range;
 }
@@ -306,7 +312,7 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   // As little is asked of each input as leads to the same.
   for (const std::string& input : inputs) {
     if (inputs.size() > kInputsLookedAtMax) break;
-    for (const Care less : {Care::kNothing, Care::kFitsIn32Bits}) {
+    for (const Care less : {Care::kNothing, Care::kFits}) {
       care[input] = less;
       if (walk.run(care).size() <= report.nodes.size()) break;
       care.erase(input);

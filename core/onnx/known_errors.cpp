@@ -14,8 +14,8 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr std::array<std::string_view, 11> kConditions{"any",   "attr", "before", "const", "in",  "may",
-                                                       "no-in", "out",  "rank",   "run",   "type"};
+constexpr std::array<std::string_view, 12> kConditions{"any",   "attr", "before", "const", "in",  "may",
+                                                       "no-in", "odd",  "out",    "rank",  "run", "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;
@@ -65,6 +65,11 @@ bool may_be_outside(const KnownErrors::Case& one) {
   const ValueRange& index = *one.inputs[1];
   if (index.is_size) return false;
   if (!data.has_shape || data.shape.empty()) return true;
+  if (one.node.op == "GatherND") {
+    // Of which dimensions its indices are depends on their number.
+    const std::int64_t least = *std::ranges::min_element(data.shape);
+    return least < 0 || index.low < static_cast<double>(-least) || index.high > static_cast<double>(least - 1);
+  }
   const Attribute* axis = one.node.find("axis");
   std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
   const auto rank = static_cast<std::int64_t>(data.shape.size());
@@ -72,6 +77,11 @@ bool may_be_outside(const KnownErrors::Case& one) {
   if (place < 0 || place >= rank) return true;
   const std::int64_t size = data.shape[static_cast<std::size_t>(place)];
   return size < 0 || index.low < static_cast<double>(-size) || index.high > static_cast<double>(size - 1);
+}
+
+bool takes_limits(std::string_view op) {
+  static constexpr std::array<std::string_view, 6> kTakeLimits{"Clip", "Expand", "Pad", "Reshape", "Slice", "TopK"};
+  return std::ranges::find(kTakeLimits, op) != kTakeLimits.end();
 }
 
 bool may_be(std::string_view kind, const KnownErrors::Case& one) {
@@ -97,12 +107,16 @@ bool may_be(std::string_view kind, const KnownErrors::Case& one) {
   }
   const double low = kind == "beyond24" ? -16'777'216.0 : -2'147'483'648.0;
   const double high = kind == "beyond24" ? 16'777'216.0 : 2'147'483'647.0;
-  const auto is_beyond = [&](const ValueRange& range, bool exact) {
-    if (!is_wide(range.type) || range.is_size) return false;
-    return (exact ? range.exact_low : range.low) < low || (exact ? range.exact_high : range.high) > high;
-  };
-  return any_input([&](const ValueRange& range) { return is_beyond(range, false); }) ||
-         std::ranges::any_of(one.outputs, [&](const ValueRange& range) { return is_beyond(range, true); });
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const ValueRange* range = one.inputs[i];
+    if (range == nullptr || !is_wide(range->type)) continue;
+    // Of a limit, the largest number means "all".
+    if (one.constants[i] ? i > 0 && takes_limits(one.node.op) : range->is_size) continue;
+    if (range->low < low || range->high > high) return true;
+  }
+  return std::ranges::any_of(one.outputs, [&](const ValueRange& range) {
+    return is_wide(range.type) && !range.is_size && (range.exact_low < low || range.exact_high > high);
+  });
 }
 
 bool has_type(const ValueRange& range, std::string_view names) {
@@ -136,6 +150,10 @@ bool holds(const Condition& condition, const KnownErrors::Case& one) {
   if (!node.has_input(i) || i >= one.inputs.size() || one.inputs[i] == nullptr) return false;
   if (condition.kind == "run") return !one.constants[i];
   if (condition.kind == "const") return one.constants[i];
+  if (condition.kind == "odd") {
+    const ValueRange& range = *one.inputs[i];
+    return range.low != range.high || std::fmod(range.low, 2) != 0;
+  }
   if (condition.kind == "type") return has_type(*one.inputs[i], condition.value);
   return one.inputs[i]->has_shape && fmt::to_string(one.inputs[i]->shape.size()) == condition.value;
 }

@@ -7,6 +7,7 @@
 //   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is there, is this, is there and something else
 //   in:I  no-in:I  out:I                           the input or output is given
 //   run:I  const:I                                 the input is known in a run only; is constant
+//   odd:I                                          the input may be other than an even number
 //   type:I=f32|f16  rank:I=2                       of the input
 //   any:f64                                        an input or output has this type
 //   before:OP                                      an output of it goes into such a node

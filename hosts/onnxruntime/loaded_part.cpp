@@ -275,7 +275,9 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
     const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
-    if (code != LB_UNSUPPORTED || fallback_ == nullptr) throw failure;
+    // Devices that work and do not compute this request, or not as ONNX defines it.
+    const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
+    if (!is_of_the_request || fallback_ == nullptr) throw failure;
     try {
       on_host().run(host, context, timeout_ms);
     } catch (const Failure& other) {

@@ -41,16 +41,18 @@ def _allowed(pool: np.ndarray, avoid: tuple[str, ...]) -> np.ndarray:
     return pool[keep]
 
 
-def data_sets(recipe: Recipe, seed: int) -> list[tuple[str, dict[str, np.ndarray]]]:
-    """[(kind, numbers by input)] of the kinds that some value input of the recipe has."""
+def data_sets(recipe: Recipe, seed: int, plain_first: bool = False) -> list[tuple[str, dict[str, np.ndarray]]]:
+    """[(kind, numbers by input)] of the kinds that some value input of the recipe has. `plain_first`: but for the first input."""
     names = list(dict.fromkeys(kind for t in recipe.types.values() for kind in kinds(t))) or ["plain"]
+    if recipe.is_error or any(0 in shape for shape in recipe.shapes.values()):
+        names = ["plain"]
     found = []
     for kind in names:
         numbers = {}
         rng = np.random.default_rng(zlib.crc32(f"{recipe.name} {kind} {seed}".encode()))
         for place, (name, t) in enumerate(recipe.types.items()):
             of_type = kinds(t)
-            special = of_type.get(kind, of_type["plain"])
+            special = of_type["plain"] if plain_first and place == 0 else of_type.get(kind, of_type["plain"])
             pool = _allowed(np.concatenate([special, of_type["plain"]]), recipe.avoid.get(name, ()))
             shape = recipe.shapes[name]
             count = int(np.prod(shape))
@@ -69,7 +71,8 @@ def data_sets(recipe: Recipe, seed: int) -> list[tuple[str, dict[str, np.ndarray
                 rest = pool[len(first) :] if len(pool) > len(first) else pool
                 numbers[name] = np.where(rare, first[rng.integers(len(first), size=count)], rest[rng.integers(len(rest), size=count)]).reshape(shape)
             numbers[name] = numbers[name].astype(TYPES[t])
-        found.append((kind, numbers))
+        empty = any(0 in shape for shape in recipe.shapes.values())
+        found.append(("outside" if recipe.is_error else "empty" if empty else kind, numbers))
     return found
 
 
@@ -89,6 +92,9 @@ def differences(recipe: Recipe, got: list, expected: list, numbers: dict[str, np
         else:
             left, right = one.astype(np.float64), other.astype(np.float64)
             size = np.maximum(1.0, np.abs(right))
+            if recipe.op in ("Sum", "Mean"):
+                # In whatever order they are summed up.
+                size = np.maximum.reduce([np.nan_to_num(np.abs(v.astype(np.float64)), posinf=0) for v in numbers.values()] + [size])
             if other.shape != (N,):
                 scales = [np.abs(v.astype(np.float64))[np.isfinite(v.astype(np.float64))] for v in numbers.values() if v.dtype.name in BOUNDS]
                 finite = np.abs(right[np.isfinite(right)])

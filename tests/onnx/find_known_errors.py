@@ -1,19 +1,26 @@
-"""Makes hosts/onnxruntime/vendor_errors.tsv: what OpenVINO computes otherwise than ONNX says, found with ONNX's own node tests.
+"""Makes backends/openvino/known_errors.tsv: what OpenVINO computes otherwise than ONNX says.
 
-usage: find_vendor_errors.py LIBRARY [--write FILE] [--tests FILE]
+usage: find_known_errors.py PROVIDER [--write FILE] [--tests FILE] [--rows FILE]
 
-Runs every test (node_tests.py) with an empty table, in a process that is started again where one ends it. For each wrong
+PROVIDER is Latebind's for ONNX Runtime; LATEBIND_LIBRARY and PYTHONPATH say which Python package. Two searches add up: ONNX's own
+node tests, whose models are of every operator and attribute, and the sweep (sweep.py), which tries every element type and kind of
+number.
+
+Runs every node test (node_tests.py) with an empty table, in a process that is started again where one ends it. For each wrong
 test of one node it then looks for the fewest conditions that hold of it and of no test that came out right. Sizes, axes and
 ranks do not count, since they are the test's own and say nothing of other models. Where there are no such conditions, because
 numbers alone tell the tests apart, it takes those attributes and kinds of inputs that hold of the fewest right tests, and the
 whole operator where they hold of all. A wrong test of several nodes is told by trying:
-the operator, or the operator before another, whose refusal makes it right and costs the fewest other tests. --tests keeps
-the outcomes, and uses them again if the file is there. --write replaces the lines of this version in FILE; LATEBIND_OPENVINO_LIBRARY
-says which OpenVINO that is. Exits with 1 when a test is still wrong with the table that was made.
+the operator, or the operator before another, whose refusal makes it right and costs the fewest other tests. Of the sweep, rules.py
+makes rules; what is still wrong with them gets wider ones, until nothing is. --tests and --rows keep the outcomes, and use them
+again if the files are there. --write adds to the lines of this version in FILE what is not there: other processors compute other
+operators otherwise. LATEBIND_OPENVINO_LIBRARY says which OpenVINO that is. Exits with 1 when something is still wrong with the table
+that was made.
 """
 
 import argparse
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -24,10 +31,14 @@ import onnx
 from onnx import TensorProto, helper
 from onnx import defs as onnx_defs
 
-import node_tests
+import rules as sweep_rules
+import sweep
 
-HEAD = """# What a vendor's version computes otherwise than ONNX says, by operator, conditions and version: see vendor_errors.h.
-# Made by tests/hosts/onnxruntime/find_vendor_errors.py of the node tests of package onnx {onnx}.
+sys.path.insert(0, str(Path(__file__).parents[1] / "hosts" / "onnxruntime"))
+import node_tests  # noqa: E402
+
+HEAD = """# What a vendor's version computes otherwise than ONNX says, by operator, conditions and version: see core/onnx/known_errors.h.
+# Made by tests/onnx/find_known_errors.py of the node tests of package onnx {onnx} and of every kind of number.
 """
 TYPES = {
     TensorProto.FLOAT: "f32", TensorProto.FLOAT16: "f16", TensorProto.BFLOAT16: "bf16", TensorProto.DOUBLE: "f64",
@@ -54,7 +65,7 @@ def text_of(value):
 
 
 def conditions_of(model, node):
-    """What vendor_errors.h could say of a node: {condition: its kind}."""
+    """What a rule could say of a node: {condition: its kind}."""
     opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
     initializers = {tensor.name: tensor for tensor in model.graph.initializer}
     values = {value.name: value.type.tensor_type for value in [*model.graph.input, *model.graph.value_info]}
@@ -197,59 +208,108 @@ def covers(rule, graph):
     return rule in candidates_of(graph)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--write")
-    parser.add_argument("--tests")
-    arguments = parser.parse_args()
-    library = os.path.abspath(arguments.library)
-    _, devices = node_tests.register(library)
-    version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
+def rules_of_node_tests(library, version, folder, kept):
+    """(rules, those that are still wrong with them)"""
     models = {}
     for case in node_tests.cases():
         models[case.name, node_tests.FORMS[0]] = node_tests.model_of(case)
         if made := node_tests.with_initializers(case):
             models[case.name, node_tests.FORMS[1]] = made[0]
+    table = folder / "table.tsv"
+
+    def outcomes_with(rules, pattern=""):
+        table.write_text(text_of_rules(rules, version))
+        return run_tests(library, str(table), pattern)
+
+    if kept and kept.exists():
+        rows = [line.split("\t") for line in kept.read_text().splitlines()]
+        outcomes = {(name, form): (outcome, detail) for name, form, outcome, detail in rows}
+    else:
+        outcomes = outcomes_with([])
+        if kept:
+            kept.write_text("".join("\t".join([*key, *value]) + "\n" for key, value in outcomes.items()))
+    rules = of_single_nodes(models, outcomes)
+    several = {key[0] for key, (outcome, _) in outcomes.items() if outcome == "wrong" and len(models[key].graph.node) > 1}
+    right = [models[key].graph for key, (outcome, _) in outcomes.items() if outcome == "right"]
+    for name in sorted(several):
+        pattern = f"^{name}$"
+        if not any(outcome == "wrong" for outcome, _ in outcomes_with(rules, pattern).values()):
+            continue
+        graph = models[name, node_tests.FORMS[0]].graph
+        by_cost = sorted(candidates_of(graph), key=lambda rule: sum(covers(rule, other) for other in right))
+        for rule in by_cost:
+            tried = outcomes_with([*rules, rule], pattern)
+            if not any(outcome == "wrong" for outcome, _ in tried.values()):
+                rules.append(rule)
+                break
+    wrong = {key: detail for key, (outcome, detail) in outcomes_with(sorted(set(rules))).items() if outcome == "wrong"}
+    return sorted(set(rules)), [f"{name}, {form}: {detail}" for (name, form), detail in wrong.items()]
+
+
+def rules_of_sweep(version, folder, kept):
+    """(rules, those that are still wrong with them)"""
+
+    def rows_with(table, pattern=""):
+        return sweep.sweep(sweep.parse([pattern, "--table", table]))
+
+    if kept and kept.exists():
+        rows = [json.loads(line) for line in kept.read_text().splitlines()]
+    else:
+        rows = rows_with("none")
+        if kept:
+            kept.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    # No device here has double precision: most recipes of it come out in single precision.
+    rules = {("*", ("any:f64",))}
+    rows = [row for row in rows if "f64" not in row["types"] and row["attributes"].get("to") != "11"]
+    tried, wrong = {}, []
+    table = folder / "table.tsv"
+    for _ in range(6):
+        made = {(op, tuple(conditions.split())) for op, conditions in sweep_rules.rules_of(rows, tried)}
+        table.write_text(text_of_rules(sorted(rules | made), version))
+        ops = sorted({row["op"] for row in rows if row["outcome"] in ("wrong", "died")})
+        again = rows_with(str(table), f"^({'|'.join(ops)}) ")
+        wrong = [row for row in again if row["outcome"] in ("wrong", "died")]
+        if not wrong:
+            break
+        known = {sweep_rules.key_of(row) for row in rows if row["outcome"] in ("wrong", "died")}
+        for row in wrong:
+            tried[sweep_rules.key_of(row)] = tried.get(sweep_rules.key_of(row), 0) + 1
+            if sweep_rules.key_of(row) not in known:
+                rows.append(row)
+    return sorted(rules | made), [f"{row['recipe']}, {row['kind']}: {row['detail']}" for row in wrong]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--write")
+    parser.add_argument("--tests")
+    parser.add_argument("--rows")
+    parser.add_argument("--only", choices=("tests", "sweep"))
+    arguments = parser.parse_args()
+    library = os.path.abspath(arguments.library)
+    _, devices = node_tests.register(library)
+    version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
+    rules, wrong = [], []
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.tsv"
-
-        def outcomes_with(rules, pattern=""):
-            table.write_text(text_of_rules(rules, version))
-            return run_tests(library, str(table), pattern)
-
-        kept = Path(arguments.tests) if arguments.tests else None
-        if kept and kept.exists():
-            rows = [line.split("\t") for line in kept.read_text().splitlines()]
-            outcomes = {(name, form): (outcome, detail) for name, form, outcome, detail in rows}
-        else:
-            outcomes = outcomes_with([])
-            if kept:
-                kept.write_text("".join("\t".join([*key, *value]) + "\n" for key, value in outcomes.items()))
-        rules = of_single_nodes(models, outcomes)
-        several = {key[0] for key, (outcome, _) in outcomes.items() if outcome == "wrong" and len(models[key].graph.node) > 1}
-        right = [models[key].graph for key, (outcome, _) in outcomes.items() if outcome == "right"]
-        for name in sorted(several):
-            pattern = f"^{name}$"
-            if not any(outcome == "wrong" for outcome, _ in outcomes_with(rules, pattern).values()):
-                continue
-            graph = models[name, node_tests.FORMS[0]].graph
-            by_cost = sorted(candidates_of(graph), key=lambda rule: sum(covers(rule, other) for other in right))
-            for rule in by_cost:
-                tried = outcomes_with([*rules, rule], pattern)
-                if not any(outcome == "wrong" for outcome, _ in tried.values()):
-                    rules.append(rule)
-                    break
-        rules = sorted(set(rules))
-        text = text_of_rules(rules, version)
-        print(text)
-        if arguments.write:
-            table_file = Path(arguments.write)
-            others = lines_of_others(table_file.read_text(), version) if table_file.exists() else []
-            table_file.write_text(text_of_rules(rules, version, others))
-        wrong = {key: detail for key, (outcome, detail) in outcomes_with(rules).items() if outcome == "wrong"}
-        for (name, form), detail in wrong.items():
-            print(f"still wrong: {name}, {form}: {detail}")
+        if arguments.only != "sweep":
+            kept = Path(arguments.tests) if arguments.tests else None
+            rules, wrong = rules_of_node_tests(library, version, Path(folder), kept)
+        if arguments.only != "tests":
+            kept = Path(arguments.rows) if arguments.rows else None
+            more, still = rules_of_sweep(version, Path(folder), kept)
+            rules, wrong = sorted({*rules, *more}), [*wrong, *still]
+    print(text_of_rules(rules, version))
+    if arguments.write:
+        table_file = Path(arguments.write)
+        lines = [line for line in table_file.read_text().splitlines() if line and not line.startswith("#")] if table_file.exists() else []
+        others = lines_of_others("\n".join(lines), version)
+        own = {(line.split("\t")[0], tuple(line.split("\t")[1].split())) for line in lines if line not in others}
+        joined = sweep_rules.without_the_narrower({(op, " ".join(conditions)) for op, conditions in {*rules, *own}})
+        rules = [(op, tuple(conditions.split())) for op, conditions in sorted(joined)]
+        table_file.write_text(text_of_rules(rules, version, others))
+    for line in wrong:
+        print(f"still wrong: {line}")
     return 1 if wrong else 0
 
 

@@ -1,6 +1,6 @@
-"""How find_vendor_errors.py tells what is wrong from what is right."""
+"""How find_known_errors.py tells what is wrong from what is right."""
 
-import find_vendor_errors as finder
+import find_known_errors as finder
 from onnx import TensorProto, helper
 
 LAYOUT, RUN, CONST, WORD = {"attr:layout!=0": "attr!"}, {"run:1": "run"}, {"const:1": "const"}, {"attr:mode=cubic": "word"}

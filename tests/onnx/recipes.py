@@ -39,10 +39,20 @@ class Recipe:
     outputs: tuple[str, ...] = ("z",)
     # Numbers that a value input must not have: what ONNX leaves undefined. "zero", "negative", "out of range: TYPE"
     avoid: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    is_error: bool = False  # ONNX defines no result
 
     @property
     def name(self) -> str:
         return f"{self.op} {self.label} {','.join(self.types.values())}".replace("  ", " ")
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Those of the operator that it is about which are integers or texts, and `odd`: its inputs that are odd constants."""
+        node = next(node for node in self.nodes if node.op_type == self.op)
+        values = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+        found = {name: value.decode() if isinstance(value, bytes) else str(value) for name, value in values.items() if isinstance(value, (bytes, int))}
+        odd = [str(i) for i, name in enumerate(node.input) if self.op == "QuantizeLinear" and name in self.fixed and self.fixed[name].size == 1 and self.fixed[name].item() % 2 == 1]
+        return found | ({"odd": ",".join(odd)} if odd else {})
 
     def model(self, constant: frozenset[str] = frozenset(), numbers: dict[str, np.ndarray] | None = None) -> onnx.ModelProto:
         """`constant`: value inputs that are initializers, with these numbers."""
@@ -193,6 +203,11 @@ def movements() -> Iterator[Recipe]:
             if t in ("f32", "i64") and fixed and op not in ("Compress", "Split"):
                 run = {f"run_{name}": array for name, array in fixed.items()}
                 yield one(op, f"{label} run", {V: t}, {V: (6, 8)}, attrs, fixed=run, outputs=outputs)
+    wrong = np.array([[0, 9, -9]] * 6, np.int64)
+    for op, at, order in (
+        ("Gather", i64(0, 9, -9), [V, "run_at"]), ("GatherElements", wrong, [V, "run_at"]), ("GatherND", i64(0, 9).reshape(1, 2), [V, "run_at"]),
+    ):  # fmt: skip
+        yield one(op, "outside", {V: "f32"}, {V: (6, 8)}, {} if op == "GatherND" else {"axis": 1}, fixed={"run_at": at}, order=order, is_error=True)
     for t in types_of("Concat"):
         yield one("Concat", "", {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1})
     for op in ("DepthToSpace", "SpaceToDepth"):

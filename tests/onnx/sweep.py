@@ -25,14 +25,19 @@ import definition
 import recipes
 
 
-def outcome(recipe, got, by_host, by_text, numbers):
-    """(outcome, detail) of results beside those of ONNX Runtime and of package onnx."""
-    if isinstance(by_host, str) and isinstance(by_text, str):
-        return "undefined", by_host
+def outcome(recipe, model, feeds, got, numbers):
+    """(outcome, detail) of results beside those of ONNX Runtime and, where they are not the same, of package onnx."""
+    by_host = definition.by_onnxruntime(model, [feeds])[0]
     host = None if isinstance(by_host, str) else definition.differences(recipe, got, by_host, numbers)
+    if host == "":
+        return "right", ""
+    by_text = definition.by_reference(model, feeds)
     text = None if isinstance(by_text, str) else definition.differences(recipe, got, by_text, numbers)
-    if "" in (host, text):
-        return ("right" if host in ("", None) and text in ("", None) else "disputed"), host or text or ""
+    if host is None and text is None:
+        # No result is right where ONNX says that there is none.
+        return ("wrong", f"a result, where there is an error: {by_host}") if recipe.is_error else ("undefined", by_host)
+    if text == "":
+        return ("right", "") if host is None else ("disputed", host)
     if host is not None and text is not None and definition.differences(recipe, by_host, by_text, numbers):
         return "disputed", host
     return "wrong", host if host is not None else text
@@ -51,8 +56,9 @@ def rows_of(recipe, device, table, seed, folder):
         forms.append(frozenset(list(recipe.types)[1:]))
     for form in forms:
         model = None
-        for kind, numbers in data:
-            row = {"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": kind, "constant": bool(form)}
+        for kind, numbers in data if not form else definition.data_sets(recipe, seed, plain_first=True):
+            row = {"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": kind,
+                   "constant": bool(form), "several": len(recipe.nodes) > 1, "attributes": recipe.attributes}  # fmt: skip
             if form or model is None:
                 model = recipe.model(form, numbers)
                 file.write_bytes(model.SerializeToString())
@@ -74,9 +80,7 @@ def rows_of(recipe, device, table, seed, folder):
                 yield row | {"outcome": "refused", "detail": str(error)}
                 continue
             got = list(made.values())
-            by_host = definition.by_onnxruntime(model, [feeds])[0]
-            by_text = definition.by_reference(model, feeds)
-            result, detail = outcome(recipe, got, by_host, by_text, numbers)
+            result, detail = outcome(recipe, model, feeds, got, numbers)
             yield row | {"outcome": result, "detail": detail}
 
 
@@ -107,7 +111,9 @@ def sweep(arguments):
         rows_file = Path(folder) / "rows"
         start, found = 0, []
         while True:
-            command = [sys.executable, __file__, "--work", str(rows_file), str(start), *sys.argv[1:]]
+            words = [arguments.pattern, "--device", arguments.device, "--seed", str(arguments.seed), "--every", str(arguments.every)]
+            words += ["--table", arguments.table] if arguments.table else []
+            command = [sys.executable, __file__, "--work", str(rows_file), str(start), *words]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             lines = [json.loads(line) for line in rows_file.read_text().splitlines()] if rows_file.exists() else []
             if not lines:
@@ -118,7 +124,7 @@ def sweep(arguments):
                 return found
             place = [line["begin"] for line in lines if "begin" in line][-1]
             recipe = chosen[place]
-            found.append({"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": "plain", "constant": False,
+            found.append({"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": "plain", "constant": False, "several": len(recipe.nodes) > 1, "attributes": recipe.attributes,
                           "outcome": "died", "detail": f"exit code {done.returncode}: {done.stderr[-300:]}"})  # fmt: skip
             start = place + 1
 
