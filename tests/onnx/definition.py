@@ -53,7 +53,9 @@ def data_sets(recipe: Recipe, seed: int, plain_first: bool = False) -> list[tupl
         for place, (name, t) in enumerate(recipe.types.items()):
             of_type = kinds(t)
             special = of_type["plain"] if plain_first and place == 0 else of_type.get(kind, of_type["plain"])
-            pool = _allowed(np.concatenate([special, of_type["plain"]]), recipe.avoid.get(name, ()))
+            # Sums are as large as they can be where nothing is mixed in.
+            mixed = [special] if kind.startswith("sum") else [special, of_type["plain"]]
+            pool = _allowed(np.concatenate(mixed), recipe.avoid.get(name, ()))
             shape = recipe.shapes[name]
             count = int(np.prod(shape))
             if shape == (N,):
@@ -108,6 +110,25 @@ def differences(recipe: Recipe, got: list, expected: list, numbers: dict[str, np
                 given = {n: v[where].item() if v.shape == other.shape else v.item() for n, v in numbers.items() if v.shape in ((N,), ())}
             return f"{name}{list(where)}: {one[where]!r} instead of {other[where]!r}, {int(wrong.sum())} of {wrong.size}" + (f", of {given}" if given else "")
     return ""
+
+
+def fits_in_32_bits(recipe: Recipe, got: list, expected: list, numbers: dict[str, np.ndarray]) -> bool:
+    """Whether some integer comes out wrong although it and what it is made of fit in 32 bits with a sign."""
+
+    def fits(array):
+        return np.abs(array.astype(np.float64)) < 2.0**31
+
+    given = [v for v in numbers.values() if v.dtype.kind in "iu"]
+    for one, other in zip(got, expected):
+        one, other = np.asarray(one), np.asarray(other)
+        if one.shape != other.shape or other.dtype.kind not in "iub":
+            continue
+        wrong = (one != other) & fits(other)
+        for array in given:
+            wrong &= fits(array) if array.shape == other.shape else fits(array).all()
+        if wrong.any():
+            return True
+    return False
 
 
 def by_reference(model, feeds):

@@ -23,7 +23,10 @@ def choices(row) -> list[str]:
     if kind in _FLOAT and (kind != "plain" or first in ("f32", "f16", "bf16", "f64", "bool")):
         # Of several nodes, one makes the NaN that another one drops.
         return (["may:nan"] if row["several"] and kind != "nan" else []) + _FLOAT[kind]
-    return _NARROW if first in ("i8", "u8", "i16", "u16", "bool") else _WIDE
+    if first in ("i8", "u8", "i16", "u16", "bool"):
+        return _NARROW
+    # Integers of 32 bits are to wrap around: what is wrong with them, and with small ones, is how many bits count.
+    return _WIDE[1:] if first == "i32" or row.get("in 32 bits") else _WIDE
 
 
 def rules_of(rows, tried: dict[tuple, int]) -> set[tuple[str, str]]:

@@ -40,6 +40,8 @@ def outcome(recipe, model, feeds, got, numbers):
         return ("right", "") if host is None else ("disputed", host)
     if host is not None and text is not None and definition.differences(recipe, by_host, by_text, numbers):
         return "disputed", host
+    if definition.fits_in_32_bits(recipe, got, by_host if host is not None else by_text, numbers):
+        return "wrong in 32 bits", host if host is not None else text
     return "wrong", host if host is not None else text
 
 
@@ -81,7 +83,7 @@ def rows_of(recipe, device, table, seed, folder):
                 continue
             got = list(made.values())
             result, detail = outcome(recipe, model, feeds, got, numbers)
-            yield row | {"outcome": result, "detail": detail}
+            yield row | {"outcome": result[:5] if result.startswith("wrong") else result, "detail": detail, "in 32 bits": result.endswith("32 bits")}
 
 
 def work(arguments, rows_file, start):
@@ -124,7 +126,7 @@ def sweep(arguments):
                 return found
             place = [line["begin"] for line in lines if "begin" in line][-1]
             recipe = chosen[place]
-            found.append({"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": "plain", "constant": False, "several": len(recipe.nodes) > 1, "attributes": recipe.attributes,
+            found.append({"op": recipe.op, "recipe": recipe.name, "types": list(recipe.types.values()), "kind": "outside" if recipe.is_error else "plain", "constant": False, "several": len(recipe.nodes) > 1, "attributes": recipe.attributes,
                           "outcome": "died", "detail": f"exit code {done.returncode}: {done.stderr[-300:]}"})  # fmt: skip
             start = place + 1
 

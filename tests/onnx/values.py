@@ -62,6 +62,11 @@ def kinds(type_name: str) -> dict[str, np.ndarray]:
     limits = np.iinfo(dtype)
     plain = [0, 1, 2, 3, 5, 7] if limits.min == 0 else [-3, -2, -1, 0, 1, 2, 5]
     found = {"plain": np.array(plain, dtype), "limit": np.array([limits.min, limits.min + 1, limits.max - 1, limits.max, 1, 2], dtype)}
+    if limits.bits == 8:
+        found["sum"] = np.array([limits.max, limits.max, limits.min or limits.max, limits.max - 2], dtype)
+    if limits.bits >= 32:
+        found["sum of products"] = np.array([2**13 + 1, 2**13 + 3, 2**12 + 1], dtype)
+        found["sum of numbers"] = np.array([2**22 + 1, 2**22 + 3, 2**21 + 1], dtype)
     if limits.bits <= 16:
         found["wrap"] = np.array([limits.max - 5, limits.max // 2 + 1, limits.min + 3, 10, 3], dtype)
     if limits.bits >= 32:
