@@ -124,10 +124,13 @@ def _files(
     for place in find(inputs):
         file = scan(*place, embed.text_column, shard_rows)
         try:
-            embed.check(file.schema)
+            kept = None
+            if id_column is not None:
+                kept = [name for name in file.schema.names if name in (id_column, embed.text_column)]
+            embed.check(file.schema, kept)
             if id_column is not None and file.schema.names.count(id_column) != 1:
                 raise CallerError(f"there is no column '{id_column}', or more than one")
-            check_columns(file.schema, [id_column, embed.text_column] if id_column is not None else None)
+            check_columns(file.schema, kept)
         except CallerError as error:
             error.message = f"{file.name}: {error.message}"
             raise

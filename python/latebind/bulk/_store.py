@@ -79,6 +79,19 @@ class Store:
         """The file, to be read at any place."""
         return self.filesystem.open_input_file(self._path(name))
 
+    def remove(self, name: str) -> None:
+        """Removes a file.
+
+        Raises:
+            TransientError: the filesystem refuses.
+        """
+        try:
+            self.filesystem.delete_file(self._path(name))
+        except FileNotFoundError:
+            pass  # another one has
+        except OSError as error:
+            raise TransientError(f"{self._path(name)} could not be removed: {error}", retryable=True) from error
+
     def write(self, name: str, content: Any) -> None:
         """Puts a file there, whole or not at all, in the place of what was there.
 
@@ -96,6 +109,9 @@ class Store:
             stream.write(content)
             stream.close()
             if not is_object:
+                if self.filesystem.type_name == "local":
+                    # Else the name may be there after a power cut, and not what it stands for.
+                    _keep(target)
                 self.filesystem.move(target, f"{folder}/{file}")
         except OSError as error:
             if not is_object:
@@ -136,6 +152,15 @@ class Store:
             yield
         finally:
             os.close(file)
+
+
+def _keep(file: str) -> None:
+    """Has the system write a file to its disk."""
+    opened = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _locked(file: int) -> bool:
