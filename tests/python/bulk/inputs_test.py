@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import latebind
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _inputs, _model, embed_files
 from latebind.bulk.__main__ import main
+from latebind.bulk._identity import stamp_of
 from latebind.bulk._inputs import find, scan
 from latebind.bulk._reader import Reader
 from pyarrow import fs
@@ -313,3 +315,18 @@ def test_a_file_that_changes_while_it_is_scanned(tmp_path, monkeypatch):
     monkeypatch.setattr(_inputs, "scan_jsonl", scanned)
     with pytest.raises(latebind.MachineError, match="was changed while it was scanned"):
         embed(file, tmp_path / "out")
+
+
+def test_a_date_can_be_put_back_and_that_of_the_entry_cannot(tmp_path):
+    file, local = tmp_path / "in.arrow", fs.LocalFileSystem()
+    for _ in range(5):  # at any moment of the system's ticks
+        file.write_bytes(b"one")
+        before = stamp_of(local, str(file), "in", settled=True)
+        assert before.fits(stamp_of(local, str(file), "in"))
+        file.write_bytes(b"two")
+        os.utime(file, ns=(before.written_ns, before.written_ns))
+        after = stamp_of(local, str(file), "in")
+        assert (after.bytes, after.written_ns) == (before.bytes, before.written_ns)
+        assert not before.fits(after)
+        # Another machine may have a copy.
+        assert before.fits(replace(after, machine="another"))
