@@ -118,8 +118,8 @@ class EmbedBatches:
                 raise CallerTypeError(f"{name} is {type(value).__name__}; give the name of a column")
         if on_error not in ("fail", "skip"):
             raise CallerError(f"on_error is {on_error!r}; give 'fail' or 'skip'")
-        given = c_text(model, "model").decode()
-        self.model = os.path.abspath(given) if os.path.exists(given) else given
+        self._given = c_text(model, "model").decode()
+        self.model = os.path.abspath(self._given) if os.path.exists(self._given) else self._given
         self._digest: str | None = None  # of the model, once it was opened
         self.text_column = text_column
         self.vector_column = vector_column
@@ -240,11 +240,13 @@ class EmbedBatches:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _open(self) -> OpenModel:
-        opened = open_model(self.model, self.settings)
+        # An engine may have brought the folder to another machine, into the one where its workers are.
+        opened = open_model(self.model if os.path.exists(self.model) else self._given, self.settings)
         if self._digest not in (None, opened.digest):
+            what = f" ('{opened.changed}' was changed)" if opened.changed else ""
             raise CallerError(
-                f"the model {self.model} has other files than when this was first used, and one output is of one model; "
-                "make a new EmbedBatches for the new one"
+                f"the model {self.model} has other files than when this was first used{what}, and one output is of one "
+                "model; make a new EmbedBatches for the new one, and keep everything else out of a model's folder"
             )
         self._digest = opened.digest
         with opened.lock:

@@ -102,6 +102,13 @@ def embed_files(
             raise CallerError(
                 f"the input {os.fspath(place)} lies in the output {os.fspath(output)}; give another folder"
             )
+    if store.filesystem.type_name == "local" and f"{_real(store.filesystem, store.root)}/".startswith(
+        f"{os.path.realpath(embed.model)}/"
+    ):
+        raise CallerError(
+            f"the output {os.fspath(output)} lies in the folder of the model {embed.model}, whose files would be others "
+            "with each shard; give another folder"
+        )
     files = _files(places, embed, id_column, shard_rows)
     with store.lock(), runs:
         answers = runs.answers(embed)

@@ -23,14 +23,18 @@ def settled_stat(file: str) -> os.stat_result:
     only if it was written just now."""
     for _ in range(_WAITS_MAX):
         info = os.stat(file)
-        changed = max(info.st_mtime_ns, info.st_ctime_ns)
-        step = _TICK_NS if changed % 1_000_000_000 else _SECONDS_NS
-        age = time.time_ns() - changed
-        # What is from the future was dated by another clock.
-        if not 0 <= age < step:
+        now = time.time_ns()
+        wait = max(_wait_ns(now - date, date) for date in (info.st_mtime_ns, info.st_ctime_ns))
+        if not wait:
             break
-        time.sleep((step - age) / 1e9)
+        time.sleep(wait / 1e9)
     return info
+
+
+def _wait_ns(age: int, date: int) -> int:
+    step = _TICK_NS if date % 1_000_000_000 else _SECONDS_NS
+    # What is from the future was dated by another clock, or by somebody.
+    return step - age if 0 <= age < step else 0
 
 
 @dataclass(frozen=True)

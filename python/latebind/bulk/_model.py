@@ -70,13 +70,17 @@ class OpenModel:
     """An embedder, and what is known of its model. `lock` is held while it embeds: what it did is read as a difference
     of counters, and one call keeps the whole device busy."""
 
-    def __init__(self, place: str, settings: dict[str, Any], files: ModelFiles) -> None:
+    def __init__(self, place: str, settings: dict[str, Any], files: ModelFiles, changed: str = "") -> None:
         """
+        Args:
+            changed: a file that was another one when the model of this place was opened before.
+
         Raises:
             LatebindError: as of Embedder. MachineError: the model was changed while it was opened.
         """
         self.embedder = Embedder(place, **settings)
         self.files = files
+        self.changed = changed
         self.digest = files.digest
         self.lock = Lock()
 
@@ -121,8 +125,11 @@ def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
             place = _places[given] = folder_of(model, runtime(of_runtime), onnx_file or None)
         key = (os.path.realpath(place), given[1])
         found = _models.get(key)
-        if found is not None and found.files.are_unchanged():
-            return found
-        _models.pop(key, None)
-        opened = _models[key] = OpenModel(place, settings, ModelFiles(key[0], onnx_file))
+        changed = ""
+        if found is not None:
+            changed = found.files.changed()
+            if not changed:
+                return found
+            del _models[key]
+        opened = _models[key] = OpenModel(place, settings, ModelFiles(key[0], onnx_file), changed)
         return opened

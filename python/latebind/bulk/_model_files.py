@@ -55,16 +55,17 @@ class ModelFiles:
             self._digest = digest
         return self._digest
 
-    def are_unchanged(self) -> bool:
-        """Whether they are what they were. They are read only where another identity does not say that their bytes are
-        others."""
+    def changed(self) -> str:
+        """The name of a file that is not what it was when this was made; "" if all are. They are read only where their
+        identities are others, which does not say that their bytes are."""
         with _readable(self._place):
             now = self._look(os.stat)
             if now != self._identities:
                 if digest_of(self._place, self._named) != self.digest or self._look(os.stat) != now:
-                    return False
+                    name = min({*now} ^ {*self._identities}, default=("",))[0]
+                    return name or os.path.basename(self._place)
                 self._identities = now
-        return True
+        return ""
 
     def _look(self, stat: Callable[[str], os.stat_result]) -> list[Identity]:
         found = []

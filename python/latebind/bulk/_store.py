@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import uuid
@@ -159,6 +160,9 @@ def _keep(file: str) -> None:
     opened = os.open(file, os.O_RDWR)
     try:
         os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # of what has no disk
+            raise
     finally:
         os.close(opened)
 

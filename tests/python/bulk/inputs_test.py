@@ -319,8 +319,10 @@ def test_a_file_that_changes_while_it_is_scanned(tmp_path, monkeypatch):
 
 def test_a_date_can_be_put_back_and_that_of_the_entry_cannot(tmp_path):
     file, local = tmp_path / "in.arrow", fs.LocalFileSystem()
-    for _ in range(5):  # at any moment of the system's ticks
+    for date in (None, 4e9) * 5:  # at any moment of the system's ticks, and with a date that somebody has set
         file.write_bytes(b"one")
+        if date:
+            os.utime(file, (date, date))
         before = stamp_of(local, str(file), "in", settled=True)
         assert before.fits(stamp_of(local, str(file), "in"))
         file.write_bytes(b"two")

@@ -1,6 +1,7 @@
 """Which model answers: the one that is there now, known by all files that it is loaded from."""
 
 import os
+import pickle
 import shutil
 import threading
 
@@ -49,6 +50,15 @@ def test_the_same_name_in_another_folder_is_another_model(tmp_path, model, monke
     assert EmbedBatches(os.path.join("..", "model"), "body")._open() is here._open()
 
 
+def test_an_engine_may_bring_the_folder_to_where_its_workers_are(tmp_path, model, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sent = pickle.dumps(EmbedBatches("model", "body"))
+    (tmp_path / "worker").mkdir()
+    model.rename(tmp_path / "worker" / "model")
+    monkeypatch.chdir(tmp_path / "worker")
+    assert pickle.loads(sent)(table(2)).num_rows == 2
+
+
 def test_a_model_that_was_saved_again_is_opened_again(model):
     before = EmbedBatches(model, "body")
     found, digest = vectors(before), before.answers().model
@@ -60,7 +70,9 @@ def test_a_model_that_was_saved_again_is_opened_again(model):
     assert vectors(after) != found
     # One object is one model: its vectors would not fit together.
     for use in (before.answers, lambda: before(table(1))):
-        with pytest.raises(latebind.CallerError, match="has other files than when this was first used"):
+        with pytest.raises(
+            latebind.CallerError, match=r"other files than .* first used \('model\.safetensors' was changed"
+        ):
             use()
     assert len([each for each in _model._models if each[0] == str(model)]) == 1
 
@@ -130,6 +142,14 @@ def test_a_part_behind_a_link_that_was_changed_between_two_runs(tmp_path, model)
     assert contents(tmp_path / "out") == whole
 
 
+def test_an_output_in_the_model_is_refused(tmp_path, model, monkeypatch):
+    pq.write_table(table(4), tmp_path / "in.parquet")
+    monkeypatch.chdir(model)
+    with pytest.raises(latebind.CallerError, match="the output out lies in the folder of the model"):
+        embed_files(tmp_path / "in.parquet", "out", ".", "body")
+    assert not (model / "out").exists()
+
+
 def test_links_in_a_circle_and_to_nowhere(tmp_path, model, monkeypatch):
     plain = digest_of(str(model))
     (model / "self").symlink_to(model)
@@ -170,7 +190,7 @@ def test_a_process_forked_while_a_model_is_opened_opens_its_own(model, monkeypat
     in_parent = os.getpid()
 
     class Slow(_model.OpenModel):
-        def __init__(self, place, settings, files):
+        def __init__(self, place, settings, files, changed):
             if os.getpid() == in_parent:
                 began.set()
                 may_go_on.wait()
