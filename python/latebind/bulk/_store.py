@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from .._library import c_text
+from .._locks import in_child
 from ..errors import CallerError, MachineError, TransientError
 
 # There an object is seen once it is complete, and a rename is a copy.
@@ -147,12 +148,31 @@ class Store:
             file = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise MachineError(f"{self.root} cannot be written to: {error.strerror}") from error
+        _held.add(file)
         try:
             if not _locked(file):
                 raise TransientError(f"another run is writing to {self.root}; wait for its end", retryable=True)
             yield
         finally:
-            os.close(file)
+            _let_go(file)
+
+
+# Files of locks. A process that fork() makes has them as well, and would hold the locks for as long as it lives.
+_held: set[int] = set()
+
+
+def _let_go(file: int) -> None:
+    if file in _held:  # in a child it is closed already
+        _held.remove(file)
+        os.close(file)
+
+
+def _let_all_go() -> None:
+    for file in list(_held):
+        _let_go(file)
+
+
+in_child(_let_all_go)
 
 
 def _keep(file: str) -> None:

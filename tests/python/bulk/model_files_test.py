@@ -8,8 +8,9 @@ import threading
 import latebind
 import pyarrow.parquet as pq
 import pytest
-from latebind.bulk import DifferentRunError, EmbedBatches, _model, _model_files, embed_files
+from latebind.bulk import DifferentRunError, EmbedBatches, _model, _model_files, _store, embed_files
 from latebind.bulk._model_files import ModelFiles, digest_of
+from pyarrow import fs
 from support import TINY, in_forked_child
 from tables import contents, table
 
@@ -205,6 +206,38 @@ def test_a_process_forked_while_a_model_is_opened_opens_its_own(model, monkeypat
     finally:
         may_go_on.set()
         thread.join()
+
+
+def test_a_child_does_not_hold_an_output_after_its_parent(tmp_path):
+    store = _store.Store(fs.LocalFileSystem(), str(tmp_path))
+    may_end, ended = os.pipe()
+    with store.lock():
+        child = os.fork()
+        if not child:
+            os.close(ended)
+            os.read(may_end, 1)
+            os._exit(0)
+        with pytest.raises(latebind.TransientError, match="another run"), store.lock():
+            pass
+    with store.lock():
+        pass
+    os.close(ended)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_child_that_leaves_the_block_does_not_let_its_parents_lock_go(tmp_path):
+    store = _store.Store(fs.LocalFileSystem(), str(tmp_path))
+    parent = os.getpid()
+    try:
+        with store.lock():
+            child = os.fork()
+            if child:
+                assert os.waitpid(child, 0)[1] == 0
+                with pytest.raises(latebind.TransientError, match="another run"), store.lock():
+                    pass
+    finally:
+        if os.getpid() != parent:
+            os._exit(0)
 
 
 def test_a_child_has_none_of_its_parents_models(model):
