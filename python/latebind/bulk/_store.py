@@ -154,25 +154,26 @@ class Store:
                 raise TransientError(f"another run is writing to {self.root}; wait for its end", retryable=True)
             yield
         finally:
-            _let_go(file)
+            if file in _held:  # in a child it is closed already
+                _unlock(file)
+                _close(file)
 
 
 # Files of locks. A process that fork() makes has them as well, and would hold the locks for as long as it lives.
 _held: set[int] = set()
 
 
-def _let_go(file: int) -> None:
-    if file in _held:  # in a child it is closed already
-        _held.remove(file)
-        os.close(file)
+def _close(file: int) -> None:
+    _held.remove(file)
+    os.close(file)
 
 
-def _let_all_go() -> None:
+def _close_all() -> None:
     for file in list(_held):
-        _let_go(file)
+        _close(file)
 
 
-in_child(_let_all_go)
+in_child(_close_all)
 
 
 def _keep(file: str) -> None:
@@ -185,6 +186,14 @@ def _keep(file: str) -> None:
             raise
     finally:
         os.close(opened)
+
+
+def _unlock(file: int) -> None:
+    """Gives the lock back, also where a child has the file and has not closed it yet."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _locked(file: int) -> bool:
