@@ -49,7 +49,8 @@ def stages(model, folder, rows, shard_rows):
     """Rows a second of each stage."""
     import numpy as np
     from latebind import Embedder
-    from latebind.bulk._inputs import Reader, find, scan
+    from latebind.bulk._inputs import find, scan
+    from latebind.bulk._reader import Reader
     from latebind.bulk._shards import _parquet
 
     def rate(work):
@@ -60,7 +61,7 @@ def stages(model, folder, rows, shard_rows):
     place = find([folder / "in.parquet"])[0]
     file = scan(*place, "body", shard_rows)
     shards = file.shards(shard_rows)
-    reader = Reader(file, None, shard_rows)
+    reader = Reader(file, "body", None, shard_rows)
     vectors = np.random.default_rng(7).standard_normal((shard_rows, 384), np.float32)
     column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), 384)
     table = pa.table({"id": range(shard_rows), "vector": column})

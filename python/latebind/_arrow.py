@@ -6,6 +6,7 @@ The layout is that of the specification: https://arrow.apache.org/docs/format/CD
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from ctypes import (
     CFUNCTYPE,
@@ -141,7 +142,7 @@ def _offsets(array: _Array, dtype: Any, texts: Addresses, first: int) -> None:
     address = _buffer(array, 1)
     whole = memory_at(address, dtype, array.offset + array.length + 1)[array.offset :]
     sizes = whole[1:] - whole[:-1]
-    # How large the memory is, is not said; that offsets grow from 0 on is all that can be checked.
+    # How large the memory is, is not said (see refuse_damage()); that offsets grow from 0 on is all that can be checked.
     _refuse_damage((sizes < 0) | (whole[:-1] < 0), first)
     texts[:, 0] = whole[:-1]
     texts[:, 0] += np.uintp(_buffer(array, 2) or 0)
@@ -283,6 +284,37 @@ def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
             _read(batches.schema, _Array(), 0)  # the type of an empty one counts as well
 
 
+def is_of_pyarrow(values: Any) -> bool:
+    """Whether it is an array or a table of pyarrow's."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(
+        values, (pyarrow.Array, pyarrow.ChunkedArray, pyarrow.RecordBatch, pyarrow.Table)
+    )
+
+
+def refuse_damage(values: Any, full: bool = False) -> None:
+    """Refuses what pyarrow has and knows to lie outside of its memory: how large that is, the data interface does not say.
+    Nothing is read of a damaged array, not even its nulls.
+
+    Args:
+        values: anything; an array of pyarrow's, or one of pandas' that holds such a one, is looked at.
+        full: for those who read it by other means than read_strings(), which looks at every text itself.
+
+    Raises:
+        CallerError: it is damaged.
+    """
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None:
+        return
+    if not isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)) and hasattr(values, "__arrow_array__"):
+        values = values.__arrow_array__()
+    if isinstance(values, (pyarrow.Array, pyarrow.ChunkedArray)):
+        try:
+            values.validate(full=full)
+        except pyarrow.ArrowException as error:
+            raise CallerError(f"the Arrow array is damaged: {error}") from None
+
+
 def is_arrow(values: Any) -> bool:
     return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
 
@@ -291,8 +323,9 @@ def read_strings(values: Any) -> tuple[Addresses, list[Any]]:
     """uintp[n, 2] with address and size in bytes of each text, and what must live as long as they are used.
 
     Raises:
-        CallerTypeError: it has no strings, or a null, whose index is named.
+        CallerTypeError: it has no strings, or a null, whose index is named. CallerError: it is damaged.
     """
+    refuse_damage(values)
     found = []
     owners: list[Any] = []
     count = 0

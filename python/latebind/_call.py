@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from . import _abi
 from ._library import check, library, sized
+from ._locks import Gate, Once
 from .errors import CallerError, CallerTypeError, ClosedError, ForkedError, TransientError
 
 Result = TypeVar("Result")
@@ -34,8 +35,6 @@ _SECONDS_MAX = 1e9
 _COUNTS_NO_REFERENCES = sys.implementation.name != "cpython"
 # References to what only one variable refers to, as sys.getrefcount() counts them.
 _ALONE = 2
-# Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
-_WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
 
 
 class Owner:
@@ -196,10 +195,8 @@ class Work(Generic[Result]):
 
     def __init__(self, body: Callable[[], Result]) -> None:
         self._body = body
-        self._is_claimed = threading.Lock()
-        self._is_over = False
-        self._until_over = threading.Lock()
-        self._until_over.acquire()
+        self._right = Once()
+        self._is_over = Gate()
         self._is_here = False
         self._result: Result | None = None
         self._error: BaseException | None = None
@@ -210,14 +207,14 @@ class Work(Generic[Result]):
         try:
             thread.start()
         except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
-            if thread.ident is not None or not self._claim():
+            if thread.ident is not None or not self._right.claim():
                 raise
             self._is_here = True
             self._do()
 
     def result(self) -> Result:
         """What the call gave, or the error that it raised, once it is over."""
-        self._wait()
+        self._is_over.wait()
         if self._error is not None:
             try:
                 raise self._error
@@ -227,14 +224,11 @@ class Work(Generic[Result]):
 
     def end(self) -> None:
         """Waits for a call that has begun. One that has not never does."""
-        if not self._is_here and not self._claim():
-            self._wait()
-
-    def _claim(self) -> bool:
-        return self._is_claimed.acquire(blocking=False)
+        if not self._is_here and not self._right.claim():
+            self._is_over.wait()
 
     def _run(self) -> None:
-        if self._claim():
+        if self._right.claim():
             self._do()
 
     def _do(self) -> None:
@@ -243,13 +237,7 @@ class Work(Generic[Result]):
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             self._error = error
         finally:
-            self._is_over = True
-            self._until_over.release()
-
-    def _wait(self) -> None:
-        # A signal may come when the lock is taken already, and whoever handles it waits again.
-        while not self._is_over:
-            self._until_over.acquire(timeout=_WAIT_SECONDS)
+            self._is_over.open()
 
 
 async def awaited(body: Callable[[Cancellation], Result]) -> Result:
@@ -257,10 +245,10 @@ async def awaited(body: Callable[[Cancellation], Result]) -> Result:
     import asyncio  # a tenth of a second with all that it needs, and most callers do not
 
     cancellation = Cancellation()
-    is_claimed = threading.Lock()
+    right = Once()
 
     def work() -> Result | None:
-        if not is_claimed.acquire(blocking=False):
+        if not right.claim():
             return None  # cancelled before there was a thread for it
         return body(cancellation)
 
@@ -271,7 +259,7 @@ async def awaited(body: Callable[[Cancellation], Result]) -> Result:
         cancellation.request()
         # Seen: it is that of the cancellation.
         future.add_done_callback(lambda over: over.cancelled() or over.exception())
-        if not is_claimed.acquire(blocking=False):
+        if not right.claim():
             # The caller's memory must not be written to any more when this returns.
             await asyncio.wait([future])
         raise

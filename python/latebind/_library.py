@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _abi
+from ._locks import Lock, in_child
 from .errors import CallerError, CallerTypeError, LatebindError, LibraryError, class_of
 
-_lock = threading.RLock()
+_lock = Lock()
 _open: _abi.Functions | None = None
 
 Sized = TypeVar("Sized")
@@ -112,14 +113,6 @@ def library() -> _abi.Functions:
                 if threading.current_thread() is not threading.main_thread():
                     atexit.register(_meet_main_thread, os.getpid())
     return found
-
-
-def _forget_lock() -> None:
-    # Another thread of the parent may have held it.
-    global _lock, _runtimes_lock
-    _lock = threading.RLock()
-    _runtimes_lock = threading.RLock()
-    _runtimes.clear()
 
 
 def text_of(given: bytes | None) -> str:
@@ -215,7 +208,9 @@ class Options:
 
 
 _runtimes: dict[tuple[tuple[str, str], ...], c_void_p] = {}
-_runtimes_lock = threading.RLock()
+_runtimes_lock = Lock()
+# They have none of their threads in a process that fork() makes.
+in_child(_runtimes.clear)
 
 
 def runtime(settings: dict[str, str]) -> c_void_p:
@@ -236,7 +231,3 @@ def runtime(settings: dict[str, str]) -> c_void_p:
 def version() -> str:
     """The release of the library, such as "0.1.0"."""
     return text_of(library().lb_version())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrow import is_of_pyarrow, refuse_damage
 from ._texts import PART_TEXTS, ListSource, Source, Texts, encoded, whole_source_of
 from .errors import CallerError, CallerTypeError
 
@@ -22,7 +23,11 @@ def _listed(pairs: Any) -> list[Any]:
         return list(pairs)
     if isinstance(pairs, (str, bytes, bytearray, memoryview, Mapping, AbstractSet)) or not isinstance(pairs, Iterable):
         raise CallerTypeError(f"pairs is {type(pairs).__name__}; {_NEEDED}")
+    if is_of_pyarrow(pairs):
+        raise CallerTypeError(f"pairs is {type(pairs).__name__} of pyarrow; {_NEEDED}")
     if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):
+        for _, column in getattr(pairs, "items", dict)():
+            refuse_damage(getattr(column, "array", None), full=True)
         pairs = pairs.to_numpy()  # going through a table gives the names of its columns
     if not isinstance(pairs, np.ndarray):
         return list(pairs)

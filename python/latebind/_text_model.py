@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from ctypes import byref
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from . import _abi
 from ._attestation import Attestation, attestation_of
 from ._call import LONG_SECONDS, Cancellation, Deadline, Handle, call_options, interruptible
 from ._library import c_text, check, library, runtime, sized
+from ._locks import Lock
 from ._model_name import folder_of
 from ._opened import Opened, open_by
 from ._progress import progress_bar
@@ -87,7 +87,7 @@ class TextModel(Opened):
         of_runtime, of_model = settings_of({"device": device, "precision": precision, "strict": strict, **settings})
         self._rate = _Rate()
         self._totals = EmbedStats()
-        self._totals_lock = threading.Lock()
+        self._totals_lock = Lock()
         of_process = runtime(of_runtime)
         self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
         opened = open_by(

@@ -211,6 +211,8 @@ def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
     if isinstance(texts, np.ndarray):
         return _array_source(texts)
     is_pandas = "pandas" in sys.modules and hasattr(texts, "to_numpy")
+    if is_pandas:
+        _arrow.refuse_damage(getattr(texts, "array", None))
     if _arrow.is_arrow(texts):
         try:
             return _Arrow(texts)

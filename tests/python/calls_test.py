@@ -288,7 +288,7 @@ def test_what_opens_after_an_interrupt_is_destroyed(monkeypatch):
         destroy(pointer)
 
     def interrupt(self):
-        self._wait()
+        self._is_over.wait()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(library(), "lb_embedder_destroy", count)

@@ -99,11 +99,26 @@ def close_while_used(opened, use):
     assert len(outcomes) == 4
 
 
+def in_forked_child(work):
+    """What work() gives in a process that fork() makes now; an error if it takes a minute."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=lambda: writer.send(work()))
+    process.start()
+    writer.close()  # else an end without an answer would not be seen
+    try:
+        assert reader.poll(60), "the child waits for ever"
+        found = reader.recv()
+    finally:
+        process.join(10)
+        if process.is_alive():
+            process.kill()
+    assert process.exitcode == 0
+    return found
+
+
 def use_after_fork(opened, uses):
     """What uses of something say in a process that fork() makes, where it was opened before: nothing but errors."""
     import latebind
-
-    reader, writer = multiprocessing.Pipe(duplex=False)
 
     def in_child():
         found = []
@@ -115,14 +130,9 @@ def use_after_fork(opened, uses):
                 found.append(str(error))
         opened.close()  # does nothing
         repr(opened)
-        writer.send(found)
+        return found
 
-    process = multiprocessing.get_context("fork").Process(target=in_child)
-    process.start()
-    assert reader.poll(60)
-    found = reader.recv()
-    process.join(60)
-    assert process.exitcode == 0
+    found = in_forked_child(in_child)
     assert len(found) == len(uses)
     return found
 

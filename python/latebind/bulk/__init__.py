@@ -17,8 +17,9 @@ try:
 except ImportError as error:
     raise LibraryError("latebind.bulk needs pyarrow; type: pip install latebind[bulk]") from error
 
-from ._batches import EmbedBatches, Embedded, RowError
+from ._batches import EmbedBatches, Embedded
 from ._daft import embed_daft
+from ._damage import RowError
 from ._files import embed_files
 from ._manifest import DifferentRunError
 from ._model import Answers

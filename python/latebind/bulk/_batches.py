@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,6 +18,8 @@ from .._library import c_text
 from .._out import Vectors
 from .._settings import settings_of
 from ..errors import CallerError, CallerTypeError, InternalError
+from ._columns import lists, others, taken, unreadable, with_plain, without_other_entries
+from ._damage import RowError, refuse_damage
 from ._model import Answers, OpenModel, open_model
 
 Batch = TypeVar("Batch", pa.Table, pa.RecordBatch)
@@ -25,10 +29,6 @@ METADATA_KEY = b"latebind"
 # What rows that were skipped have beside their own columns; latebind_file where they come from files.
 SKIPPED_COLUMNS = ("latebind_file", "latebind_row", "latebind_reason")
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
-
-
-class RowError(CallerError):
-    """A row has no text that can be embedded."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,28 @@ class _Done:
     is_mixed: bool
 
 
+def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
+    """
+    Raises:
+        CallerError: a column is there twice, or one of the new ones is there already.
+    """
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise CallerError(f"there are {count} columns '{name}'; rename all but one")
+        if name in new:
+            raise CallerError(f"there is a column '{name}' already; rename it, or choose another vector_column")
+
+
 class EmbedBatches:
     """Adds vectors to batches of rows.
 
     Its vectors depend on the batch and on what answers, and not on what else runs: batches of the device are never
-    shared with other calls. Picklable: the model is opened where the first batch comes in, once a process.
+    shared with other calls. Picklable: the model is opened where the first batch comes in, once a process. It is one
+    model: when its files are changed afterwards, the next batch is an error.
 
     Args:
-        model: as of Embedder; a folder must be there on every machine that embeds.
+        model: as of Embedder; a folder must be there on every machine that embeds. A path that is relative is one from
+            the folder that the process is in now.
         text_column: a column of strings (string, large_string, string_view, or a dictionary of these).
         vector_column: the name of the new one, FixedSizeList<float32>[d].
         prompt_name, normalize, dimensions: as of Embedder.encode().
@@ -104,7 +118,9 @@ class EmbedBatches:
                 raise CallerTypeError(f"{name} is {type(value).__name__}; give the name of a column")
         if on_error not in ("fail", "skip"):
             raise CallerError(f"on_error is {on_error!r}; give 'fail' or 'skip'")
-        self.model = c_text(model, "model").decode()
+        self._given = c_text(model, "model").decode()
+        self.model = os.path.abspath(self._given) if os.path.exists(self._given) else self._given
+        self._digest: str | None = None  # of the model, once it was opened
         self.text_column = text_column
         self.vector_column = vector_column
         self.on_error = on_error
@@ -141,24 +157,27 @@ class EmbedBatches:
         """
         return self._open().answers()
 
-    def check(self, schema: pa.Schema) -> None:
+    def check(self, schema: pa.Schema, kept: Sequence[str] | None = None) -> None:
         """
+        Args:
+            kept: the columns of it that are read; all if None.
+
         Raises:
-            CallerError: there is no such column of texts, there are two, or a name of a new column is taken.
+            CallerError: there is no such column of texts, a name is there twice, or that of a new column is taken.
             CallerTypeError: it has no strings.
         """
-        names = schema.names
+        try:
+            names = schema.names
+        except UnicodeDecodeError as error:
+            raise CallerError(f"the name of a column is not UTF-8: {error}") from None
         if names.count(self.text_column) != 1:
             found = "there are several columns" if self.text_column in names else "there is no column"
             raise CallerError(f"{found} '{self.text_column}'; the columns are: {', '.join(names) or 'none'}")
-        taken = (
-            [self.vector_column, self.error_column, *SKIPPED_COLUMNS]
-            if self.on_error == "skip"
-            else [self.vector_column]
+        is_lenient = self.on_error == "skip"
+        refuse_names(
+            names if kept is None else kept,
+            [self.vector_column, *([self.error_column, *SKIPPED_COLUMNS] if is_lenient else [])],
         )
-        for name in taken:
-            if name in names:
-                raise CallerError(f"there is a column '{name}' already; rename it, or choose another vector_column")
         kind = schema.field(self.text_column).type
         values = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not any(fits(values) for fits in _STRINGS):
@@ -168,17 +187,17 @@ class EmbedBatches:
         """Rows with vectors, and with on_error="skip" those without in a table of their own.
 
         Raises:
-            CallerError, CallerTypeError: as check(); this is no batch of Arrow.
+            CallerError, CallerTypeError: as check(); this is no batch of Arrow, or a column of it is damaged.
             RowError: with on_error="fail", a row has no usable text; the message has its position.
         """
         done = self._compute(batch)
         table = batch
         if done.reasons:
-            table = _without_other_entries(_taken(batch, done.good), self.text_column)
-        table = table.append_column(self.vector_column, _lists(done.vectors))
+            table = without_other_entries(taken(batch, done.good), self.text_column)
+        table = table.append_column(self.vector_column, lists(done.vectors))
         bad = sorted(done.reasons)
-        skipped = _taken(batch, np.array(bad, np.intp)) if bad else batch.slice(0, 0)
-        skipped = _with_plain(skipped, self.text_column)
+        skipped = taken(batch, np.array(bad, np.intp)) if bad else batch.slice(0, 0)
+        skipped = with_plain(skipped, self.text_column)
         skipped = skipped.append_column("latebind_row", pa.array(bad, pa.int64()))
         skipped = skipped.append_column("latebind_reason", pa.array([done.reasons[row] for row in bad], pa.string()))
         return Embedded(
@@ -207,7 +226,7 @@ class EmbedBatches:
             absent[done.good] = False
             vectors = np.zeros((batch.num_rows, done.vectors.shape[1]), np.float32)
             vectors[done.good] = done.vectors
-        table = batch.append_column(self.vector_column, _lists(vectors, absent))
+        table = batch.append_column(self.vector_column, lists(vectors, absent))
         if self.on_error == "skip":
             reasons = [done.reasons.get(row) for row in range(batch.num_rows)] if done.reasons else None
             table = table.append_column(
@@ -221,7 +240,15 @@ class EmbedBatches:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _open(self) -> OpenModel:
-        opened = open_model(self.model, self.settings)
+        # An engine may have brought the folder to another machine, into the one where its workers are.
+        opened = open_model(self.model if os.path.exists(self.model) else self._given, self.settings)
+        if self._digest not in (None, opened.digest):
+            what = f" ('{opened.changed}' was changed)" if opened.changed else ""
+            raise CallerError(
+                f"the model {self.model} has other files than when this was first used{what}, and one output is of one "
+                "model; make a new EmbedBatches for the new one, and keep everything else out of a model's folder"
+            )
+        self._digest = opened.digest
         with opened.lock:
             if not self._is_checked:
                 # Whether there is such a prompt and so many dimensions, before an output is begun with them.
@@ -245,6 +272,7 @@ class EmbedBatches:
         if not isinstance(batch, (pa.Table, pa.RecordBatch)):
             raise CallerTypeError(f"the batch is {type(batch).__name__}; give a Table or RecordBatch of pyarrow")
         self.check(batch.schema)
+        refuse_damage(batch, self.text_column)
         texts = batch.column(self.text_column)
         if pa.types.is_dictionary(texts.type) or pa.types.is_null(texts.type):
             texts = texts.cast(pa.string())
@@ -252,14 +280,14 @@ class EmbedBatches:
 
     def _compute(self, batch: Any) -> _Done:
         texts = self._texts_of(batch)
-        reasons = _unreadable(texts)
+        reasons = unreadable(texts)
         if reasons and self.on_error == "fail":
             row = min(reasons)
             raise RowError(f"row {row} of column '{self.text_column}' cannot be embedded: {reasons[row]}")
         opened = self._open()
         with opened.lock:
             before, expected = opened.embedder.stats, opened.answers()
-            good = _others(len(texts), reasons)
+            good = others(len(texts), reasons)
             try:
                 vectors = self._encode(opened, texts, good)
             except InternalError:
@@ -267,7 +295,7 @@ class EmbedBatches:
                 if self.on_error == "fail":
                     raise
                 reasons.update(self._without_vector(opened, texts, good))
-                good = _others(len(texts), reasons)
+                good = others(len(texts), reasons)
                 vectors = self._encode(opened, texts, good)
             after, answers = opened.embedder.stats, opened.answers()
             # One that was opened without its preferred device has only fallbacks.
@@ -286,7 +314,7 @@ class EmbedBatches:
 
     def _encode(self, opened: OpenModel, texts: Any, rows: Any) -> Vectors:
         if len(rows) != len(texts):
-            texts = _taken(texts, rows)
+            texts = taken(texts, rows)
         return opened.embedder.encode(texts, alone=True, **self.encoding)
 
     def _without_vector(self, opened: OpenModel, texts: Any, rows: Any) -> dict[int, str]:
@@ -302,75 +330,3 @@ class EmbedBatches:
                 **self._without_vector(opened, texts, rows[middle:]),
             }
         return {}
-
-
-def _lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:
-    """float32[n, d] as FixedSizeList<float32>[d], not copied; `absent` are the rows that are null."""
-    mask = None if absent is None else pa.array(absent)
-    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1], mask=mask)
-
-
-def _taken(values: Any, rows: Any) -> Any:
-    """The rows of a Table, RecordBatch or array, of which there may be none: intp[…], ascending."""
-    try:
-        return values.take(pa.array(rows, pa.int64()))
-    except pa.ArrowNotImplementedError:
-        # Not every type can be taken from: string_view cannot.
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
-        pieces = [values.slice(int(run[0]), len(run)) for run in runs if len(run)] or [values.slice(0, 0)]
-    if isinstance(values, pa.Table):
-        return pa.concat_tables(pieces)
-    if isinstance(values, pa.RecordBatch):
-        return pa.concat_batches(pieces)
-    flat = [chunk for piece in pieces for chunk in (piece.chunks if isinstance(piece, pa.ChunkedArray) else [piece])]
-    return pa.chunked_array(flat, values.type)
-
-
-def _values(column: Any) -> Any:
-    """The values of a dictionary column, which may be damaged: what reads them checks."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    plain = [chunk.dictionary.take(chunk.indices) for chunk in chunks]
-    if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array(plain, column.type.value_type)
-    return plain[0]
-
-
-def _with_plain(table: Any, name: str) -> Any:
-    """The table with a column that is no dictionary: the entries of one must be readable, and those of bad rows are
-    not."""
-    at = table.schema.get_field_index(name)
-    if not pa.types.is_dictionary(table.schema.field(at).type):
-        return table
-    return table.set_column(at, name, _values(table.column(at)))
-
-
-def _without_other_entries(table: Any, name: str) -> Any:
-    """The table with a dictionary of what its rows have, and not of what was left out."""
-    at = table.schema.get_field_index(name)
-    field = table.schema.field(at)
-    if not pa.types.is_dictionary(field.type):
-        return table
-    return table.set_column(at, field, _values(table.column(at)).dictionary_encode().cast(field.type))
-
-
-def _others(count: int, rows: dict[int, str]) -> Any:
-    """intp[…]: all positions but these."""
-    return np.delete(np.arange(count), list(rows)) if rows else np.arange(count)
-
-
-def _unreadable(texts: Any) -> dict[int, str]:
-    """Why a text cannot be read, by its position."""
-    found: dict[int, str] = {}
-    if texts.null_count:
-        for row in np.flatnonzero(np.asarray(texts.is_null())).tolist():
-            found[row] = "the text is null"
-    try:
-        texts.validate(full=True)
-    except pa.ArrowInvalid:
-        # Not as bytes of Arrow: its own casts would refuse the whole column.
-        for row, value in enumerate(texts):
-            try:
-                value.as_py()
-            except UnicodeDecodeError as error:
-                found[row] = f"the text is not UTF-8: {error.reason} at byte {error.start}"
-    return found

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..errors import LibraryError
-from ._batches import EmbedBatches
+from ..errors import CallerError, LibraryError
+from ._batches import EmbedBatches, refuse_names
 
 
 def embed_daft(
@@ -40,6 +40,10 @@ def embed_daft(
     except ImportError as error:
         raise LibraryError("Daft is not installed; type: pip install latebind[daft]") from error
     embed = EmbedBatches(model, "text", vector_column="vector", **arguments)
+    names = df.column_names
+    if text_column not in names:
+        raise CallerError(f"there is no column '{text_column}'; the columns are: {', '.join(names)}")
+    refuse_names(names, [vector_column])
     dimension = embed.encoding["dimensions"] or embed.answers().dimension
 
     vector = daft.DataType.fixed_size_list(daft.DataType.float32(), dimension)

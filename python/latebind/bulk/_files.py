@@ -102,6 +102,13 @@ def embed_files(
             raise CallerError(
                 f"the input {os.fspath(place)} lies in the output {os.fspath(output)}; give another folder"
             )
+    if store.filesystem.type_name == "local" and f"{_real(store.filesystem, store.root)}/".startswith(
+        f"{os.path.realpath(embed.model)}/"
+    ):
+        raise CallerError(
+            f"the output {os.fspath(output)} lies in the folder of the model {embed.model}, whose files would be others "
+            "with each shard; give another folder"
+        )
     files = _files(places, embed, id_column, shard_rows)
     with store.lock(), runs:
         answers = runs.answers(embed)
@@ -124,10 +131,13 @@ def _files(
     for place in find(inputs):
         file = scan(*place, embed.text_column, shard_rows)
         try:
-            embed.check(file.schema)
+            kept = None
+            if id_column is not None:
+                kept = [name for name in file.schema.names if name in (id_column, embed.text_column)]
+            embed.check(file.schema, kept)
             if id_column is not None and file.schema.names.count(id_column) != 1:
                 raise CallerError(f"there is no column '{id_column}', or more than one")
-            check_columns(file.schema, [id_column, embed.text_column] if id_column is not None else None)
+            check_columns(file.schema, kept)
         except CallerError as error:
             error.message = f"{file.name}: {error.message}"
             raise

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import threading
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from .._embedder import Embedder
+from .._library import runtime
+from .._locks import Lock, in_child
+from .._model_name import folder_of
+from .._settings import settings_of
+from ._model_files import ModelFiles
 
 
 @dataclass(frozen=True)
@@ -51,26 +54,6 @@ class Answers:
         )
 
 
-def digest_of(folder: str) -> str:
-    """ "sha256:…" of a model: of its file, or of the names and bytes of all files in its folder."""
-    path = Path(folder)
-    if path.is_file():
-        return f"sha256:{_sha256(path)}"
-    # The hub's loader keeps notes of its own in hidden files.
-    files = (file for file in path.rglob("*") if file.is_file())
-    names = sorted(name for file in files if not (name := file.relative_to(path).as_posix()).startswith("."))
-    listing = "".join(f"{_sha256(path / name)}  {name}\n" for name in names)
-    return f"sha256:{hashlib.sha256(listing.encode()).hexdigest()}"
-
-
-def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 @cache
 def _vector_instructions() -> str:
     try:
@@ -87,13 +70,19 @@ class OpenModel:
     """An embedder, and what is known of its model. `lock` is held while it embeds: what it did is read as a difference
     of counters, and one call keeps the whole device busy."""
 
-    def __init__(self, model: str, settings: dict[str, Any]) -> None:
-        self.embedder = Embedder(model, **settings)
-        self.lock = threading.Lock()
+    def __init__(self, place: str, settings: dict[str, Any], files: ModelFiles, changed: str = "") -> None:
+        """
+        Args:
+            changed: a file that was another one when the model of this place was opened before.
 
-    @cached_property
-    def digest(self) -> str:
-        return digest_of(self.embedder.folder)
+        Raises:
+            LatebindError: as of Embedder. MachineError: the model was changed while it was opened.
+        """
+        self.embedder = Embedder(place, **settings)
+        self.files = files
+        self.changed = changed
+        self.digest = files.digest
+        self.lock = Lock()
 
     def answers(self) -> Answers:
         """What would answer now."""
@@ -112,14 +101,35 @@ class OpenModel:
         )
 
 
-_models: dict[tuple[int, str], OpenModel] = {}
-_lock = threading.Lock()
+# By the real path of the model, and by its settings.
+_models: dict[tuple[str, str], OpenModel] = {}
+# Where models are that were given by a name on the hub and settings.
+_places: dict[tuple[str, str], str] = {}
+_lock = Lock()
+# A process that fork() makes opens its own.
+in_child(_models.clear)
 
 
 def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
-    """The model with these settings, which this process opens once. A process made by fork() opens its own."""
-    key = (os.getpid(), repr((model, sorted(settings.items()))))
+    """The model with these settings, which this process opens once, and again when its files are not the same any more.
+
+    Raises:
+        LatebindError: as of Embedder.
+    """
+    of_runtime, of_model = settings_of(settings)
+    onnx_file = of_model.get("embedding.onnx_file", "")
     with _lock:
-        if key not in _models:
-            _models[key] = OpenModel(model, settings)
-        return _models[key]
+        given = (model, repr((sorted(of_runtime.items()), sorted(of_model.items()))))
+        place = model if os.path.exists(model) else _places.get(given, "")
+        if not os.path.exists(place):
+            place = _places[given] = folder_of(model, runtime(of_runtime), onnx_file or None)
+        key = (os.path.realpath(place), given[1])
+        found = _models.get(key)
+        changed = ""
+        if found is not None:
+            changed = found.files.changed()
+            if not changed:
+                return found
+            del _models[key]
+        opened = _models[key] = OpenModel(place, settings, ModelFiles(key[0], onnx_file), changed)
+        return opened

@@ -118,8 +118,9 @@ class _Pool:
         self._starting: dict[Any, Any] = {}  # an actor by its begin()
         self._busy: dict[Any, tuple[Any, int]] = {}  # an actor and a shard by its run()
         self._idle: list[Any] = []
-        self._failed_starts = 0  # since one succeeded
-        self._losses: Counter[int] = Counter()  # of shards
+        self._proven: set[Any] = set()  # those that have done a shard, and so have opened the model
+        self._failed_starts = 0  # since one did its first shard; fewer with each shard of others
+        self._losses: Counter[int] = Counter()  # of shards, with actors that had done others
 
     def run(self, shards: Sequence[int]) -> Iterator[ShardResult]:
         waiting = deque(shards)
@@ -140,8 +141,10 @@ class _Pool:
         while waiting and self._idle:
             actor, shard = self._idle.pop(), waiting.popleft()
             self._busy[actor.run.remote(shard)] = actor, shard
-        # Those for which there is no room yet wait for it in Ray, whose autoscaler sees them.
-        while len(self._starting) < len(waiting) and len(self._starting) + len(self._busy) < self._most:
+        # On a node where none starts there is always room for one more: while others are at work, it is left alone for a
+        # while. Those for which there is no room yet wait for it in Ray, whose autoscaler sees them.
+        most = 0 if self._failed_starts > _LOSSES_MAX and self._busy else self._most
+        while len(self._starting) < len(waiting) and len(self._starting) + len(self._busy) < most:
             actor = self._make(self._job)
             self._starting[actor.begin.remote()] = actor
         while not waiting and self._idle and len(self._idle) + len(self._busy) > self._least:
@@ -151,13 +154,17 @@ class _Pool:
         actor = self._starting.pop(call)
         try:
             self._ray.get(call)
-        except self._ray.exceptions.RayActorError:
-            self._failed_starts += 1
-            if self._failed_starts > _LOSSES_MAX:
-                raise
+        except self._ray.exceptions.RayActorError as error:
+            self._lost_early(actor, error)
         else:
-            self._failed_starts = 0
             self._idle.append(actor)
+
+    def _lost_early(self, actor: Any, error: Exception) -> None:
+        """Of an actor that has done nothing: raises its error, where such are lost in succession and none is at work."""
+        self._ray.kill(actor)  # one that only cannot be reached would keep its place
+        self._failed_starts += 1
+        if self._failed_starts > _LOSSES_MAX and not (self._busy or self._idle):
+            raise error
 
     def _ran(self, call: Any, waiting: deque[int]) -> ShardResult | None:
         """What became of the shard; None if it is lost, and waits again."""
@@ -165,14 +172,21 @@ class _Pool:
         try:
             packed = self._ray.get(call)
         except self._ray.exceptions.RayActorError as error:
+            waiting.appendleft(shard)
+            if actor not in self._proven:
+                self._lost_early(actor, error)
+                return None
+            self._ray.kill(actor)
+            self._proven.remove(actor)
             self._losses[shard] += 1
             if self._losses[shard] > _LOSSES_MAX:
                 raise TransientError(
                     f"shard {shard} was lost with its actor {self._losses[shard]} times: {_last_line(error)}",
                     retryable=True,
                 ) from error
-            waiting.appendleft(shard)
             return None
+        self._failed_starts = max(self._failed_starts - 1, 0) if actor in self._proven else 0
+        self._proven.add(actor)
         self._idle.append(actor)
         return ShardResult(**unpack(packed))
 

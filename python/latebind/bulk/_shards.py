@@ -12,10 +12,11 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from ..errors import CallerError, LatebindError, TransientError
-from ._batches import METADATA_KEY, EmbedBatches, Embedded, RowError
-from ._inputs import InputFile, Reader
+from ._batches import METADATA_KEY, EmbedBatches, Embedded
+from ._inputs import InputFile
 from ._manifest import SKIPPED, VECTORS
 from ._model import Answers
+from ._reader import Reader
 from ._store import Store
 
 
@@ -92,23 +93,8 @@ class Job:
     def read(self, shard: int) -> pa.Table:
         place = self._places[shard]
         if self._reader is None or self._reader[0] is not place.file:
-            self._reader = place.file, Reader(place.file, self._columns, self._shard_rows)
-        table = self._reader[1].read(place.index)
-        self._check(table, place)
-        return table
-
-    def _check(self, table: pa.Table, place: Place) -> None:
-        """The column of texts is looked at row by row later; all others have to be what they say, too."""
-        for name in table.column_names:
-            if name == self.embed.text_column:
-                continue
-            try:
-                table.column(name).validate(full=True)
-            except pa.ArrowInvalid as error:
-                what = "not UTF-8" if "UTF8" in str(error) else "damaged"
-                raise RowError(
-                    f"in {place.file.name}, rows from {place.index * self._shard_rows} on: column '{name}' is {what}: {error}"
-                ) from None
+            self._reader = place.file, Reader(place.file, self.embed.text_column, self._columns, self._shard_rows)
+        return self._reader[1].read(place.index)
 
     def compute(self, shard: int, table: pa.Table) -> Embedded:
         """
@@ -156,19 +142,21 @@ class Job:
             embedded.fallback,
             f"{answers.device} {answers.precision}",
         )
-        if result.skipped:
-            skipped = self._located(embedded.skipped, place)
-            self.store.write(f"{SKIPPED}/{name_of(shard)}", self._bytes_of(skipped, place))
-        table = embedded.table
-        if self._id_column is not None and self._id_column != self.embed.text_column:
-            table = table.drop_columns([self.embed.text_column])
         label = {
-            **json.loads(table.schema.metadata[METADATA_KEY]),
+            **json.loads(embedded.table.schema.metadata[METADATA_KEY]),
             "input": place.file.sha256,
             "answers": vars(answers),
             "result": asdict(result),
         }
-        table = table.replace_schema_metadata({**table.schema.metadata, METADATA_KEY: json.dumps(label)})
+        skipped_name = f"{SKIPPED}/{name_of(shard)}"
+        if result.skipped:
+            skipped = _labelled(self._located(embedded.skipped, place), label)
+            self.store.write(skipped_name, self._bytes_of(skipped, place))
+        elif self.store.has(skipped_name):
+            self.store.remove(skipped_name)  # of a run that was ended, by which other rows had no vectors
+        table = _labelled(embedded.table, label)
+        if self._id_column is not None and self._id_column != self.embed.text_column:
+            table = table.drop_columns([self.embed.text_column])
         self.store.write(f"{VECTORS}/{name_of(shard)}", self._bytes_of(table, place, self.embed.vector_column))
         return result
 
@@ -192,25 +180,37 @@ class Job:
         """Reads, embeds and writes it."""
         return self.write(shard, self.compute(shard, self.read(shard)))
 
+    def _footer(self, name: str) -> tuple[dict[str, Any], int]:
+        """What a file of this output says of itself, and how many rows it has."""
+        with self.store.open(name) as file:
+            parquet = pq.ParquetFile(file)
+            return json.loads((parquet.schema_arrow.metadata or {})[METADATA_KEY]), parquet.metadata.num_rows
+
     def finished(self, shard: int) -> ShardResult | None:
-        """What became of a shard whose file is there; None if that file is damaged, or none of this output's."""
+        """What became of a shard whose file is there; None if that file or the one of its skipped rows is damaged, or none
+        of this output's."""
         try:
-            with self.store.open(f"{VECTORS}/{name_of(shard)}") as file:
-                parquet = pq.ParquetFile(file)
-                label = json.loads((parquet.schema_arrow.metadata or {})[METADATA_KEY])
-                result = ShardResult(**label["result"])
-                if not _is_plausible(result):
-                    return None
-                answers = Answers(**label["answers"])
-                rows = parquet.metadata.num_rows
+            label, rows = self._footer(f"{VECTORS}/{name_of(shard)}")
+            result = ShardResult(**label["result"])
+            if not _is_plausible(result):
+                return None
+            answers = Answers(**label["answers"])
+            skipped_name = f"{SKIPPED}/{name_of(shard)}"
+            if result.skipped:
+                has_skipped = self._footer(skipped_name) == (label, result.skipped)
+            else:
+                has_skipped = not self.store.has(skipped_name)
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
         place = self._places[shard]
         wanted = (place.file.sha256, self.embed.described(), shard)
         is_ours = (label.get("input"), label.get("settings"), result.shard) == wanted and rows == result.rows
-        has_skipped = not result.skipped or self.store.has(f"{SKIPPED}/{name_of(shard)}")
         is_whole = result.rows + result.skipped == place.rows and has_skipped
         return result if is_ours and is_whole and self._answers in (None, answers) else None
+
+
+def _labelled(table: pa.Table, label: dict[str, Any]) -> pa.Table:
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA_KEY: json.dumps(label)})
 
 
 def _is_plausible(result: ShardResult) -> bool:

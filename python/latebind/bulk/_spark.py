@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
-from ._batches import EmbedBatches
+from ._batches import SKIPPED_COLUMNS, EmbedBatches, refuse_names
 from ._engine import Engine, pack, unpack
 from ._model import Answers
 from ._shards import Job, ShardResult
@@ -47,6 +47,11 @@ def embed_spark(df: Any, model: str | os.PathLike[str], text_column: str, **argu
     if text_column not in df.columns:
         raise CallerError(f"there is no column '{text_column}'; the columns are: {', '.join(df.columns)}")
     is_lenient = embed.on_error == "skip"
+    new = [embed.vector_column, *([embed.error_column, *SKIPPED_COLUMNS] if is_lenient else [])]
+    if df.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true":
+        refuse_names(df.columns, new)
+    else:  # for Spark, "Vector" is the column "vector"
+        refuse_names([name.lower() for name in df.columns], [name.lower() for name in new])
     fields = [*df.schema.fields, types.StructField(embed.vector_column, types.ArrayType(types.FloatType(), False))]
     if is_lenient:
         fields.append(types.StructField(embed.error_column, types.StringType()))

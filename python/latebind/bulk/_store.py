@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import uuid
@@ -15,6 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from .._library import c_text
+from .._locks import in_child
 from ..errors import CallerError, MachineError, TransientError
 
 # There an object is seen once it is complete, and a rename is a copy.
@@ -79,6 +81,19 @@ class Store:
         """The file, to be read at any place."""
         return self.filesystem.open_input_file(self._path(name))
 
+    def remove(self, name: str) -> None:
+        """Removes a file.
+
+        Raises:
+            TransientError: the filesystem refuses.
+        """
+        try:
+            self.filesystem.delete_file(self._path(name))
+        except FileNotFoundError:
+            pass  # another one has
+        except OSError as error:
+            raise TransientError(f"{self._path(name)} could not be removed: {error}", retryable=True) from error
+
     def write(self, name: str, content: Any) -> None:
         """Puts a file there, whole or not at all, in the place of what was there.
 
@@ -96,6 +111,9 @@ class Store:
             stream.write(content)
             stream.close()
             if not is_object:
+                if self.filesystem.type_name == "local":
+                    # Else the name may be there after a power cut, and not what it stands for.
+                    _keep(target)
                 self.filesystem.move(target, f"{folder}/{file}")
         except OSError as error:
             if not is_object:
@@ -130,12 +148,52 @@ class Store:
             file = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise MachineError(f"{self.root} cannot be written to: {error.strerror}") from error
+        _held.add(file)
         try:
             if not _locked(file):
                 raise TransientError(f"another run is writing to {self.root}; wait for its end", retryable=True)
             yield
         finally:
-            os.close(file)
+            if file in _held:  # in a child it is closed already
+                _unlock(file)
+                _close(file)
+
+
+# Files of locks. A process that fork() makes has them as well, and would hold the locks for as long as it lives.
+_held: set[int] = set()
+
+
+def _close(file: int) -> None:
+    _held.remove(file)
+    os.close(file)
+
+
+def _close_all() -> None:
+    for file in list(_held):
+        _close(file)
+
+
+in_child(_close_all)
+
+
+def _keep(file: str) -> None:
+    """Has the system write a file to its disk."""
+    opened = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # of what has no disk
+            raise
+    finally:
+        os.close(opened)
+
+
+def _unlock(file: int) -> None:
+    """Gives the lock back, also where a child has the file and has not closed it yet."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _locked(file: int) -> bool:

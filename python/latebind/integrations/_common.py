@@ -5,7 +5,6 @@ order of their scores.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -14,6 +13,7 @@ from .._arguments import flag, optional_text, positive
 from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
 from .._library import c_text
+from .._locks import Lock
 from .._out import Vectors
 from .._settings import settings_of
 from .._sparse_encoder import SparseEncoder
@@ -60,7 +60,7 @@ class Late(Generic[Kind]):
 
     def __init__(self, kind: type[Kind], model: str | os.PathLike[str] | Kind, settings: dict[str, Any]) -> None:
         self._kind: type[Kind] = kind
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._opened: Kind | None = None
         if isinstance(model, kind):
             if settings:

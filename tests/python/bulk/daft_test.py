@@ -1,6 +1,7 @@
 """Daft."""
 
 import daft
+import latebind
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +23,17 @@ def test_bad_rows():
     assert embed_daft(frame, TINY, "body", on_error="skip").to_arrow()["vector"].null_count == 1
     with pytest.raises(Exception, match="null"):
         embed_daft(frame, TINY, "body").collect()
+
+
+def test_no_column_is_overwritten():
+    frame = daft.from_pydict({"body": ["the cat"], "vector": [1]})
+    for arguments, message in (
+        ({"text_column": "body"}, "column 'vector' already"),
+        ({"text_column": "body", "vector_column": "body"}, "column 'body' already"),
+        ({"text_column": "text"}, "no column 'text'; the columns are: body, vector"),
+    ):
+        with pytest.raises(latebind.CallerError, match=message):
+            embed_daft(frame, TINY, **arguments)
 
 
 def test_the_guide(tmp_path):

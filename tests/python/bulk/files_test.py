@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _engine, _shards, _store, embed_files
 from latebind.bulk.__main__ import main
-from latebind.bulk._inputs import Reader, find, scan
+from latebind.bulk._inputs import find, scan
+from latebind.bulk._reader import Reader
 from pyarrow import fs
 from pyarrow._fs import _MockFileSystem
 from support import MODEL, TINY
@@ -131,7 +132,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         writer.write_batch(batch, row_group_size=rows)  # one group of 160 MB
     del batch
     file = scan(*find([tmp_path / "in.parquet"])[0], "body", 500)
-    reader = Reader(file, None, 500)
+    reader = Reader(file, "body", None, 500)
     most = 0
     for shard in range(file.shards(500)):
         assert reader.read(shard).num_rows == 500
@@ -145,7 +146,7 @@ def test_shards_in_any_order(tmp_path, ending):
     rows = table(1000)
     write(rows, tmp_path / f"in.{ending}")
     file = scan(*find([tmp_path / f"in.{ending}"])[0], "body", 90)
-    reader = Reader(file, ["body"], 90)
+    reader = Reader(file, "body", ["body"], 90)
     order = list(range(file.shards(90)))
     random.Random(3).shuffle(order)
     for shard in order:
@@ -157,7 +158,7 @@ def test_a_file_that_is_changed_meanwhile(tmp_path):
     file = scan(*find([tmp_path / "in.jsonl"])[0], "body", 90)
     (tmp_path / "in.jsonl").write_text("")
     with pytest.raises(latebind.MachineError, match=r"in\.jsonl"):
-        Reader(file, None, 90).read(0)
+        Reader(file, "body", None, 90).read(0)
 
 
 # -- Again --------------------------------------------------------------------------------------------------------------
@@ -318,7 +319,7 @@ def test_a_bad_row_fails_with_its_place(tmp_path, holes):
 @pytest.mark.parametrize(
     ("value", "code"),
     # Of nulls alone pyarrow makes lists that it cannot read itself.
-    [("[" * 50 + "1" + "]" * 50, 2), ("{}", 2), ("[null, null]", 1)],
+    [("[" * 50 + "1" + "]" * 50, 2), ("{}", 2), ("[null, null]", 2)],
 )
 def test_a_column_that_parquet_does_not_have_is_refused(tmp_path, value, code):
     (tmp_path / "in.jsonl").write_text(f'{{"body": "a", "x": {value}}}\n')

@@ -1,15 +1,20 @@
 """What input and earlier output may hold, and what is refused instead of being changed on the way."""
 
 import json
+import os
+from dataclasses import replace
 
 import latebind
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _model, embed_files
+from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _inputs, _model, embed_files
 from latebind.bulk.__main__ import main
-from latebind.bulk._inputs import find
+from latebind.bulk._identity import stamp_of
+from latebind.bulk._inputs import find, scan
+from latebind.bulk._reader import Reader
+from pyarrow import fs
 from support import TINY
 from tables import contents, table, vectors_of
 
@@ -191,3 +196,139 @@ def test_settings_are_none_of_the_commands_own_arguments(tmp_path, setting, caps
         main(["in.parquet", "-o", str(tmp_path), "--model", "m", "--text-column", "body", "--set", setting])
     assert ended.value.code == 2
     assert "is no setting of the model" in capsys.readouterr().err
+
+
+def with_bad_rows(file):
+    pq.write_table(pa.table({"id": range(6), "body": ["a", None, "b", "c", None, "d"]}), file)
+    return file
+
+
+def test_a_file_of_skipped_rows_that_is_damaged_or_of_another_shard_is_made_again(tmp_path):
+    source = with_bad_rows(tmp_path / "in.parquet")
+    embed(source, tmp_path / "out", on_error="skip")
+    whole = contents(tmp_path / "out")
+    skipped = tmp_path / "out" / "skipped"
+    first, third = skipped / "part-000000.parquet", skipped / "part-000002.parquet"
+    for damage in (
+        lambda: first.write_bytes(b""),
+        lambda: first.write_bytes(first.read_bytes()[:-20]),
+        lambda: first.write_bytes(third.read_bytes()),
+        lambda: pq.write_table(pq.read_table(first).slice(1), first),
+        lambda: first.unlink(),
+        # Of rows that have vectors.
+        lambda: (skipped / "part-000001.parquet").write_bytes(first.read_bytes()),
+    ):
+        damage()
+        report = embed(source, tmp_path / "out", on_error="skip")
+        assert (report.damaged, report.shards_done) == (1, 1)
+        assert contents(tmp_path / "out") == whole
+
+
+# -- Columns -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "id_column", "message"),
+    [
+        (["id", "id", "body"], None, "2 columns 'id'"),
+        (["id", "id", "body"], "id", "2 columns 'id'"),
+        (["body", "id", "body"], None, "several columns 'body'"),
+        (["vector", "id", "body"], None, "column 'vector' already"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
+def test_names_that_are_there_twice_are_refused_before_anything_is_written(tmp_path, names, id_column, message, ending):
+    rows = pa.table([["a", "b"]] * 3, names=names)
+    file = tmp_path / f"in.{ending}"
+    if ending == "parquet":
+        pq.write_table(rows, file)
+    elif ending == "arrow":
+        with pa.ipc.new_file(file, rows.schema) as writer:
+            writer.write_table(rows)
+    else:
+        file.write_text(",".join(names) + "\na,b,c\n")
+    with pytest.raises(latebind.CallerError, match=rf"in\.{ending}: there (is|are) .*{message}"):
+        embed(file, tmp_path / "out", id_column=id_column)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(latebind.CallerError, match=message):
+        EmbedBatches(TINY, "body")(rows)
+
+
+def test_names_of_columns_that_are_not_kept_do_not_matter(tmp_path):
+    rows = pa.table([["a", "b"], ["x", "y"], ["x", "y"], [1, 2]], names=["body", "x", "x", "id"])
+    pq.write_table(rows, tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out", id_column="id")
+    assert vectors_of(tmp_path / "out").column_names == ["id", "vector"]
+
+
+# -- Inputs that another file takes the place of -------------------------------------------------------------------------
+
+
+def other_rows(file, ending):
+    """Two files of the same size with other texts."""
+    for name, first in (("one", 100), ("two", 500)):
+        rows = pa.table({"id": range(first, first + 40), "body": [f"the {n} cats" for n in range(first, first + 40)]})
+        target = file.with_suffix(f".{name}.{ending}")
+        if ending == "parquet":
+            pq.write_table(rows, target, compression="none", use_dictionary=False)
+        elif ending == "arrow":
+            with pa.ipc.new_file(target, rows.schema) as writer:
+                writer.write_table(rows)
+        elif ending == "csv":
+            target.write_text(
+                "id,body\n" + "".join(f"{n},{t}\n" for n, t in zip(*rows.to_pydict().values(), strict=True))
+            )
+        else:
+            jsonl(target, *rows.to_pylist())
+        yield target
+
+
+@pytest.mark.parametrize("filesystem", ["local", "other"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "jsonl"])
+def test_a_file_with_the_same_size_and_date_is_another_one(tmp_path, ending, filesystem):
+    one, two = other_rows(tmp_path / "in", ending)
+    assert one.stat().st_size == two.stat().st_size
+    place = find([one])[0]
+    if filesystem == "other":  # whose entries say no more than size and date
+        place = (fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), one.name, *place[2:])
+    file = scan(*place, "body", 10)
+    reader = Reader(file, "body", None, 10)
+    assert reader.read(0).num_rows == 10
+    dates = one.stat()
+    two.replace(one)
+    os.utime(one, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+    for each in (reader, Reader(file, "body", None, 10)):
+        with pytest.raises(latebind.MachineError, match="was changed since it was scanned; run again"):
+            each.read(2)
+            each.read(0)
+
+
+def test_a_file_that_changes_while_it_is_scanned(tmp_path, monkeypatch):
+    file = jsonl(tmp_path / "in.jsonl", {"body": "a"}, {"body": "b"})
+    scan_jsonl = _inputs.scan_jsonl
+
+    def scanned(*arguments):
+        found = scan_jsonl(*arguments)
+        jsonl(file, {"body": "c"}, {"body": "d"})
+        return found
+
+    monkeypatch.setattr(_inputs, "scan_jsonl", scanned)
+    with pytest.raises(latebind.MachineError, match="was changed while it was scanned"):
+        embed(file, tmp_path / "out")
+
+
+def test_a_date_can_be_put_back_and_that_of_the_entry_cannot(tmp_path):
+    file, local = tmp_path / "in.arrow", fs.LocalFileSystem()
+    for date in (None, 4e9) * 5:  # at any moment of the system's ticks, and with a date that somebody has set
+        file.write_bytes(b"one")
+        if date:
+            os.utime(file, (date, date))
+        before = stamp_of(local, str(file), "in", settled=True)
+        assert before.fits(stamp_of(local, str(file), "in"))
+        file.write_bytes(b"two")
+        os.utime(file, ns=(before.written_ns, before.written_ns))
+        after = stamp_of(local, str(file), "in")
+        assert (after.bytes, after.written_ns) == (before.bytes, before.written_ns)
+        assert not before.fits(after)
+        # Another machine may have a copy.
+        assert before.fits(replace(after, machine="another"))

@@ -54,6 +54,19 @@ def test_a_data_frame_gets_a_column(session):
     assert np.array_equal(np.stack(found["vector"]), expected)
 
 
+def test_no_column_is_overwritten(session):
+    frame = session.createDataFrame([("the cat", 1)], "body string, Vector long")
+    with pytest.raises(latebind.CallerError, match="column 'vector' already"):
+        embed_spark(frame, TINY, "body")
+    session.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert embed_spark(frame, TINY, "body").columns == ["body", "Vector", "vector"]
+        with pytest.raises(latebind.CallerError, match="2 columns 'body'"):
+            embed_spark(frame.select("body", "body"), TINY, "body")
+    finally:
+        session.conf.unset("spark.sql.caseSensitive")
+
+
 def test_bad_rows(session):
     frame = session.createDataFrame([(1, "the cat"), (2, None)], "id long, body string")
     one, two = embed_spark(frame, TINY, "body", on_error="skip").sort("id").collect()

@@ -1,0 +1,82 @@
+"""What is done with columns of a table whose data is sound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .._out import Vectors
+from ._damage import fault_of
+
+
+def lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:
+    """float32[n, d] as FixedSizeList<float32>[d], not copied; `absent` are the rows that are null."""
+    mask = None if absent is None else pa.array(absent)
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1], mask=mask)
+
+
+def taken(values: Any, rows: Any) -> Any:
+    """The rows of a Table, RecordBatch or array, of which there may be none: intp[…], ascending."""
+    try:
+        return values.take(pa.array(rows, pa.int64()))
+    except pa.ArrowNotImplementedError:
+        # Not every type can be taken from: string_view cannot.
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        pieces = [values.slice(int(run[0]), len(run)) for run in runs if len(run)] or [values.slice(0, 0)]
+    if isinstance(values, pa.Table):
+        return pa.concat_tables(pieces)
+    if isinstance(values, pa.RecordBatch):
+        return pa.concat_batches(pieces)
+    flat = [chunk for piece in pieces for chunk in (piece.chunks if isinstance(piece, pa.ChunkedArray) else [piece])]
+    return pa.chunked_array(flat, values.type)
+
+
+def _values(column: Any) -> Any:
+    """The values of a dictionary column."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    plain = [chunk.dictionary.take(chunk.indices) for chunk in chunks]
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array(plain, column.type.value_type)
+    return plain[0]
+
+
+def with_plain(table: Any, name: str) -> Any:
+    """The table with a column that is no dictionary: the entries of one must be readable, and those of bad rows are
+    not."""
+    at = table.schema.get_field_index(name)
+    if not pa.types.is_dictionary(table.schema.field(at).type):
+        return table
+    return table.set_column(at, name, _values(table.column(at)))
+
+
+def without_other_entries(table: Any, name: str) -> Any:
+    """The table with a dictionary of what its rows have, and not of what was left out."""
+    at = table.schema.get_field_index(name)
+    field = table.schema.field(at)
+    if not pa.types.is_dictionary(field.type):
+        return table
+    return table.set_column(at, field, _values(table.column(at)).dictionary_encode().cast(field.type))
+
+
+def others(count: int, rows: dict[int, str]) -> Any:
+    """intp[…]: all positions but these."""
+    return np.delete(np.arange(count), list(rows)) if rows else np.arange(count)
+
+
+def unreadable(texts: Any) -> dict[int, str]:
+    """Why a text cannot be read, by its position. The column is not damaged."""
+    found: dict[int, str] = {}
+    if texts.null_count:
+        for row in np.flatnonzero(np.asarray(texts.is_null())).tolist():
+            found[row] = "the text is null"
+    # Nothing else can be wrong with them: they were validated as bytes.
+    if fault_of(texts):
+        # Not as bytes of Arrow: its own casts would refuse the whole column.
+        for row, value in enumerate(texts):
+            try:
+                value.as_py()
+            except UnicodeDecodeError as error:
+                found[row] = f"the text is not UTF-8: {error.reason} at byte {error.start}"
+    return found

@@ -1,0 +1,141 @@
+"""Reader: the rows of a shard of an input file, which must be what it was when it was scanned."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+
+import pyarrow as pa
+from pyarrow import ipc
+from pyarrow import parquet as pq
+
+from ..errors import CallerError, MachineError
+from ._damage import refuse_damage
+from ._identity import stamp_of
+from ._inputs import InputFile, end_of, error_of
+from ._text_rows import digest_of_piece, read_csv, read_json
+
+# Of Parquet so much is read at a time, of each column.
+_BLOCK = 4 << 20
+
+
+class Reader:
+    """Reads shards of a file. Those that follow each other are read in one pass. One thread."""
+
+    def __init__(self, file: InputFile, text_column: str, columns: list[str] | None, shard_rows: int) -> None:
+        """`columns`: of the output, in this order; all if None."""
+        self._file = file
+        self._stamp = file.stamp
+        self._text_column = text_column
+        self._columns = columns
+        self._shard_rows = shard_rows
+        self._firsts = [0, *accumulate(file.groups)]
+        self._batches: Iterator[pa.RecordBatch] = iter(())
+        self._next: int | None = None  # the first row of _rest, and then of _batches
+        self._rest: list[pa.RecordBatch] = []
+
+    def read(self, shard: int) -> pa.Table:
+        """
+        Raises:
+            CallerError: its rows are not what the format has, or they are damaged.
+            MachineError: the file cannot be read, or is not any more what it was when it was scanned.
+        """
+        first = shard * self._shard_rows
+        count = min(self._shard_rows, self._file.rows - first)
+        try:
+            if self._file.format in ("csv", "jsonl"):
+                table = self._text(shard)
+            else:
+                table = self._rows(first, count)
+        except (pa.ArrowException, OSError) as error:
+            self._check_unchanged()
+            what = f"rows {first} to {first + count} of {self._file.name} cannot be read"
+            raise error_of(self._file.filesystem, what, error) from error
+        except CallerError:
+            self._check_unchanged()
+            raise
+        self._check_unchanged()
+        if table.num_rows != count:
+            raise MachineError(
+                f"{self._file.name} has {table.num_rows} rows from row {first} on, where {count} were found at first: it "
+                "was changed, or its lines are not what they look like"
+            )
+        return table
+
+    def _check_unchanged(self) -> None:
+        now = stamp_of(self._file.filesystem, self._file.path, self._file.name)
+        if not self._stamp.fits(now):
+            raise self._changed()
+        self._stamp = now  # from here on as this machine sees it
+
+    def _changed(self) -> MachineError:
+        return MachineError(f"{self._file.name} was changed since it was scanned; run again")
+
+    def _text(self, shard: int) -> pa.Table:
+        begin, end = self._file.starts[shard : shard + 2]
+        with self._file.filesystem.open_input_file(self._file.path) as stream:
+            stream.seek(begin)
+            content = stream.read(end - begin)
+        if digest_of_piece(content) != self._file.pieces[shard]:
+            raise self._changed()
+        names = self._file.schema.names
+        if self._file.format == "jsonl":
+            return read_json(content, self._file.schema).select(self._columns or names)
+        return read_csv(content, names, self._columns)
+
+    def _stream(self, group: int) -> Iterator[pa.RecordBatch]:
+        """Batches of rows from this part of the file on."""
+        with self._file.filesystem.open_input_file(self._file.path) as file:
+            if digest_of_piece(end_of(file)) != self._file.pieces[0]:
+                raise self._changed()
+            if self._file.format == "parquet":
+                # A buffer for each column, in the place of whole row groups.
+                parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BLOCK)
+                yield from parquet.iter_batches(
+                    self._shard_rows, row_groups=range(group, parquet.num_row_groups), columns=self._columns
+                )
+                return
+            batches = ipc.open_file(file)
+            for at in range(group, batches.num_record_batches):
+                batch = batches.get_batch(at)
+                batch = batch.select(self._columns) if self._columns else batch
+                try:
+                    refuse_damage(batch, self._text_column)
+                except CallerError as error:
+                    error.message = f"in {self._file.name}, record batch {at}: {error.message}"
+                    raise
+                yield batch
+
+    def _rows(self, first: int, count: int) -> pa.Table:
+        if self._next is None or first < self._next or first >= self._firsts[-1]:
+            self._begin(first)
+        elif bisect_right(self._firsts, first) > bisect_right(self._firsts, self._next):
+            self._begin(first)  # a later part of the file: what lies between is not read
+        self._take(first - (self._next or 0))
+        batches = self._take(count)
+        schema = self._file.schema
+        if self._columns:
+            schema = pa.schema([schema.field(name) for name in self._columns], schema.metadata)
+        return pa.Table.from_batches(batches, schema) if batches else schema.empty_table()
+
+    def _begin(self, first: int) -> None:
+        group = max(bisect_right(self._firsts, first) - 1, 0)
+        self._batches, self._rest, self._next = self._stream(group), [], self._firsts[group]
+
+    def _take(self, count: int) -> list[pa.RecordBatch]:
+        """The next rows; fewer where the file ends."""
+        taken: list[pa.RecordBatch] = []
+        while count:
+            if not self._rest:
+                batch = next(self._batches, None)
+                if batch is None:
+                    break
+                self._rest.append(batch)
+            batch = self._rest.pop()
+            taken.append(batch.slice(0, count))
+            if batch.num_rows > count:
+                self._rest.append(batch.slice(count))
+            count -= taken[-1].num_rows
+            self._next = (self._next or 0) + taken[-1].num_rows
+        return taken

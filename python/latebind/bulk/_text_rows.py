@@ -1,0 +1,262 @@
+"""Rows of text: where they are in a CSV file or one of JSON lines, what columns they have, and how some of them are read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+from pyarrow import json as arrow_json
+
+# Lines of JSON with more brackets are looked at before pyarrow reads them, which has no limit of its own.
+_DEPTH_MAX = 500
+# As few digits as an integer can have that a double does not hold exactly.
+_LONG_NUMBER = re.compile(rb"[0-9]{16}")
+_EXACT_MAX = 1 << 53
+# In errors of pyarrow's.
+_ROW = re.compile(r"in row ([0-9]+)")
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """What a file of text has.
+
+    Attributes:
+        schema: its columns, as they are read.
+        rows: how many.
+        starts: the byte at which each shard begins, and where the last one ends.
+        pieces: a digest of each shard's bytes.
+    """
+
+    schema: pa.Schema
+    rows: int
+    starts: tuple[int, ...]
+    pieces: tuple[str, ...]
+
+
+def digest_of_piece(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class _Pieces:
+    """Digests of what lies between the beginnings of shards. What comes before the first one is left out."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        self._now: Any = None
+
+    def begin(self) -> None:
+        if self._now is not None:
+            self._found.append(self._now.hexdigest())
+        self._now = hashlib.sha256()
+
+    def add(self, line: bytes) -> None:
+        if self._now is not None:
+            self._now.update(line)
+
+    def all(self) -> tuple[str, ...]:
+        self.begin()
+        return tuple(self._found)
+
+
+def lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines with their ends."""
+    begun: list[bytes] = []  # of a line that may have many blocks
+    for block in blocks:
+        *lines, last = block.split(b"\n")
+        for line in lines:
+            yield b"".join([*begun, line, b"\n"])
+            begun.clear()
+        begun.append(last)
+    if rest := b"".join(begun):
+        yield rest
+
+
+@contextmanager
+def _fields_of_any_size() -> Iterator[None]:
+    before = csv.field_size_limit((1 << 31) - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
+    """All columns are strings: CSV has no types, and what the first rows look like says nothing of the last."""
+    position, begin, rows = 0, 0, 0
+    starts: list[int] = []
+    pieces = _Pieces()
+    pending: list[bytes] = []  # of a record that may have several lines
+    names: list[str] = []
+
+    def counted() -> Iterator[str]:
+        nonlocal position
+        for line in lines:
+            pending.append(line)
+            if position == 0:
+                position = len(line)
+                # Before a quote it would make the name one without.
+                yield line.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+                continue
+            position += len(line)
+            # Every byte is a character: quotes, commas and line ends are the same in UTF-8.
+            yield line.decode("latin-1")
+
+    with _fields_of_any_size():
+        for record in csv.reader(counted()):
+            if not names:
+                names = [name.encode("latin-1").decode("utf-8") for name in record]
+            elif record:
+                if rows % shard_rows == 0:
+                    starts.append(begin)
+                    pieces.begin()
+                rows += 1
+            for line in pending:
+                pieces.add(line)
+            pending.clear()
+            begin = position
+    if not names:
+        raise pa.ArrowInvalid("its first line is empty; it names the columns")
+    schema = pa.schema([(name, pa.string()) for name in names])
+    return TextRows(schema, rows, (*starts, position), pieces.all())
+
+
+def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
+    """A column has the type that holds what all lines have there."""
+    position, rows = 0, 0
+    starts: list[int] = []
+    pieces = _Pieces()
+    order: list[str] = []
+    schema = pa.schema([(text_column, pa.string())])
+    pending: list[bytes] = []
+    large: dict[str, int] = {}  # columns with integers that a double does not hold, and a row of each
+
+    def unify() -> None:
+        nonlocal schema
+        first = rows - len(pending)
+        try:
+            found = read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
+        except pa.ArrowInvalid as error:
+            # Its rows are those of what it was given.
+            raise pa.ArrowInvalid(_ROW.sub(lambda row: f"in row {int(row[1]) + first}", str(error))) from error
+        found = pa.schema([field.with_type(_as_written(field.type)) for field in found])
+        schema = pa.unify_schemas([schema, found], promote_options="permissive")
+        pending.clear()
+
+    for line in lines:
+        if line.strip():
+            if rows % shard_rows == 0:
+                starts.append(position)
+                pieces.begin()
+                if pending:
+                    unify()
+            # Its reader ends the process at a null.
+            if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+                raise ValueError(f"row {rows} is no object")
+            is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
+            has_long_number = _LONG_NUMBER.search(line) is not None
+            if not order or is_deep or has_long_number:
+                found = _object_of(line)
+                order = order or list(found)
+                for name in _large_integers(found, rows) if has_long_number else ():
+                    large.setdefault(name, rows)
+            rows += 1
+            pending.append(line)
+        pieces.add(line)
+        position += len(line)
+    if pending:
+        unify()
+    for name, row in large.items():
+        if name in schema.names and _has_doubles(schema.field(name).type):
+            raise ValueError(
+                f"column '{name}' has an integer in row {row} that a floating-point number does not hold, and such numbers "
+                "in others; write them as strings"
+            )
+    fields = sorted(schema, key=lambda field: order.index(field.name) if field.name in order else len(order))
+    return TextRows(pa.schema(fields), rows, (*starts, position), pieces.all())
+
+
+def _object_of(line: bytes) -> dict[str, Any]:
+    """What a line has; nothing where it is no object, which its reader says.
+
+    Raises:
+        ValueError: it is nested so deeply that its reader would end the process, or has a number of thousands of digits.
+    """
+    try:
+        found = json.loads(line.decode("utf-8-sig", "replace"))
+    except json.JSONDecodeError:
+        return {}
+    except RecursionError:
+        raise ValueError("a line is nested too deeply") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _large_integers(found: dict[str, Any], row: int) -> set[str]:
+    """The columns of a line with integers that a double does not hold exactly.
+
+    Raises:
+        ValueError: an integer that has more than 64 bits.
+    """
+
+    def is_large(value: Any) -> bool:
+        if isinstance(value, dict):
+            return max(map(is_large, value.values()), default=False)  # all are looked at
+        if isinstance(value, list):
+            return max(map(is_large, value), default=False)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return False
+        if not -(1 << 63) <= value < 1 << 63:
+            raise ValueError(f"row {row} has the number {value}, which has more than 64 bits; write it as a string")
+        return abs(value) > _EXACT_MAX
+
+    return {name for name, value in found.items() if is_large(value)}
+
+
+def _as_written(kind: pa.DataType) -> pa.DataType:
+    """Strings for what the reader takes for times: in the next shard it may be none."""
+    if pa.types.is_temporal(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([kind.field(at).with_type(_as_written(kind.field(at).type)) for at in range(kind.num_fields)])
+    if pa.types.is_list(kind):
+        return pa.list_(_as_written(kind.value_type))
+    return kind
+
+
+def _has_doubles(kind: pa.DataType) -> bool:
+    if pa.types.is_floating(kind):
+        return True
+    return any(_has_doubles(kind.field(at).type) for at in range(kind.num_fields))
+
+
+def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:
+    """Rows of CSV, without the line of names; `columns` of them, all if None."""
+    return arrow_csv.read_csv(
+        pa.BufferReader(content),
+        read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(content) + 1, use_threads=False),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        # What is not UTF-8 is the matter of a row, not of the file.
+        convert_options=arrow_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            strings_can_be_null=False,
+            check_utf8=False,
+            include_columns=columns,
+        ),
+    )
+
+
+def read_json(content: bytes, schema: pa.Schema) -> pa.Table:
+    # One block: an object may be as long as it likes.
+    return arrow_json.read_json(
+        pa.BufferReader(content),
+        read_options=arrow_json.ReadOptions(block_size=len(content) + 1),
+        parse_options=arrow_json.ParseOptions(explicit_schema=schema, newlines_in_values=False),
+    )
