@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/jobs/compile_input.h"
+#include "app/jobs/compile_lock.h"
 #include "app/jobs/compile_output.h"
 #include "app/jobs/compile_place.h"
 #include "app/jobs/compile_plan.h"
@@ -124,6 +125,8 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   const auto source = platform::path_from_utf8(options.model);
   const bool is_program = is_pte(source);
   LB_RETURN_IF_ERROR(check(options, runtime, is_program, client, report));
+  LB_ASSIGN_OR_RETURN(const auto lock, lock_output(options.output, client));
+  LB_RETURN_IF_ERROR(in_options(report, check_replaced(options, client)));
   LB_RETURN_IF_ERROR(try_output(options));
   if (is_program && options.pte.model.empty()) {
     LB_RETURN_IF_ERROR(convert_pte(platform::path_from_utf8(options.output), source, nullptr, client));

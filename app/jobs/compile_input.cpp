@@ -9,6 +9,7 @@
 #include "app/model_source.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/bundle/package_identity.h"
 
 namespace latebind::app {
 namespace {
@@ -60,7 +61,10 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::
     for (const auto& file : files)
       input->bytes += file.size;
   }
-  if (input.ok()) input->added_to = std::move(package);
+  if (input.ok()) {
+    LB_ASSIGN_OR_RETURN(input->state, core::state_of(package.files()));
+    input->added_to = std::move(package);
+  }
   return input;
 }
 

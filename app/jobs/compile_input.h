@@ -19,6 +19,7 @@ namespace latebind::app {
 struct CompileInput {
   core::Model model;
   std::optional<core::Package> added_to;         // the bundle that all this comes from
+  std::string state{};                           // of that bundle: package_identity.h
   std::uint64_t bytes = 0;                       // of the model
   std::optional<embedding::ModelFolder> folder;  // of an embedding model
   std::optional<embedding::GraphModel> graph;

@@ -7,9 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "app/apart.h"
+#include "app/jobs/compile_lock.h"
 #include "app/jobs/compile_pte.h"
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
+#include "core/bundle/package_identity.h"
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -77,6 +80,18 @@ Result<core::PackageWriter> bundle_of(const CompileOptions& options, const Compi
   return writer;
 }
 
+// Whether the bundle that is added to, and is to be replaced, is still the one that was read.
+core::PackageWriter::MayReplace still_read(const CompileOptions& options, const CompileInput& input) {
+  if (!input.added_to ||
+      !is_same_file(platform::path_from_utf8(options.model), platform::path_from_utf8(options.output))) {
+    return nullptr;
+  }
+  return [&options, &input](const std::filesystem::path& old) {
+    const auto state = core::state_of_bundle(old);
+    return state.ok() && *state == input.state ? Status() : changed_meanwhile(options.output);
+  };
+}
+
 }  // namespace
 
 Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client) {
@@ -138,7 +153,8 @@ Status write_compiled(const CompileOptions& options, const Runtime& runtime, con
     return write_pte(place, options.pte, *signature, input, runtime, writer, precisions, client);
   }
   return writer.write(place,
-                      options.format == CompileFormat::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip);
+                      options.format == CompileFormat::kFolder ? core::PackageForm::kFolder : core::PackageForm::kZip,
+                      still_read(options, input));
 }
 
 }  // namespace latebind::app

@@ -50,9 +50,13 @@ Status check_output(const CompileOptions& options, bool is_program, const Client
   if (!over_itself) LB_RETURN_IF_ERROR(check_apart({called, options.output}, {client.name("model"), options.model}));
   LB_RETURN_IF_ERROR(check_apart({called, options.output}, {client.name("program_model"), options.pte.model}));
   if (options.format != CompileFormat::kFolder) return {};
+  return platform::OutputFolder::place_of(platform::path_from_utf8(options.output)).status().with_context(called);
+}
+
+Status check_replaced(const CompileOptions& options, const Client& client) {
+  if (options.format != CompileFormat::kFolder) return {};
   const auto place = platform::path_from_utf8(options.output);
-  LB_RETURN_IF_ERROR(platform::OutputFolder::place_of(place).status().with_context(called));
-  return core::check_replaceable(place, place).with_context(called);
+  return core::check_replaceable(place, place).with_context(client.name("output"));
 }
 
 Status try_output(const CompileOptions& options) {

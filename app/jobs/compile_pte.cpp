@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/apart.h"
+#include "app/jobs/compile_lock.h"
 #include "app/jobs/pte_signature.h"
 #include "app/settings.h"
 #include "core/config.h"
@@ -124,13 +126,16 @@ pte::Payload payload_of(const core::ZipImage& image) {
   return {image.size(), [&image](const pte::Sink& sink) { return image.write(sink); }};
 }
 
-// Lets `write` write a file that appears only when it is complete; removes what killed writers left in the folder.
-Status write_through(const std::filesystem::path& place, const std::function<Status(const pte::Sink& sink)>& write) {
+// Lets `write` write a file that appears only when it is complete, and when `may_replace` says so; removes what killed
+// writers left in the folder.
+Status write_through(const std::filesystem::path& place, const std::function<Status(const pte::Sink& sink)>& write,
+                     const std::function<Status()>& may_replace = {}) {
   std::error_code error;
   const auto full = std::filesystem::absolute(place, error);
   if (!error) platform::remove_abandoned_outputs(full.parent_path());
   LB_ASSIGN_OR_RETURN(auto file, platform::OutputFile::create(place));
   LB_RETURN_IF_ERROR(write([&](std::span<const std::byte> bytes) { return file.write(bytes); }));
+  if (may_replace) LB_RETURN_IF_ERROR(may_replace());
   return file.commit();
 }
 
@@ -185,8 +190,13 @@ Status convert_pte(const std::filesystem::path& place, const std::filesystem::pa
     LB_ASSIGN_OR_RETURN(image, replacement->bundle.zip());
     conversion.payload = payload_of(*image);
   }
+  const auto still_read = [&]() -> Status {
+    if (!is_same_file(place, old)) return {};
+    const auto now = platform::file_identity(old);
+    return now.ok() && *now == mapped.identity() ? Status() : changed_meanwhile(platform::path_to_utf8(place));
+  };
   Status status = write_through(
-      place, [&](const pte::Sink& sink) { return pte::convert_program(mapped.bytes(), conversion, sink); });
+      place, [&](const pte::Sink& sink) { return pte::convert_program(mapped.bytes(), conversion, sink); }, still_read);
   return status.code() == StatusCode::kUnsupported ? status.with_context(name) : status;
 }
 

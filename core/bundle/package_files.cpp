@@ -129,7 +129,7 @@ Result<std::vector<PackageFiles::File>> PackageFiles::list() const {
   std::vector<File> files;
   if (state_->zip) {
     for (const ZipEntry& entry : state_->zip->entries())
-      files.push_back({entry.name, entry.size});
+      files.push_back({entry.name, entry.size, entry.crc32});
     return files;
   }
   std::error_code error;
@@ -149,7 +149,7 @@ Result<std::vector<PackageFiles::File>> PackageFiles::list() const {
     }
     const auto size = entry->file_size(error);
     if (error) break;
-    files.push_back({relative, size});
+    files.push_back({relative, size, 0});
     if (files.size() > zip::kEntriesMax) {
       return invalid_bundle(state_->name, fmt::format("more than {} files", zip::kEntriesMax));
     }

@@ -29,6 +29,7 @@ class PackageFiles {
   struct File {
     std::string path;
     std::uint64_t size = 0;
+    std::uint32_t crc32 = 0;  // of a ZIP's file, as the ZIP says; 0 in a folder
   };
 
   // Opens a folder or a ZIP; reads no file of it. With Outside::kAllowed, absolute paths are read as well (a folder

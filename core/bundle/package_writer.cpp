@@ -233,21 +233,23 @@ Result<ZipImage> PackageWriter::zip() const {
   return ZipImage::lay_out(std::move(entries));
 }
 
-Status PackageWriter::write(const path& place, PackageForm form) const {
+Status PackageWriter::write(const path& place, PackageForm form, const MayReplace& may_replace) const {
   if (form == PackageForm::kFolder) {
     std::vector<std::string> empty_folders;
     LB_ASSIGN_OR_RETURN(const auto files, lay_out(content_, empty_folders));
-    return write_package_folder(place, files, empty_folders, FolderContent::kReplacedIfOurs);
+    return write_package_folder(place, files, empty_folders, [&](const path& old) {
+      LB_RETURN_IF_ERROR(check_replaceable(old, place));
+      return may_replace ? may_replace(old) : Status();
+    });
   }
   LB_ASSIGN_OR_RETURN(const auto entries, zip_entries());
-  return write_zip(place, entries);
+  return write_zip(place, entries, {}, [&] { return may_replace ? may_replace(place) : Status(); });
 }
 
 Status write_package_folder(const path& place, const std::map<std::string, SharedBytes>& files,
-                            const std::vector<std::string>& empty_folders, FolderContent content) {
-  platform::OutputFolder::MayReplace may_replace;
-  if (content == FolderContent::kReplacedIfOurs) {
-    may_replace = [&place](const path& old) { return check_replaceable(old, place); };
+                            const std::vector<std::string>& empty_folders,
+                            const PackageWriter::MayReplace& may_replace) {
+  if (may_replace) {
     LB_RETURN_IF_ERROR(may_replace(place));
   } else if (!is_empty_or_absent(place)) {
     return is_in_the_way(place);

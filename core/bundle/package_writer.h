@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -86,11 +87,16 @@ class PackageWriter {
   Status set_refused(const std::string& component, const std::vector<RefusedTarget>& refused,
                      const std::set<std::string>& again);
 
+  // Whether what is at the place may go, asked when the new one is complete: `old` is the place, or where the folder
+  // lies by then.
+  using MayReplace = std::function<Status(const std::filesystem::path& old)>;
+
   // ZIP: by temporary file and rename; a process killed at any moment leaves the old file or the new one. Folder: as
   // OutputFolder says; one with content is replaced only if all of it is a package that Latebind wrote
-  // (kInvalidArgument, see own_folder.h). Nothing is left behind after an error (kDiskFull, kPermissionDenied …), and
-  // what killed writers left is removed.
-  [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form) const;
+  // (kInvalidArgument, see own_folder.h). Nothing is left behind after an error (kDiskFull, kPermissionDenied, that of
+  // `may_replace` …), and what killed writers left is removed.
+  [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form,
+                             const MayReplace& may_replace = nullptr) const;
 
   // The same ZIP, to be written into another file.
   [[nodiscard]] Result<ZipImage> zip() const;
@@ -111,15 +117,12 @@ class PackageWriter {
   std::map<std::string, nlohmann::json> component_metadata_;
 };
 
-// What happens to a folder with content at the place of a new one.
-enum class FolderContent { kRefused, kReplacedIfOurs };
-
-// Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write().
-// `empty_folders` are created as well.
+// Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write(); a folder with
+// content is refused without `may_replace`. `empty_folders` are created as well.
 [[nodiscard]] Status write_package_folder(const std::filesystem::path& place,
                                           const std::map<std::string, SharedBytes>& files,
                                           const std::vector<std::string>& empty_folders = {},
-                                          FolderContent content = FolderContent::kRefused);
+                                          const PackageWriter::MayReplace& may_replace = nullptr);
 
 // A ZIP unpacked, into a folder that must be absent or empty (kInvalidArgument): the files as they are, but whole where
 // only differences are stored.

@@ -229,13 +229,15 @@ Status ZipImage::write(const Sink& sink) const {
   return text(end_);
 }
 
-Status write_zip(const path& file, std::span<const ZipInput> entries, const ZipWriteOptions& options) {
+Status write_zip(const path& file, std::span<const ZipInput> entries, const ZipWriteOptions& options,
+                 const std::function<Status()>& may_replace) {
   LB_ASSIGN_OR_RETURN(const ZipImage image, ZipImage::lay_out({entries.begin(), entries.end()}, options));
   std::error_code error;
   const path full = std::filesystem::absolute(file, error);
   if (!error) platform::remove_abandoned_outputs(full.parent_path());
   LB_ASSIGN_OR_RETURN(platform::OutputFile output, platform::OutputFile::create(file));
   LB_RETURN_IF_ERROR(image.write([&](std::span<const std::byte> bytes) { return output.write(bytes); }));
+  if (may_replace) LB_RETURN_IF_ERROR(may_replace());
   return output.commit();
 }
 

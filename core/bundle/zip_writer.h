@@ -60,8 +60,9 @@ class ZipImage {
 
 // Writes the entries in their order, by temporary file and rename: after an error, or killed at any moment, the place
 // keeps what it had. Temporary files that killed writers left in the folder a minute ago or earlier are removed. The
-// errors of OutputFile; kInvalidArgument for names that path_rules.h refuses, and for more than a reader would read.
+// errors of OutputFile and of `may_replace`, which is asked before the rename; kInvalidArgument for names that
+// path_rules.h refuses, and for more than a reader would read.
 [[nodiscard]] Status write_zip(const std::filesystem::path& file, std::span<const ZipInput> entries,
-                               const ZipWriteOptions& options = {});
+                               const ZipWriteOptions& options = {}, const std::function<Status()>& may_replace = {});
 
 }  // namespace latebind::core

@@ -85,6 +85,9 @@ inline constexpr std::uint32_t kMissingDependency = 4;
 #define LB_PROVIDER_API(X)                                                                                             \
   X(0, CreateStatus, 0, Status*, (ErrorCode, const char*))                                                             \
   X(2, GetErrorMessage, 0, const char*, (const Status*))                                                               \
+  X(12, CloneSessionOptions, 0, Status*, (const SessionOptions*, SessionOptions**))                                    \
+  X(49, CreateTensorWithDataAsOrtValue, 0, Status*,                                                                    \
+    (const MemoryInfo*, void*, std::size_t, const std::int64_t*, std::size_t, ElementType, Value**))                   \
   X(51, GetTensorMutableData, 0, Status*, (Value*, void**))                                                            \
   X(55, CastTypeInfoToTensorInfo, 0, Status*, (const TypeInfo*, const TensorTypeAndShapeInfo**))                       \
   X(56, GetOnnxTypeFromTypeInfo, 0, Status*, (const TypeInfo*, OnnxType*))                                             \
@@ -92,10 +95,14 @@ inline constexpr std::uint32_t kMissingDependency = 4;
   X(61, GetDimensionsCount, 0, Status*, (const TensorTypeAndShapeInfo*, std::size_t*))                                 \
   X(62, GetDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, std::int64_t*, std::size_t))                        \
   X(63, GetSymbolicDimensions, 0, Status*, (const TensorTypeAndShapeInfo*, const char**, std::size_t))                 \
+  X(69, CreateCpuMemoryInfo, 0, Status*, (int, int, MemoryInfo**))                                                     \
   X(90, KernelContext_GetInput, 0, Status*, (const KernelContext*, std::size_t, const Value**))                        \
   X(91, KernelContext_GetOutput, 0, Status*, (KernelContext*, std::size_t, const std::int64_t*, std::size_t, Value**)) \
   X(93, ReleaseStatus, 0, void, (Status*))                                                                             \
+  X(94, ReleaseMemoryInfo, 0, void, (MemoryInfo*))                                                                     \
   X(96, ReleaseValue, 0, void, (Value*))                                                                               \
+  X(100, ReleaseSessionOptions, 0, void, (SessionOptions*))                                                            \
+  X(150, AddInitializer, 8, Status*, (SessionOptions*, const char*, const Value*))                                     \
   X(211, CreateOpAttr, 12, Status*, (const char*, const void*, int, OpAttrType, OpAttr**))                             \
   X(212, ReleaseOpAttr, 12, void, (OpAttr*))                                                                           \
   X(247, Logger_LogMessage, 15, Status*,                                                                               \

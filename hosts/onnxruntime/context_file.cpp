@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCompatibilityHead = "latebind 1;";
-constexpr const char* kSdkVersion = "latebind";
-constexpr std::size_t kContextAttributes = 6;
+constexpr std::size_t kContextAttributes = 7;
+// For which bundle a file is: the host's schema of these nodes has no attribute of its own for that.
+constexpr const char* kNotes = "notes";
 
 platform::TemporaryFolder temporary_folder() {
   auto folder = platform::TemporaryFolder::create("context");
@@ -75,36 +76,29 @@ std::string compile_bundle(const Runtime& runtime, const std::string& name, cons
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-fs::path context_path(const fs::path& folder, const std::string& name) {
-  const fs::path path = platform::path_from_utf8(name);
-  const bool leaves = path.is_absolute() || path.has_root_path() ||
-                      std::ranges::any_of(path, [](const fs::path& step) { return step == ".."; });
-  if (name.empty() || leaves || name.find('\0') != std::string::npos) {
-    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name.substr(0, 256) +
-                                          "' must be the name of a file in the model's own folder");
-  }
-  const fs::path file = folder / path;
-  // Links are followed, so that they do not lead out of it either.
-  std::error_code error;
-  fs::path real = fs::canonical(file, error);
-  if (error) {
-    throw Failure(abi::kNoSuchFile,
-                  "Latebind: there is no " + platform::path_to_utf8(file) + ", which the model names");
-  }
-  const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-  const auto [at, rest] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-  if (error || at != root.end()) {
-    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name + "' leads out of the model's own folder");
-  }
-  return real;
+std::string own_sdk_version() {
+  return std::string("latebind ") + lb_version();
 }
 
-std::string context_file_name(const fs::path& model_file, std::size_t part) {
-  return platform::path_to_utf8(model_file.stem()) + "_latebind_" + std::to_string(part) + ".lbundle";
+ContextNode read_context_node(const Host& host, const NodeView& node) {
+  ContextNode read{.name = node.name,
+                   .partition = text_attribute(host, node.raw, "partition_name"),
+                   .inputs = {},
+                   .outputs = {},
+                   .sdk_version = text_attribute(host, node.raw, "ep_sdk_version"),
+                   .payload = {},
+                   .is_embedded = int_attribute(host, node.raw, "embed_mode", 1) != 0,
+                   .identity = {}};
+  for (const ValueView& input : node.inputs)
+    read.inputs.push_back(input.name);
+  for (const ValueView& output : node.outputs)
+    read.outputs.push_back(output.name);
+  if (!read.is_embedded) read.identity = parse_bundle_identity(text_attribute(host, node.raw, kNotes));
+  return read;
 }
 
-abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
-                             const std::string& payload, bool is_embedded) {
+abi::Node* make_context_node(const Host& host, const ContextNode& described) {
+  const std::string_view payload = described.payload;
   if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host writes no models");
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Failure(abi::kNotImplemented,
@@ -119,22 +113,23 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
     Host::need(attribute, "attribute");
     owned.emplace_back(attribute, release);
   };
-  const auto add_text = [&](const char* key, const std::string& text) {
+  const auto add_text = [&](const char* key, std::string_view text) {
     add(key, text.data(), text.size(), abi::kAttrString);
   };
-  const std::int64_t embedded = is_embedded ? 1 : 0;
+  const std::int64_t embedded = described.is_embedded ? 1 : 0;
   const std::int64_t is_main = 1;
   add_text("ep_cache_context", payload);
   add("embed_mode", &embedded, 1, abi::kAttrInt);
   add("main_context", &is_main, 1, abi::kAttrInt);
-  add_text("ep_sdk_version", std::string(kSdkVersion) + " " + lb_version());
-  add_text("partition_name", name);
+  add_text("ep_sdk_version", described.sdk_version);
+  add_text("partition_name", described.partition);
   add_text("source", "Latebind");
+  if (!described.is_embedded) add_text(kNotes, text_of(described.identity));
   std::vector<const char*> input_names;
-  for (const std::string& input : part.inputs)
+  for (const std::string& input : described.inputs)
     input_names.push_back(input.c_str());
   std::vector<const char*> output_names;
-  for (const std::string& output : part.outputs)
+  for (const std::string& output : described.outputs)
     output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
   attributes.reserve(owned.size());
@@ -143,7 +138,7 @@ abi::Node* make_context_node(const Host& host, const std::string& name, const On
     attributes.push_back(attribute.release());
   abi::Node* node = nullptr;
   abi::Status* failed =
-      host->CreateNode("EPContext", "com.microsoft", name.c_str(), input_names.data(), input_names.size(),
+      host->CreateNode("EPContext", "com.microsoft", described.name.c_str(), input_names.data(), input_names.size(),
                        output_names.data(), output_names.size(), attributes.data(), attributes.size(), &node);
   for (abi::OpAttr* attribute : attributes)
     if (attribute != nullptr) host->ReleaseOpAttr(attribute);

@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "hosts/onnxruntime/bundle_file.h"
 #include "hosts/onnxruntime/graph.h"
 
 namespace latebind::provider {
@@ -20,16 +22,24 @@ void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxP
 [[nodiscard]] std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                                          const std::vector<std::string>& targets);
 
-// The file that a node's ep_cache_context names, below `folder`. Throws Failure for names that lead elsewhere.
-[[nodiscard]] std::filesystem::path context_path(const std::filesystem::path& folder, const std::string& name);
+// What an EPContext node says.
+struct ContextNode {
+  std::string name;
+  std::string partition;
+  std::vector<std::string> inputs;  // of the node, and of the model: in the same order
+  std::vector<std::string> outputs;
+  std::string sdk_version;   // what made the bundle
+  std::string_view payload;  // the bundle, or the file's name where it is not embedded
+  bool is_embedded = false;
+  BundleIdentity identity{};  // of a bundle in a file
+};
 
-// Where the file of a part is put: beside the model that is written.
-[[nodiscard]] std::string context_file_name(const std::filesystem::path& model_file, std::size_t part);
-
-// A new node for the host, with all attributes; inputs and outputs in the model's order. `payload` is the bundle, or
-// the file's name where it is not embedded.
-[[nodiscard]] abi::Node* make_context_node(const Host& host, const std::string& name, const OnnxPart& part,
-                                           const std::string& payload, bool is_embedded);
+// A new node for the host.
+[[nodiscard]] abi::Node* make_context_node(const Host& host, const ContextNode& node);
+// As a node of the host has it, without the payload.
+[[nodiscard]] ContextNode read_context_node(const Host& host, const NodeView& node);
+// The sdk_version of what this library makes.
+[[nodiscard]] std::string own_sdk_version();
 
 // What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
 [[nodiscard]] std::string compatibility_text(const std::vector<Device>& targets);

@@ -234,7 +234,7 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
     if (!device.is_here || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
     device.is_here = true;
   }
-  return new Provider(host_, logger, read_session_settings(host_, options), std::move(device), runtime_);
+  return new Provider(host_, logger, options, std::move(device), runtime_);
 }
 
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,

@@ -71,7 +71,8 @@ std::int64_t int_attribute(const Host& host, const abi::Node* node, const char* 
   return value;
 }
 
-GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
+GraphView::GraphView(const Host& host, const abi::Graph* graph, const GivenInitializers& given)
+    : host_(host), given_(given) {
   const abi::Node* parent = nullptr;
   host_.check(host_->Graph_GetParentNode(graph, &parent));
   is_within_a_node_ = parent != nullptr;
@@ -113,6 +114,9 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph) : host_(host) {
     host_.check(host_->Node_GetNumSubgraphs(node, &view.subgraphs));
     view.inputs = node_inputs(host_, node);
     view.outputs = node_outputs(host_, node);
+    // Asked for now: once a part is compiled, what is not known yet cannot be asked for any more.
+    for (const ValueView& input : view.inputs)
+      static_cast<void>(given_.has(input.name));
     nodes_.push_back(std::move(view));
   }
 }
@@ -151,7 +155,13 @@ TypeView type_of(const Host& host, const ValueView& value) {
 bool GraphView::is_constant(const ValueView& value) const {
   bool is_constant = false;
   host_.check(host_->ValueInfo_IsConstantInitializer(value.raw, &is_constant));
-  return is_constant;
+  return is_constant && !given_.has(value.name);
+}
+
+bool GraphView::has_given(std::span<const std::size_t> nodes) const {
+  return std::ranges::any_of(nodes, [&](std::size_t i) {
+    return std::ranges::any_of(nodes_[i].inputs, [&](const ValueView& input) { return given_.has(input.name); });
+  });
 }
 
 std::vector<ValueView> GraphView::outputs_of(std::span<const std::size_t> nodes) const {

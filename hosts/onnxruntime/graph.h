@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/platform/files/mapped_file.h"
+#include "hosts/onnxruntime/given_initializers.h"
 #include "hosts/onnxruntime/host.h"
 #include "hosts/onnxruntime/model_file.h"
 
@@ -74,13 +75,17 @@ struct OnnxPart {
 
 class GraphView {
  public:
-  GraphView(const Host& host, const abi::Graph* graph);
+  // `given`: initializers that the application gives, which are inputs as far as a part is concerned.
+  GraphView(const Host& host, const abi::Graph* graph, const GivenInitializers& given);
 
   [[nodiscard]] const Host& host() const { return host_; }
   [[nodiscard]] const std::vector<NodeView>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_within_a_node() const { return is_within_a_node_; }
   [[nodiscard]] TypeView type_of(const ValueView& value) const { return provider::type_of(host_, value); }
+  // False for an initializer that the application gives: its value is not the graph's.
   [[nodiscard]] bool is_constant(const ValueView& value) const;
+  // Whether any of the nodes at these places has such an initializer.
+  [[nodiscard]] bool has_given(std::span<const std::size_t> nodes) const;
 
   // The nodes at these places, ascending. Constant initializers are copied, since the host drops its own when the nodes
   // have been fused; many of them are referred to where a file has them. Throws Failure for more than a model can have
@@ -97,6 +102,7 @@ class GraphView {
   [[nodiscard]] std::shared_ptr<const ModelFile> model_file() const;
 
   const Host& host_;
+  const GivenInitializers& given_;
   std::filesystem::path path_;                                          // of the model; "" for one in memory
   mutable std::optional<std::shared_ptr<const ModelFile>> model_file_;  // opened when a part first needs it
   std::vector<NodeView> nodes_;

@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <numeric>
 #include <string_view>
 
-#include "core/platform/files/folders.h"
-#include "hosts/onnxruntime/context_file.h"
 #include "hosts/onnxruntime/host_log.h"
 #include "hosts/onnxruntime/onnx_part.h"
-#include "hosts/onnxruntime/payload.h"
 
 namespace latebind::provider {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kTimeoutKey = "latebind.timeout_ms";
 constexpr std::size_t kLinesMax = 20;
@@ -73,8 +67,9 @@ void fill(abi::Ep& ep) {
     const SessionLog log(of(self).host(), of(self).logger());
     abi::Status* failed = of(self).host().guarded([&] {
       for (std::size_t i = 0; i < count; ++i)
-        of(self).compile(graphs[i], fused[i], i, &infos[i], contexts != nullptr ? &contexts[i] : nullptr);
+        of(self).compile(graphs[i], fused[i], &infos[i], contexts != nullptr ? &contexts[i] : nullptr);
     });
+    of(self).end_compile(failed == nullptr);
     if (failed != nullptr) {
       for (std::size_t i = 0; i < count; ++i) {
         delete static_cast<FusedNode*>(infos[i]);
@@ -97,13 +92,6 @@ void fill(abi::Ep& ep) {
     *is_supported = true;
     return nullptr;
   };
-}
-
-std::vector<std::string> names_of(const std::vector<ValueView>& values) {
-  std::vector<std::string> names;
-  for (const ValueView& value : values)
-    names.push_back(value.name);
-  return names;
 }
 
 Devices found_by(const Runtime& runtime) {
@@ -156,12 +144,13 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Provider::Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device,
-                   std::shared_ptr<const Runtime> shared)
+Provider::Provider(const Host& host, const abi::Logger* logger, const abi::SessionOptions* options,
+                   SessionDevice device, std::shared_ptr<const Runtime> shared)
     : abi::Ep{},
       host_(host),
       logger_(logger),
-      settings_(std::move(settings)),
+      settings_(read_session_settings(host, options)),
+      given_(host, options),
       device_(std::move(device)),
       runtime_(runtime_for(host, settings_, device_, std::move(shared))),
       found_(found_by(*runtime_)),
@@ -260,13 +249,15 @@ void Provider::look_at_options() {
 }
 
 void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* support) {
-  const GraphView view(host_, graph);
-  const abi::NodeFusionOptions fusion{abi::kVersion, true};
+  const GraphView view(host_, graph, given_);
+  // With its constants a node has the values that the application gives.
+  const abi::NodeFusionOptions without_constants{abi::kVersion, true};
+  const abi::NodeFusionOptions with_constants{abi::kVersion, false};
   bool has_contexts = false;
   for (const NodeView& node : view.nodes()) {
     if (!is_our_context(host_, node)) continue;
     has_contexts = true;
-    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, &node.raw, 1, &fusion));
+    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, &node.raw, 1, &with_constants));
   }
   if (has_contexts || view.nodes().empty()) return;
   if (!view.is_within_a_node()) loaded_.clear();
@@ -280,7 +271,8 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
     std::vector<const abi::Node*> raw;
     for (const std::size_t i : part)
       raw.push_back(view.nodes()[i].raw);
-    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, raw.data(), raw.size(), &fusion));
+    host_.check(host_->EpGraphSupportInfo_AddNodesToFuse(support, raw.data(), raw.size(),
+                                                         view.has_given(part) ? &with_constants : &without_constants));
     taken += raw.size();
   }
   if (view.is_within_a_node()) return;
@@ -295,62 +287,10 @@ void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* su
   }
 }
 
-std::filesystem::path Provider::model_file(const abi::Graph* graph) const {
-  const abi::PathChar* path = nullptr;
-  host_.check(host_->Graph_GetModelPath(graph, &path));
-  return path != nullptr && *path != 0 ? fs::path(path) : platform::path_from_utf8(settings_.context_file);
-}
-
-std::filesystem::path Provider::written_model(const abi::Graph* graph) const {
-  if (!settings_.context_file.empty()) return platform::path_from_utf8(settings_.context_file);
-  const fs::path model = model_file(graph);
-  fs::path name = model.empty() ? fs::path("model") : model.stem();
-  return model.parent_path() / (name += "_ctx.onnx");
-}
-
-std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) {
-  auto payload = Payload::read(host_, node.raw, "ep_cache_context");
-  if (payload->text().empty()) {
-    throw Failure(abi::kInvalidGraph,
-                  "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
-  }
-  // It computes as it was compiled, unless the application says otherwise.
-  Options options = options_;
-  if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
-  std::shared_ptr<LoadedPart> loaded;
-  if (int_attribute(host_, node.raw, "embed_mode", 1) != 0) {
-    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, payload, payload->text(), options);
-  } else {
-    const fs::path file = context_path(model_file(graph).parent_path(), std::string(payload->text()));
-    loaded = std::make_shared<LoadedPart>(*runtime_, node.name, file, options);
-  }
-  loaded->name_ports(names_of(node.inputs), names_of(node.outputs));
-  return loaded;
-}
-
-std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, const char* name, const OnnxPart& whole,
-                                                    std::size_t number, abi::Node** context) {
-  std::shared_ptr<LoadedPart> loaded;
-  if (settings_.embeds_contexts || context == nullptr) {
-    const auto bundle = std::make_shared<const std::string>(compile_bundle(*runtime_, name, whole, targets_));
-    if (context != nullptr) *context = make_context_node(host_, name, whole, *bundle, true);
-    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, bundle, *bundle, options_);
-  } else {
-    const fs::path model = written_model(graph);
-    const std::string payload = context_file_name(model, number);
-    const fs::path file = model.parent_path() / platform::path_from_utf8(payload);
-    compile_bundle(*runtime_, name, whole, targets_, file);
-    *context = make_context_node(host_, name, whole, payload, false);
-    if (device_.is_here) loaded = std::make_shared<LoadedPart>(*runtime_, name, file, options_);
-  }
-  if (loaded != nullptr) loaded->name_ports(whole.inputs, whole.outputs);
-  return loaded;
-}
-
-void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
+void Provider::compile(const abi::Graph* graph, const abi::Node* fused, abi::NodeComputeInfo** info,
                        abi::Node** context) {
   if (wrong_options_) throw Failure(*wrong_options_);
-  const GraphView view(host_, graph);
+  const GraphView view(host_, graph, given_);
   const std::vector<ValueView> inputs = node_inputs(host_, fused);
   const std::vector<ValueView> outputs = node_outputs(host_, fused);
   std::vector<std::size_t> all(view.nodes().size());
@@ -361,13 +301,15 @@ void Provider::compile(const abi::Graph* graph, const abi::Node* fused, std::siz
   host_.check(host_->Node_GetName(fused, &name));
   Host::need(name, "name of a node");
   if (is_context) {
-    loaded = load_context(view.nodes()[0], graph);
+    const bool is_passed_on = settings_.writes_contexts && context != nullptr;
+    if (is_passed_on) pass_context_on(view.nodes()[0], graph, name, context);
+    if (!is_passed_on || device_.is_here) loaded = load_context(view.nodes()[0], graph);
   } else if (const auto found = loaded_.find(view.key(all)); found != loaded_.end()) {
     loaded = found->second;
     loaded_.erase(found);
   } else if (settings_.writes_contexts) {
     const OnnxPart whole = view.part(all, WeightsPlace::kInModel);
-    loaded = write_context(graph, name, whole, part, context);
+    loaded = write_context(graph, name, whole, context);
   } else {
     loaded = std::make_shared<LoadedPart>(*runtime_, name, view.part(all, WeightsPlace::kBesideWhenMany), options_);
   }

@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "core/onnx/known_errors.h"
+#include "hosts/onnxruntime/bundle_file.h"
 #include "hosts/onnxruntime/capability.h"
+#include "hosts/onnxruntime/context_file.h"
+#include "hosts/onnxruntime/given_initializers.h"
 #include "hosts/onnxruntime/loaded_part.h"
 #include "hosts/onnxruntime/session_settings.h"
 
@@ -28,15 +31,17 @@ struct SessionDevice {
 class Provider final : public abi::Ep {
  public:
   // `shared`: the registration's own runtime, which serves sessions whose options leave it as it is.
-  Provider(const Host& host, const abi::Logger* logger, SessionSettings settings, SessionDevice device,
+  Provider(const Host& host, const abi::Logger* logger, const abi::SessionOptions* options, SessionDevice device,
            std::shared_ptr<const Runtime> shared);
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
   ~Provider() = default;
 
   void get_capability(const abi::Graph* graph, abi::GraphSupportInfo* support);
-  void compile(const abi::Graph* graph, const abi::Node* fused, std::size_t part, abi::NodeComputeInfo** info,
-               abi::Node** context);
+  void compile(const abi::Graph* graph, const abi::Node* fused, abi::NodeComputeInfo** info, abi::Node** context);
+  // After compile(), for all that was compiled since: whether the host takes it.
+  void end_compile(bool is_taken) noexcept;
+  // "": what the host's model says already, for one that was compiled before.
   [[nodiscard]] const char* compatibility() const { return compatibility_.c_str(); }
   [[nodiscard]] const Host& host() const { return host_; }
   [[nodiscard]] const abi::Logger* logger() const { return logger_; }
@@ -50,18 +55,23 @@ class Provider final : public abi::Ep {
   // Once, after something was refused: whether the session's options are such that no device loads anything.
   void look_at_options();
   [[nodiscard]] std::string try_part(const GraphView& graph, const std::vector<std::size_t>& nodes);
-  [[nodiscard]] std::shared_ptr<LoadedPart> load_context(const NodeView& node, const abi::Graph* graph);
+  // Compiled models, in provider_contexts.cpp.
+  [[nodiscard]] std::shared_ptr<LoadedPart> load_context(const NodeView& node, const abi::Graph* graph) const;
   // What runs here, if anything does.
   [[nodiscard]] std::shared_ptr<LoadedPart> write_context(const abi::Graph* graph, const char* name,
-                                                          const OnnxPart& whole, std::size_t number,
-                                                          abi::Node** context);
-  // The model's own file, and the one that the host writes with the compiled contexts.
-  [[nodiscard]] std::filesystem::path model_file(const abi::Graph* graph) const;
+                                                          const OnnxPart& whole, abi::Node** context);
+  // One that is compiled already, with its bundle in the node or beside the model as this session wants it.
+  void pass_context_on(const NodeView& node, const abi::Graph* graph, const char* name, abi::Node** context);
+  // The bundle in a file of its own beside the model that is written, which the node then names.
+  BundleFile place(const std::filesystem::path& model, const std::filesystem::path& draft, ContextNode& node);
+  // Where the model may be that a bundle lies beside, and the one that the host writes.
+  [[nodiscard]] std::vector<std::filesystem::path> models(const abi::Graph* graph) const;
   [[nodiscard]] std::filesystem::path written_model(const abi::Graph* graph) const;
 
   const Host& host_;
   const abi::Logger* logger_;
   const SessionSettings settings_;
+  GivenInitializers given_;
   const SessionDevice device_;
   const std::shared_ptr<const Runtime> runtime_;
   const Devices found_;  // when the session was made
@@ -74,6 +84,7 @@ class Provider final : public abi::Ep {
   std::string compatibility_;
   // What was loaded while capabilities were found, by GraphView::key().
   std::map<std::string, std::shared_ptr<LoadedPart>> loaded_;
+  std::vector<BundleFile> placed_;  // since the last end_compile()
 };
 
 }  // namespace latebind::provider

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/platform/files/output_lock.h"
 #include "latebind/latebind.h"
 #include "tests/api/last_error.h"
 #include "tests/api/options.h"
@@ -183,6 +184,25 @@ TEST_F(JobInterfaceTest, IsWaitedForSoLongAndCancelled) {
   ASSERT_EQ(lb_job_wait(job, 60'000, nullptr), LB_OK);
   EXPECT_EQ(lb_job_result(job, nullptr), LB_CANCELLED);
   EXPECT_FALSE(std::filesystem::exists(bundle));
+}
+
+TEST_F(JobInterfaceTest, AWriterThatWaitsForAnotherCanBeCancelled) {
+  const std::filesystem::path bundle = fake.folder() / "toy.lbundle";
+  {
+    const auto lock = latebind::platform::OutputLock::acquire(bundle, std::chrono::milliseconds(0));
+    ASSERT_TRUE(lock.ok() && lock->is_held());
+    ASSERT_EQ(start("compile", {{"model", model.string()}, {"output", bundle.string()}}), LB_OK);
+    EXPECT_EQ(lb_job_wait(job, 50, nullptr), LB_DEADLINE_EXCEEDED);
+    lb_job_cancel(job);
+    ASSERT_EQ(lb_job_wait(job, 60'000, nullptr), LB_OK);
+    EXPECT_EQ(lb_job_result(job, nullptr), LB_CANCELLED);
+    EXPECT_FALSE(std::filesystem::exists(bundle));
+    ASSERT_EQ(start("compile", {{"model", model.string()}, {"output", bundle.string()}}), LB_OK);
+    EXPECT_EQ(lb_job_wait(job, 50, nullptr), LB_DEADLINE_EXCEEDED);
+  }
+  ASSERT_EQ(lb_job_wait(job, 60'000, nullptr), LB_OK);
+  EXPECT_EQ(lb_job_result(job, nullptr), LB_OK);
+  EXPECT_TRUE(std::filesystem::exists(bundle));
 }
 
 TEST_F(JobInterfaceTest, MayOutliveItsHandleAndItsRuntime) {

@@ -90,6 +90,24 @@ TEST_F(PackageSystemTest, AFolderThatIsNoBundleIsNotReplaced) {
   }
 }
 
+TEST_F(PackageSystemTest, WhatMayNotBeReplacedStaysAndTheNewOneIsGone) {
+  for (const PackageForm form : {PackageForm::kZip, PackageForm::kFolder}) {
+    ASSERT_TRUE(named("old", 1000).write(place("bundle"), form).ok());
+    std::filesystem::path asked;
+    const Status refused = named("new", 1000).write(place("bundle"), form, [&](const std::filesystem::path& old) {
+      // Asked last when the new one is complete: then the old one is whole, wherever it lies.
+      asked = old;
+      EXPECT_EQ(name_of_description(old), "old");
+      return old == place("bundle") && form == PackageForm::kFolder ? Status() : Status(StatusCode::kBusy, "not now");
+    });
+    EXPECT_EQ(refused.code(), StatusCode::kBusy);
+    EXPECT_EQ(asked == place("bundle"), form == PackageForm::kZip) << asked;
+    EXPECT_EQ(name_of_description(place("bundle")), "old");
+    EXPECT_EQ(names_in(folder_.path()), std::vector<std::string>{"bundle"});
+    std::filesystem::remove_all(place("bundle"));
+  }
+}
+
 TEST_F(PackageSystemTest, ABundleIsUnpackedAsItIs) {
   ASSERT_TRUE(small_package().write(place("zip"), PackageForm::kZip).ok());
   ASSERT_TRUE(small_package().write(place("folder"), PackageForm::kFolder).ok());

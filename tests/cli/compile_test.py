@@ -1,5 +1,6 @@
 """latebind compile: one file for every device, and what becomes of it on machines that have some of them or none."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -257,6 +258,40 @@ def test_a_bundle_of_any_model_takes_more(tmp_path):
     place = compiled(tmp_path / "bundle", "--target", "cpu", model=tmp_path / "tiny.onnx")
     compiled(place, "--add", "--target", "onnxruntime:CPU", "--format", "bundle", model=place)
     assert set(variants_of(place)) == {"portable", "cpu-openvino-f32", "cpu-onnxruntime-f32"}
+
+
+def lock_of(place):
+    return place.parent / f".latebind-{hashlib.sha256(place.name.encode()).hexdigest()[:16]}.lock"
+
+
+def begin_to_add(place, target, format):
+    line = [PROGRAM, "compile", place, "--add", "-o", place, "--target", target, "--format", format]
+    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=os.environ | NO_PROVIDERS)
+
+
+@pytest.mark.parametrize("format", ["bundle", "folder"])
+def test_two_that_add_at_once_lose_nothing(tmp_path, format):
+    place = compiled(tmp_path / "bundle", "--format", format)
+    both = [begin_to_add(place, target, format) for target in ("openvino:CPU", "onnxruntime:CPU")]
+    for process in both:
+        _, error = process.communicate(timeout=100)
+        assert process.returncode == 0, error
+    assert set(variants_of(place)) == {"portable", "cpu-openvino-f32", "cpu-onnxruntime-f32"}
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_who_adds_waits_for_whoever_writes_and_reads_what_is_there_then(tmp_path):
+    place = compiled(tmp_path / "bundle")
+    more = compiled(tmp_path / "more", "--add", "--target", "openvino:CPU", model=place)
+    with lock_of(place).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = begin_to_add(place, "onnxruntime:CPU", "bundle")
+        assert f"waiting for another process that writes {place}" in process.stderr.readline()
+        more.replace(place)
+    _, error = process.communicate(timeout=100)
+    assert process.returncode == 0, error
+    assert set(variants_of(place)) == {"portable", "cpu-openvino-f32", "cpu-onnxruntime-f32"}
+    assert list(tmp_path.iterdir()) == [place]
 
 
 def test_nothing_is_added_to_a_damaged_bundle_or_to_what_is_none(cpu_bundle, tmp_path):

@@ -39,7 +39,9 @@ struct EpDevice {
 };
 struct SessionOptions {
   std::map<std::string, std::string> entries;
+  std::set<std::string> initializers;
 };
+struct MemoryInfo {};
 struct RunOptions {
   std::map<std::string, std::string> entries;
 };
@@ -217,6 +219,37 @@ void ReleaseStatus(abi::Status* status) {
 void ReleaseValue(abi::Value* value) {
   const Spared spared;
   dies("Value", value);
+}
+abi::Status* CreateCpuMemoryInfo(int, int, abi::MemoryInfo** made) {
+  LB_FALLIBLE;
+  *made = call.lies() ? nullptr : born("MemoryInfo", new abi::MemoryInfo);
+  return nullptr;
+}
+void ReleaseMemoryInfo(abi::MemoryInfo* memory) {
+  const Spared spared;
+  dies("MemoryInfo", memory);
+}
+abi::Status* CreateTensorWithDataAsOrtValue(const abi::MemoryInfo*, void* data, std::size_t size,
+                                            const std::int64_t* shape, std::size_t rank, abi::ElementType type,
+                                            abi::Value** made) {
+  LB_FALLIBLE;
+  const std::string bytes(static_cast<const char*>(data), size);
+  *made = call.lies() ? nullptr : born("Value", new abi::Value{{type, {shape, shape + rank}, bytes}});
+  return nullptr;
+}
+abi::Status* CloneSessionOptions(const abi::SessionOptions* options, abi::SessionOptions** made) {
+  LB_FALLIBLE;
+  *made = call.lies() ? nullptr : born("SessionOptions", new abi::SessionOptions(*options));
+  return nullptr;
+}
+void ReleaseSessionOptions(abi::SessionOptions* options) {
+  const Spared spared;
+  dies("SessionOptions", options);
+}
+abi::Status* AddInitializer(abi::SessionOptions* options, const char* name, const abi::Value*) {
+  LB_FALLIBLE;
+  if (options->initializers.insert(name).second) return nullptr;
+  return make_status(abi::kInvalidArgument, "an initializer of this name has been added");
 }
 abi::Status* GetTensorMutableData(abi::Value* value, void** data) {
   LB_FALLIBLE;
@@ -823,7 +856,7 @@ HostNode take_node(abi::Node* node) {
 }
 
 HostedOptions::HostedOptions(std::map<std::string, std::string> entries)
-    : session_(std::make_unique<abi::SessionOptions>(abi::SessionOptions{entries})),
+    : session_(std::make_unique<abi::SessionOptions>(abi::SessionOptions{entries, {}})),
       run_(std::make_unique<abi::RunOptions>(abi::RunOptions{std::move(entries)})) {}
 HostedOptions::~HostedOptions() = default;
 

@@ -53,6 +53,10 @@ FileLock::~FileLock() {
   release();
 }
 
+void FileLock::remove(const std::filesystem::path& file) noexcept {
+  if (handle_ >= 0) unlock_and_remove_file(std::exchange(handle_, -1), file);
+}
+
 void FileLock::release() noexcept {
   if (handle_ >= 0) unlock_file(std::exchange(handle_, -1));
 }

@@ -1,5 +1,5 @@
 // A lock that one process at a time holds, tied to a file: for folders that several programs fill. The file itself is
-// empty and stays when the lock is released, so that all use the same one; the locks of a process that dies are
+// empty and stays when the lock is released, unless its holder removes both; the locks of a process that dies are
 // released.
 //
 // The same kind of lock as other tools use: flock() on Linux, the first byte locked on Windows. One thread at a time;
@@ -25,6 +25,10 @@ class FileLock {
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
+
+  // Releases the lock and removes its file, which acquire() was given: who waits for the lock creates the file anew.
+  // The file stays where it cannot be removed.
+  void remove(const std::filesystem::path& file) noexcept;
 
  private:
   explicit FileLock(std::intptr_t handle) : handle_(handle) {}

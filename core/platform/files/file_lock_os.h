@@ -11,5 +11,6 @@ namespace latebind::platform {
 // The lock's handle, or -1 when another holder has it. Does not wait.
 [[nodiscard]] core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file);
 void unlock_file(std::intptr_t handle) noexcept;
+void unlock_and_remove_file(std::intptr_t handle, const std::filesystem::path& file) noexcept;
 
 }  // namespace latebind::platform

@@ -60,4 +60,10 @@ void unlock_file(std::intptr_t handle) noexcept {
   ::close(static_cast<int>(handle));
 }
 
+void unlock_and_remove_file(std::intptr_t handle, const path& file) noexcept {
+  // While the lock is held: whoever gets it later sees that its file is gone.
+  if (is_still_there(static_cast<int>(handle), file)) ::unlink(file.c_str());
+  unlock_file(handle);
+}
+
 }  // namespace latebind::platform

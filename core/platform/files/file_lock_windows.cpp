@@ -1,3 +1,5 @@
+#include <new>
+
 #include "core/platform/files/file_lock_os.h"
 #include "core/platform/files/windows_path.h"
 #include "core/platform/windows_error.h"
@@ -23,6 +25,16 @@ void unlock_file(std::intptr_t handle) noexcept {
   OVERLAPPED place{};
   ::UnlockFileEx(file, 0, 1, 0, &place);
   ::CloseHandle(file);
+}
+
+void unlock_and_remove_file(std::intptr_t handle, const std::filesystem::path& file) noexcept {
+  // What is open has its name until it is closed, and cannot be opened in between.
+  unlock_file(handle);
+  try {
+    ::DeleteFileW(long_path(file).c_str());
+  } catch (const std::bad_alloc&) {
+    // The file stays; the next one who locks it removes it.
+  }
 }
 
 }  // namespace latebind::platform

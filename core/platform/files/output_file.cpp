@@ -11,6 +11,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/leftovers.h"
 #include "core/platform/files/output_file_os.h"
+#include "core/platform/files/output_lock.h"
 #include "core/platform/files/temporary_name.h"
 #include "core/platform/os_error.h"
 
@@ -153,6 +154,7 @@ void OutputFile::discard() noexcept {
 
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept {
   std::uint64_t freed = 0;
+  remove_abandoned_locks(folder);
   try {
     std::error_code error;
     for_each_entry(folder, error, [&](const std::filesystem::path& file) {

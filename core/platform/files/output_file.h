@@ -67,8 +67,8 @@ class OutputFile {
 // False where a file that is mapped, by this process or another, cannot be replaced: Windows.
 [[nodiscard]] bool can_replace_mapped_files();
 
-// Removes the temporary files that dead processes have left in `folder` a minute ago or earlier; returns the bytes that
-// this freed. Ignores whatever cannot be removed.
+// Removes the temporary files, and the files of locks (output_lock.h), that dead processes have left in `folder` a
+// minute ago or earlier; returns the bytes that this freed. Ignores whatever cannot be removed.
 std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noexcept;
 
 // A file of these bytes, with commit_unsynced(). The errors of OutputFile.

@@ -14,6 +14,8 @@ namespace latebind::platform {
 namespace {
 
 constexpr std::chrono::seconds kLeftAloneAfter{60};
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexadecimal = "0123456789abcdef";
 
 // Takes characters of `among` off the front, and says how many they were.
 std::size_t take(std::string_view& text, std::string_view among) {
@@ -38,10 +40,12 @@ std::string new_temporary_name(std::string_view ending) {
 }
 
 bool is_temporary_name(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789";
-  constexpr std::string_view kHexadecimal = "0123456789abcdef";
   return take_word(name, ".latebind-") && take(name, kDigits) > 0 && take_word(name, "-") && take(name, kDigits) > 0 &&
          take_word(name, "-") && take(name, kHexadecimal) == 8 && name == ".tmp";
+}
+
+bool is_lock_name(std::string_view name) {
+  return take_word(name, kLockPrefix) && take(name, kHexadecimal) == kLockDigits && name == kLockEnding;
 }
 
 bool is_left_alone(const std::filesystem::path& file) noexcept {

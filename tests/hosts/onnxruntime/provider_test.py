@@ -1,6 +1,5 @@
 """Latebind's provider in Python's onnxruntime: sessions, parts, compiled models, and what is refused."""
 
-import ctypes
 import io
 import json
 import os
@@ -14,19 +13,9 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from provider_scene import LIBRARY, attestations, floats, layers, load, model_of, on_the_cpu, rows, session_options
 from tokenizers import Tokenizer
-
-LIBRARY = os.environ["LATEBIND_TEST_PROVIDER"]
-ort.set_default_logger_severity(4)
-
-
-def attestations():
-    function = ctypes.CDLL(LIBRARY).LatebindAttestations
-    function.restype = ctypes.c_size_t
-    text = ctypes.create_string_buffer(function(None, ctypes.c_size_t(0)) + 4096)
-    function(text, ctypes.c_size_t(len(text)))
-    return json.loads(text.value)
 
 
 @pytest.fixture(scope="module")
@@ -34,46 +23,6 @@ def devices():
     ort.register_execution_provider_library("latebind", LIBRARY)
     yield [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
     ort.unregister_execution_provider_library("latebind")
-
-
-def session_options(devices, options=None):
-    made = ort.SessionOptions()
-    made.add_provider_for_devices(devices, options or {})
-    return made
-
-
-def load(model, devices, options=None):
-    source = model if isinstance(model, str) else model.SerializeToString()
-    return ort.InferenceSession(source, session_options(devices, options), enable_fallback=False)
-
-
-def model_of(nodes, inputs, outputs, initializers=()):
-    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(v, n) for n, v in initializers])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
-def floats(name, *shape):
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-
-def layers(width=16):
-    weights = np.random.default_rng(1).standard_normal((width, 4)).astype(np.float32)
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["a"]),
-        helper.make_node("Relu", ["a"], ["b"]),
-        helper.make_node("Add", ["b", "c"], ["y"]),
-    ]
-    one = np.ones(4, np.float32)
-    return model_of(nodes, [floats("x", "n", width)], [floats("y", "n", 4)], [("w", weights), ("c", one)])
-
-
-def on_the_cpu(model, feeds):
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
-
-
-def rows(count, width=16):
-    return {"x": np.random.default_rng(count).standard_normal((count, width)).astype(np.float32)}
 
 
 def test_a_device_for_each_piece_of_hardware(devices):
@@ -229,7 +178,7 @@ def test_a_compiled_model_loads_and_runs(devices, tmp_path, embedded):
     attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     assert node.op_type == "EPContext" and attributes["source"] == b"Latebind" and attributes["main_context"] == 1
     assert attributes["embed_mode"] == int(embedded)
-    assert (tmp_path / "compiled_latebind_0.lbundle").exists() != embedded
+    assert len(list(tmp_path.glob("compiled_latebind_*.lbundle"))) == (0 if embedded else 1)
     session = load(str(compiled), devices)
     np.testing.assert_allclose(session.run(None, rows(3))[0], on_the_cpu(layers(), rows(3))[0], rtol=1e-5, atol=1e-5)
     # Moved elsewhere with everything beside it.
@@ -332,8 +281,10 @@ def test_options_that_no_device_takes_are_refused(devices):
         ("../other/c.lbundle", "must be the name of a file in the model's own folder"),
         ("/etc/passwd", "must be the name of a file in the model's own folder"),
         ("missing.lbundle", "there is no .*missing.lbundle, which the model names"),
-        ("link.lbundle", "leads out of the model's own folder"),
-        (".", "Latebind"),
+        ("link.lbundle", "'link.lbundle' is a link to .*/other/c.lbundle, outside of the model's folder .*/model; put"),
+        ("model.onnx", "ep_cache_context 'model.onnx' is no bundle"),
+        ("plain.onnx", "ep_cache_context 'plain.onnx' is no bundle"),
+        (".", "ep_cache_context '.' is no bundle"),
         ("inside.lbundle", None),
     ],
 )
@@ -347,7 +298,9 @@ def test_a_context_file_must_be_in_the_models_folder(devices, tmp_path, name, me
     folder = tmp_path / "model"
     folder.mkdir()
     # A good one, wherever it is.
-    good = (tmp_path / "compiled_latebind_0.lbundle").read_bytes()
+    (compiled,) = tmp_path.glob("compiled_latebind_*.lbundle")
+    good = compiled.read_bytes()
+    onnx.save(layers(), folder / "plain.onnx")
     (tmp_path / "other" / "c.lbundle").write_bytes(good)
     (folder / "inside.lbundle").write_bytes(good)
     (folder / "link.lbundle").symlink_to(tmp_path / "other" / "c.lbundle")

@@ -139,7 +139,7 @@ def test_targets_are_the_devices_of_the_session_and_the_bundle_lies_beside(devic
     session = ort.InferenceSession(str(model), options, enable_fallback=False)
     assert cosine(session.run(None, feeds)[0][0], expected) >= 0.99999
     del session
-    assert (tmp_path / "model_ctx_latebind_0.lbundle").exists()
+    assert len(list(tmp_path.glob("model_ctx_latebind_*.lbundle"))) == 1
     check_that_it_runs_everywhere(compiled, devices, feeds, expected)
 
 

@@ -24,8 +24,19 @@ class StockContextTest : public StockHostTest {
     folder_ = std::make_unique<platform::TemporaryFolder>(*std::move(made));
     fs::create_directory(folder_->path() / "model");
     ASSERT_EQ(compile(file("model.onnx"), false), "");
-    bundle_ = read(file(kBundle));
+    name_ = only_bundle(folder_->path() / "model");
+    bundle_ = read(file(name_));
     ASSERT_FALSE(bundle_.empty());
+    write(file("anonymous.onnx"), context_model(name_, false));
+  }
+  static std::string only_bundle(const fs::path& folder) {
+    std::string found;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".lbundle") continue;
+      EXPECT_EQ(found, "");
+      found = entry.path().filename().string();
+    }
+    return found;
   }
   [[nodiscard]] fs::path file(const std::string& name) const { return folder_->path() / "model" / name; }
   static std::string read(const fs::path& from) {
@@ -36,11 +47,11 @@ class StockContextTest : public StockHostTest {
     std::ofstream(to, std::ios::binary | std::ios::trunc) << bytes;
   }
   // The error of a session of the payload, or of its run: once in the model and once beside it, which must agree on
-  // whether there is one.
+  // whether there is one. The model does not say which bundle is its own.
   std::string both(const std::string& payload) const {
     const std::string embedded = use(context_model(payload, true));
-    write(file(kBundle), payload);
-    const std::string beside = use_file(file("model.onnx"));
+    write(file(name_), payload);
+    const std::string beside = use_file(file("anonymous.onnx"));
     EXPECT_EQ(embedded.empty(), beside.empty()) << embedded << " / " << beside;
     return embedded.empty() ? beside : embedded;
   }
@@ -50,7 +61,7 @@ class StockContextTest : public StockHostTest {
     EXPECT_NE(error.find("Latebind"), std::string::npos) << what << ": " << error;
   }
 
-  static constexpr const char* kBundle = "model_latebind_0.lbundle";
+  std::string name_;  // of the bundle's file
   std::unique_ptr<platform::TemporaryFolder> folder_;
   std::string bundle_;
   int errors_ = 0;
@@ -58,6 +69,42 @@ class StockContextTest : public StockHostTest {
 
 TEST_F(StockContextTest, AWholeOneIsRightInTheModelAndBesideIt) {
   EXPECT_EQ(both(bundle_), "");
+  EXPECT_EQ(use_file(file("model.onnx")), "");
+}
+
+// The fake's model of another name: a good bundle, and another one.
+TEST_F(StockContextTest, AnotherModelsBundleIsRefused) {
+  fs::create_directory(file("other"));
+  ASSERT_EQ(compile(file("other/model.onnx"), false, "another"), "");
+  const std::string other = only_bundle(file("other"));
+  EXPECT_NE(other, name_);
+  EXPECT_EQ(use_file(file("other/model.onnx")), "");
+  fs::rename(file("other") / other, file(name_));
+  EXPECT_EQ(use_file(file("anonymous.onnx")), "");
+  const std::string error = use_file(file("model.onnx"));
+  EXPECT_NE(error.find("is another model's bundle"), std::string::npos) << error;
+  EXPECT_NE(error.find(name_), std::string::npos) << error;
+  // What is there now is nobody's to replace, and a draft of it does not stay.
+  const auto listed = [&] {
+    return std::distance(fs::directory_iterator(folder_->path() / "model"), fs::directory_iterator());
+  };
+  const auto before = listed();
+  const std::string refused = compile(file("model.onnx"), false);
+  EXPECT_NE(refused.find("another file has that name, and is not replaced"), std::string::npos) << refused;
+  EXPECT_EQ(listed(), before);
+  // A damaged one of its own is.
+  std::string damaged = bundle_;
+  damaged[damaged.find("fake-blob")] = '#';
+  write(file(name_), damaged);
+  EXPECT_EQ(compile(file("model.onnx"), false), "");
+  EXPECT_EQ(read(file(name_)), bundle_);
+}
+
+TEST_F(StockContextTest, TwoModelsOfOneStemHaveTwoBundles) {
+  ASSERT_EQ(compile(file("model.second"), false, "another"), "");
+  ASSERT_EQ(compile(file("model.onnx"), false), "");
+  EXPECT_EQ(use_file(file("model.onnx")), "");
+  EXPECT_EQ(use_file(file("model.second")), "");
 }
 
 TEST_F(StockContextTest, ACutOneIsAnErrorOrRight) {

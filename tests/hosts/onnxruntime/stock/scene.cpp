@@ -18,19 +18,19 @@ namespace latebind::test {
 
 using Message = graph::ProtobufMessage;
 
-std::string plus_one_model() {
+std::string plus_one_model(const std::string& constant) {
   const OnnxDims rows_of_two{std::int64_t{2}, std::int64_t{2}};
   const std::array<float, 1> one{1};
   Message node;
   node.add_bytes(1, "x");
-  node.add_bytes(1, "one");
+  node.add_bytes(1, constant);
   node.add_bytes(2, "y");
   node.add_bytes(3, "fake-model\ninput x f32 2,2\noutput y plus-one 0\nend\n");
   node.add_bytes(4, "Add");
   return OnnxBuilder()
       .input("x", core::ElementType::kF32, rows_of_two)
       .output("y", core::ElementType::kF32, rows_of_two)
-      .constant<float>("one", core::ElementType::kF32, {1}, one)
+      .constant<float>(constant, core::ElementType::kF32, {1}, one)
       .node(node)
       .bytes();
 }
@@ -141,11 +141,12 @@ std::string StockHostTest::use_file(const std::filesystem::path& file) const {
   return run_and_release(std::move(error), session, run);
 }
 
-std::string StockHostTest::compile(const std::filesystem::path& to, bool is_embedded) const {
+std::string StockHostTest::compile(const std::filesystem::path& to, bool is_embedded,
+                                   const std::string& constant) const {
   const OrtCompileApi& compiler = *api().GetCompileApi();
   OrtSessionOptions* options = options_for(devices());
   OrtModelCompilationOptions* how = nullptr;
-  const std::string bytes = plus_one_model();
+  const std::string bytes = plus_one_model(constant);
   std::string error = text_of(compiler.CreateModelCompilationOptionsFromSessionOptions(env_, options, &how));
   const auto go_on = [&](OrtStatus* status) {
     std::string text = text_of(status);

@@ -11,7 +11,7 @@
 namespace latebind::test {
 
 // y = x + 1, rows of two, as one node whose name is what the fake reads of the model.
-[[nodiscard]] std::string plus_one_model();
+[[nodiscard]] std::string plus_one_model(const std::string& constant = "one");
 // A model of the host with one EPContext node of Latebind's, from x to y. `payload`: a bundle, or the name of a file
 // that has it.
 [[nodiscard]] std::string context_model(const std::string& payload, bool is_embedded);
@@ -32,8 +32,9 @@ class StockHostTest : public OnnxruntimeHostTest {
   // Makes a session, runs it, releases it: the first error, "" when all was right.
   [[nodiscard]] std::string use(const std::string& bytes, const Texts& provider = {}) const;
   [[nodiscard]] std::string use_file(const std::filesystem::path& file) const;
-  // What OrtCompileApi makes of plus_one_model(), as a file; its error.
-  [[nodiscard]] std::string compile(const std::filesystem::path& to, bool is_embedded) const;
+  // What OrtCompileApi makes of plus_one_model(constant), as a file; its error.
+  [[nodiscard]] std::string compile(const std::filesystem::path& to, bool is_embedded,
+                                    const std::string& constant = "one") const;
   void unregister(const char* name = "latebind") const {
     ASSERT_FINE(api().UnregisterExecutionProviderLibrary(env_, name));
   }
