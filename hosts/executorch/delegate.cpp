@@ -72,7 +72,8 @@ LatebindBackend::~LatebindBackend() {
 
 lb_runtime* LatebindBackend::runtime() const {
   const std::lock_guard lock(mutex_);
-  if (runtime_ == nullptr) {
+  if (runtime_ == nullptr || !runtime_made_.this_process()) {
+    runtime_made_ = {};
     lb_set_log(&say_line, nullptr, LB_LOG_WARNING);
     if (const lb_code code = lb_runtime_create(nullptr, &runtime_); code != LB_OK) {
       (void)say_last_error("Latebind cannot start", code);
