@@ -64,6 +64,14 @@ core::Status misuse(std::string message) {
   return core::Status(core::StatusCode::kInvalidArgument, std::move(message));
 }
 
+core::Status check_struct_size(size_t size, size_t alignment, std::string_view what) {
+  constexpr size_t kMax = 65'536;
+  if (size >= sizeof(size_t) && size <= kMax && size % alignment == 0) return {};
+  return misuse(size == 0
+                    ? fmt::format("{0}.struct_size is not set; use LB_INIT({0})", what)
+                    : fmt::format("{0}.struct_size is {1}, which no version of it has; use LB_INIT({0})", what, size));
+}
+
 core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index) {
   if (value == 0) return {};
   return misuse(

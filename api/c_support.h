@@ -68,15 +68,17 @@ lb_code guarded_work(Body&& body) noexcept {
   });
 }
 
+// Whether a version of a struct can have this size: the size itself is in it, no field is cut, and it is not what
+// happened to be in memory.
+[[nodiscard]] core::Status check_struct_size(size_t size, size_t alignment, std::string_view what);
+
 // The caller's options, whatever version of the struct they were compiled with: fields it does not know stay zero. Null
 // gives zeros.
 template <class T>
 core::Result<T> read_struct(const T* given, std::string_view what) {
   T value{};
   if (given != nullptr) {
-    if (given->struct_size < sizeof(size_t)) {
-      return misuse(std::string(what) + ".struct_size is not set; use LB_INIT(" + std::string(what) + ")");
-    }
+    LB_RETURN_IF_ERROR(check_struct_size(given->struct_size, alignof(T), what));
     std::memcpy(&value, given, std::min(given->struct_size, sizeof(T)));
   }
   value.struct_size = sizeof(T);
@@ -86,9 +88,8 @@ core::Result<T> read_struct(const T* given, std::string_view what) {
 // Copies as much of `value` as the caller's struct has room for; its struct_size stays.
 template <class T>
 core::Status write_struct(T value, T* out, std::string_view what) {
-  if (out == nullptr || out->struct_size < sizeof(size_t)) {
-    return misuse(std::string(what) + ": NULL, or struct_size is not set; use LB_INIT(" + std::string(what) + ")");
-  }
+  if (out == nullptr) return misuse(std::string(what) + ": NULL was given");
+  LB_RETURN_IF_ERROR(check_struct_size(out->struct_size, alignof(T), what));
   value.struct_size = out->struct_size;
   std::memcpy(out, &value, std::min(out->struct_size, sizeof(T)));
   return {};

@@ -52,7 +52,7 @@ struct Settings {
   std::string cache_folder{};   // empty: the standard one
   std::uint64_t cache_bytes_max = std::uint64_t{10} << 30;
   std::chrono::milliseconds run_timeout{-1};   // -1: none on CPUs, a minute elsewhere; 0: none
-  std::chrono::milliseconds load_timeout{-1};  // -1: none on CPUs, five minutes elsewhere; 0: none
+  std::chrono::milliseconds load_timeout{-1};  // -1: see load_timeout_of(); 0: none
   std::chrono::milliseconds backoff_first{1000};
   std::chrono::milliseconds backoff_most{300'000};
   bool warm_standby = false;

@@ -456,7 +456,7 @@ constexpr SettingSpec kAfterBackends[] = {
         false, assign_timeout<&Settings::run_timeout>, timeout_text<&Settings::run_timeout>},
     SettingSpec{"failover.load_timeout_ms", "LATEBIND_LOAD_TIMEOUT_MS", "--load-timeout-ms", "N|auto",
                 "A device that takes more milliseconds than this to load a model is skipped until it has; 0: "
-                "never. auto: five minutes, but never on CPUs.",
+                "never. auto: five minutes, on CPUs only in a process that fork() made.",
                 false, assign_timeout<&Settings::load_timeout>, timeout_text<&Settings::load_timeout>},
     SettingSpec{"failover.backoff_first_ms", "LATEBIND_BACKOFF_FIRST_MS", "", "N",
                 "How long a device rests after its first failure, in milliseconds.", false,

@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/placed_model_state.h"
+#include "core/platform/process_generation.h"
 
 namespace latebind::core {
 namespace {
@@ -227,7 +228,7 @@ std::optional<std::chrono::milliseconds> load_timeout_of(const FailoverOptions& 
     if (options.load_timeout->count() == 0) return std::nullopt;
     return options.load_timeout;
   }
-  if (kind == DeviceKind::kCpu) return std::nullopt;
+  if (kind == DeviceKind::kCpu && platform::process_generation() == 0) return std::nullopt;
   return kAcceleratorLoadTimeout;
 }
 

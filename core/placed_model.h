@@ -33,7 +33,8 @@ struct FailoverOptions {
   // CPUs, none for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
   // The longest that loading on a device may take before it is skipped; loading continues, and the device is used once
-  // it is done. Unset: kAcceleratorLoadTimeout for devices other than CPUs, none for CPUs; 0: none.
+  // it is done. Unset: kAcceleratorLoadTimeout; 0: none. For CPUs it is none as well, but in a process that fork()
+  // made, where a vendor's library may wait for threads that only the parent has.
   std::optional<std::chrono::milliseconds> load_timeout{};
   // The longest a device may take for a small made-up request, which is run to find out whether it works.
   std::chrono::milliseconds answer_timeout{10'000};

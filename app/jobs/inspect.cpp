@@ -45,7 +45,13 @@ Result<Runtime> as_told(const pte::Delegate& delegate, const Runtime& runtime,
     std::string text(reinterpret_cast<const char*>(spec.value.data()), spec.value.size());
     text.erase(text.find_last_not_of('\0') + 1);
     if (text.empty()) continue;
-    if (key == "device") text = pte::device_words(text);
+    if (key == "device") {
+      pte::DeviceWords device = pte::device_words(text);
+      if (!device.complaint.empty()) {
+        return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{}: {}", origin, device.complaint));
+      }
+      text = std::move(device.words);
+    }
     LB_RETURN_IF_ERROR(settings.set(key, text, origin));
     followed[key] = std::move(text);
   }

@@ -11,9 +11,11 @@
 #include "backends/openvino/executable.h"
 #include "backends/openvino/find.h"
 #include "backends/openvino/hardware.h"
+#include "backends/openvino/inherited.h"
 #include "backends/openvino/known_errors_table.h"
 #include "backends/openvino/load.h"
 #include "backends/openvino/properties.h"
+#include "backends/openvino/shared_core.h"
 #include "backends/openvino/targets.h"
 #include "core/onnx/known_errors.h"
 #include "core/platform/files/folders.h"
@@ -101,14 +103,19 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
 
-  [[nodiscard]] Status available() override { return loader_->library().status(); }
+  [[nodiscard]] Status available() override {
+    LB_RETURN_IF_ERROR(check_inherited());
+    return loader_->library().status();
+  }
 
   [[nodiscard]] Result<std::vector<core::Device>> devices() override {
+    const Inside inside;
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
     return list_devices(*core);
   }
 
   [[nodiscard]] Result<std::vector<core::Device>> virtual_devices() override {
+    const Inside inside;
     const auto library = loader_->library();
     std::vector<std::string> real;
     std::string compiler;
@@ -137,6 +144,7 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] Result<Blob> compile(const Model& model, std::string_view device,
                                      const CompileOptions& options) override {
+    const Inside inside;
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(auto core, shared_core(core_));
     LB_ASSIGN_OR_RETURN(const NpuTarget* const target, virtual_target(*core, name));
@@ -147,19 +155,25 @@ class OpenvinoBackend final : public core::Backend {
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
+    const Inside inside;
     LB_ASSIGN_OR_RETURN(auto compiled, compile_present(model, device, options));
     return OpenvinoExecutable::create(compiled, options);
   }
 
   [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
+    const Inside inside;
     LB_ASSIGN_OR_RETURN(auto compiled, compile_present(model, device, options));
     LB_ASSIGN_OR_RETURN(auto executable, OpenvinoExecutable::create(compiled, options));
-    return core::LoadedModel{std::move(executable), [compiled] { return export_blob(*compiled); }};
+    return core::LoadedModel{std::move(executable), [compiled] {
+                               const Inside exporting;
+                               return export_blob(*compiled);
+                             }};
   }
 
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Blob& blob, std::string_view device,
                                                          const CompileOptions& options) override {
+    const Inside inside;
     LB_ASSIGN_OR_RETURN(const std::string name, checked_device(device));
     LB_ASSIGN_OR_RETURN(const auto library, loader_->library());
     LB_ASSIGN_OR_RETURN(const auto core, shared_core(core_));
@@ -195,19 +209,13 @@ class OpenvinoBackend final : public core::Backend {
   }
 
  private:
-  using SharedCore = std::shared_ptr<const VendorCore>;
-
-  // One vendor core for all queries; created again when it could not be created before.
-  Result<SharedCore> shared_core(SharedCore& core) {
+  Result<SharedCore::Pointer> shared_core(SharedCore& core) {
+    LB_RETURN_IF_ERROR(check_inherited());
     LB_ASSIGN_OR_RETURN(auto library, loader_->library());
-    const std::lock_guard lock(core_mutex_);
-    if (!core) {
-      LB_ASSIGN_OR_RETURN(core, VendorCore::create(std::move(library)));
-    }
-    return core;
+    return core.get(std::move(library));
   }
 
-  static Result<Blob> compile_for(const NpuTarget& target, SharedCore core, const Model& model,
+  static Result<Blob> compile_for(const NpuTarget& target, SharedCore::Pointer core, const Model& model,
                                   const CompileOptions& options) {
     const std::string name = device_name(target);
     if (npu_compiler_file(core->library->file, core::own_system()).empty()) {
@@ -252,8 +260,6 @@ class OpenvinoBackend final : public core::Backend {
 
   const std::unique_ptr<Loader> loader_;
   const std::string known_errors_file_;  // "": the built-in table
-  std::mutex core_mutex_;
-  // Guarded by core_mutex_.
   SharedCore core_;
   SharedCore import_core_;
   // Held while properties are set on import_core_ and a blob is imported there.

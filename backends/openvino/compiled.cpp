@@ -162,9 +162,28 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
     direct.push_back(all_named && output.shape.is_static() &&
                      std::ranges::find(inputs, output.name, &TensorInfo::name) == inputs.end());
   }
-  return std::shared_ptr<const Compiled>(std::make_shared<const Compiled>(Compiled{
-      std::move(core), std::move(source), std::move(blob), std::move(handle), device, active, std::move(inputs),
-      std::move(outputs), std::move(direct), std::move(vendor_inputs), std::move(packing)}));
+  return std::shared_ptr<const Compiled>(new Compiled{{},
+                                                      std::move(core),
+                                                      std::move(source),
+                                                      std::move(blob),
+                                                      std::move(handle),
+                                                      device,
+                                                      active,
+                                                      std::move(inputs),
+                                                      std::move(outputs),
+                                                      std::move(direct),
+                                                      std::move(vendor_inputs),
+                                                      std::move(packing)},
+                                         [](const Compiled* compiled) {
+                                           const Inside inside;
+                                           delete compiled;
+                                         });
+}
+
+// What was compiled and did not become a Compiled leaves its threads behind as well.
+Result<std::shared_ptr<const Compiled>> counted(Result<std::shared_ptr<const Compiled>> finished) {
+  if (!finished.ok()) threads_are_left();
+  return finished;
 }
 
 // kInvalidArgument for one of the user's own that is not taken.
@@ -223,6 +242,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   if (const auto code = call_compile(library.api, core->core.get(), network.get(), device.c_str(),
                                      2 * properties.size(), &compiled, list, std::make_index_sequence<list.size()>());
       code != abi::kOk) {
+    threads_are_left();
     const Status refused =
         library.error(StatusCode::kDeviceFailed,
                       fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
@@ -230,7 +250,8 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
     return refused;
   }
-  return finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties);
+  return counted(
+      finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties));
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
@@ -247,11 +268,12 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
           library.api.ov_core_import_model(core->core.get(), reinterpret_cast<const char*>(blob.bytes.bytes.data()),
                                            blob.bytes.bytes.size(), device.c_str(), &compiled);
       code != abi::kOk) {
+    threads_are_left();
     return library.error(StatusCode::kIncompatibleBlob,
                          fmt::format("OpenVINO {} on {} refuses the blob", library.version, device), code);
   }
-  return finish(std::move(core), Model::from_forms("blob", {}), blob.bytes, CompiledModelHandle(library.api, compiled),
-                device, options, properties);
+  return counted(finish(std::move(core), Model::from_forms("blob", {}), blob.bytes,
+                        CompiledModelHandle(library.api, compiled), device, options, properties));
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {

@@ -1,6 +1,7 @@
 // A compiled model with its inputs and outputs: an Executable runs it and a Blob is exported from it.
 //
-// Constant after construction, shared by the requests made from it; any thread.
+// Constant after construction, shared by the requests made from it; any thread. Whoever destroys the last one of the
+// process destroys the cores that calls share as well (backends/openvino/shared_core.h).
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 #include "backends/openvino/packed_inputs.h"
 #include "backends/openvino/properties.h"
-#include "backends/openvino/vendor_core.h"
+#include "backends/openvino/shared_core.h"
 #include "core/executable.h"
 #include "core/model.h"
 
@@ -18,6 +19,7 @@ namespace latebind::openvino {
 
 struct Compiled {
   // In reverse order of destruction.
+  ModelCount count;
   std::shared_ptr<const VendorCore> core;
   // Weights stay in place, in a model's files or in a blob: the vendor reads them as long as the compiled model lives.
   core::Model source;
@@ -34,6 +36,9 @@ struct Compiled {
   // The vendor's inputs: those of a caller, unless tokens are packed.
   std::vector<core::TensorInfo> vendor_inputs;
   std::optional<Packing> packing;
+
+  // Before any of that goes.
+  ~Compiled() { threads_are_left(); }
 
   [[nodiscard]] const Library& library() const { return *core->library; }
 };

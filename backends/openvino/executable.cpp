@@ -37,6 +37,7 @@ OpenvinoRun::OpenvinoRun(const std::shared_ptr<const Compiled>& compiled, Lease 
     : lease_(std::move(lease)), can_spoil_(remembers_shapes(*compiled)) {}
 
 Status OpenvinoRun::compute() {
+  const Inside inside;
   trusted_ = false;
   Status status = lease_->compute(given_up_);
   if (status.code() == StatusCode::kOutOfMemory && can_spoil_) lease_.spoil();
@@ -45,13 +46,17 @@ Status OpenvinoRun::compute() {
 }
 
 void OpenvinoRun::give_up() {
+  const Inside inside;
   given_up_.store(true, std::memory_order_release);
   cancelled_ = lease_->cancel();
 }
 
 OpenvinoExecutable::OpenvinoExecutable(const std::shared_ptr<const Compiled>& compiled, std::size_t requests)
     : PooledExecutable(compiled, fmt::format("{}:{}", kBackendName, compiled->device), requests,
-                       [compiled] { return Request::create(*compiled); }),
+                       [compiled] {
+                         const Inside inside;
+                         return Request::create(*compiled);
+                       }),
       narrows_integers_(device_base(compiled->device) == "CPU") {}
 
 Result<std::unique_ptr<core::Executable>> OpenvinoExecutable::create(const std::shared_ptr<const Compiled>& compiled,

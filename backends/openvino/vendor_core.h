@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "backends/openvino/handles.h"
+#include "backends/openvino/inherited.h"
 #include "backends/openvino/load.h"
 
 namespace latebind::openvino {
@@ -16,6 +17,15 @@ struct VendorCore {
   CoreHandle core;  // after the library, so that it is freed first
 
   static core::Result<std::shared_ptr<const VendorCore>> create(std::shared_ptr<const Library> library);
+
+  VendorCore() { count_core(); }
+  VendorCore(const VendorCore&) = delete;
+  VendorCore& operator=(const VendorCore&) = delete;
+  ~VendorCore() {
+    const Inside inside;
+    core.reset();
+    discount_core();
+  }
 };
 
 }  // namespace latebind::openvino

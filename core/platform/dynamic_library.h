@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -60,6 +61,8 @@ void keep_own_module() noexcept;
 // itself, such as a graphics driver, whose code is called again when a thread ends that it had been called in. Does
 // nothing on Windows, where a library is told of the ends of threads.
 void keep_libraries_since(const std::vector<std::string>& before);
+// Keeps those whose file's name begins with `prefix`, likewise.
+void keep_libraries_named(std::string_view prefix);
 
 // "libopenvino_c.so" for "openvino_c" on Linux, "openvino_c.dll" on Windows.
 [[nodiscard]] std::string library_file_name(const std::string& stem);

@@ -85,6 +85,10 @@ std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) 
   return slash == std::string_view::npos ? std::string_view() : line.substr(slash);
 }
 
+void keep(const std::string& name) {
+  ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 }  // namespace
 
 core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
@@ -188,9 +192,13 @@ std::vector<std::string> loaded_libraries() {
 }
 
 void keep_libraries_since(const std::vector<std::string>& before) {
-  for (const std::string& name : loaded_libraries()) {
-    if (!std::ranges::binary_search(before, name)) ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-  }
+  for (const std::string& name : loaded_libraries())
+    if (!std::ranges::binary_search(before, name)) keep(name);
+}
+
+void keep_libraries_named(std::string_view prefix) {
+  for (const std::string& name : loaded_libraries())
+    if (std::string_view(name).substr(name.rfind('/') + 1).starts_with(prefix)) keep(name);
 }
 
 std::string library_file_name(const std::string& stem) {

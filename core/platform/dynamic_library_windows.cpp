@@ -151,6 +151,8 @@ std::vector<std::string> loaded_libraries() {
 
 void keep_libraries_since(const std::vector<std::string>&) {}
 
+void keep_libraries_named(std::string_view) {}
+
 std::string library_file_name(const std::string& stem) {
   return stem + ".dll";
 }

@@ -17,6 +17,10 @@ namespace latebind::platform {
 
 [[nodiscard]] unsigned process_generation() noexcept;
 
+// Calls `function` in every child that fork() makes from now on, before fork() returns there: it may do nothing but set
+// atomic variables. For static variables' initialisation, and never taken back.
+void call_in_children(void (*function)()) noexcept;
+
 // The system's number of this process.
 [[nodiscard]] std::uint64_t process_id() noexcept;
 

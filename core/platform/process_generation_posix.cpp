@@ -20,6 +20,10 @@ unsigned process_generation() noexcept {
   return g_generation.load(std::memory_order_relaxed);
 }
 
+void call_in_children(void (*function)()) noexcept {
+  ::pthread_atfork(nullptr, nullptr, function);
+}
+
 std::uint64_t process_id() noexcept {
   return static_cast<std::uint64_t>(::getpid());
 }

@@ -9,6 +9,8 @@ unsigned process_generation() noexcept {
   return 0;
 }
 
+void call_in_children(void (*)()) noexcept {}
+
 std::uint64_t process_id() noexcept {
   return ::GetCurrentProcessId();
 }

@@ -7,19 +7,33 @@
 // prints them, and prints its vector. On a device, the ids come from the tokenizer that the application has.
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
+#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/backend/options.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 using executorch::aten::ScalarType;
 using executorch::extension::from_blob;
 using executorch::extension::Module;
 using executorch::runtime::Error;
+
+// Which device answers for the method that was loaded last: "openvino:NPU". Latebind's log names it only when it is not
+// the one that was asked for.
+std::string active_device() {
+  executorch::runtime::BackendOption device{"active_device",
+                                            std::array<char, executorch::runtime::kMaxOptionValueLength>{}};
+  executorch::runtime::Span<executorch::runtime::BackendOption> options(&device, 1);
+  if (executorch::runtime::get_option("LatebindBackend", options) != Error::Ok) return "unknown";
+  return std::get<std::array<char, executorch::runtime::kMaxOptionValueLength>>(device.value).data();
+}
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -32,6 +46,7 @@ int main(int argc, char** argv) {
     std::cerr << "embed: cannot load " << argv[1] << " (error " << static_cast<int>(error) << "); the log says why\n";
     return 1;
   }
+  std::cerr << "embed: on " << active_device() << '\n';
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream numbers(line);
     std::vector<std::int64_t> ids{std::istream_iterator<std::int64_t>(numbers), {}};

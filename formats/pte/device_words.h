@@ -1,6 +1,7 @@
 // Devices as programs of ExecuTorch name them. Pure functions; any thread.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -8,25 +9,60 @@
 
 namespace latebind::pte {
 
-// A list of devices in Latebind's words. Programs made for ExecuTorch's own OpenVINO backend name them as OpenVINO
-// does, "CPU" or "GPU.1": "cpu", "openvino:GPU.1". Everything else stays as it is.
-inline std::string device_words(std::string_view text) {
-  const auto translated = [](std::string_view word) {
-    const auto dot = word.find('.');
-    const std::string_view base = word.substr(0, dot);
-    std::string plain(word);
-    if (base != "CPU" && base != "GPU" && base != "NPU" && base != "AUTO") return plain;
-    if (dot != std::string_view::npos) return "openvino:" + plain;
-    return core::ascii_lowered(plain);
-  };
+// A list of devices in Latebind's words, or a complaint about one that cannot be put so.
+struct DeviceWords {
   std::string words;
-  for (;;) {
-    const auto comma = text.find(',');
-    words += translated(text.substr(0, comma));
-    if (comma == std::string_view::npos) return words;
-    words += ',';
-    text.remove_prefix(comma + 1);
+  std::string complaint;  // empty when there is none
+};
+
+// Programs made for ExecuTorch's own OpenVINO backend name devices as OpenVINO does:
+//   CPU, AUTO                                 cpu, auto
+//   GPU.1                                     openvino:GPU.1
+//   AUTO:NPU,CPU, HETERO:NPU,CPU              openvino:NPU,openvino:CPU: the first of them that takes the model
+//   MULTI:…, BATCH:…, AUTO:-GPU, AUTO:CPU(2)  a complaint: no placement means the same
+// Everything else stays as it is.
+inline DeviceWords device_words(std::string_view text) {
+  const auto each = [](std::string_view list, const auto& translated) {
+    std::string words;
+    for (;;) {
+      const auto comma = list.find(',');
+      words += translated(list.substr(0, comma));
+      if (comma == std::string_view::npos) return words;
+      words += ',';
+      list.remove_prefix(comma + 1);
+    }
+  };
+  const auto one_of = [](std::string_view word, auto... known) { return ((word == known) || ...); };
+  const auto colon = text.find(':');
+  const std::string_view whole = text.substr(0, colon);
+  const auto complain = [&](std::string_view why) {
+    return DeviceWords{{}, "the device '" + std::string(text.substr(0, 128)) + "' " + std::string(why)};
+  };
+  if (one_of(whole, "MULTI", "BATCH")) {
+    return complain(whole == "MULTI"
+                        ? "runs a model on several devices at once, and Latebind runs it on one: name them "
+                          "in order, such as openvino:GPU,openvino:CPU"
+                        : "gathers runs to batches, and Latebind does not: name the device behind it");
   }
+  if (whole == "HETERO" || (whole == "AUTO" && colon != std::string_view::npos)) {
+    const std::string_view list = colon != std::string_view::npos ? text.substr(colon + 1) : std::string_view();
+    const auto is_plain = [](char c) {
+      return core::is_ascii_letter(c) || core::is_ascii_digit(c) || c == '.' || c == '_' || c == ',';
+    };
+    if (list.empty() || list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string_view::npos ||
+        !std::ranges::all_of(list, is_plain)) {
+      return complain("is no plain list of devices: name those to try in order, such as " + std::string(whole) +
+                      ":NPU,CPU");
+    }
+    return {each(list, [](std::string_view word) { return "openvino:" + std::string(word); }), {}};
+  }
+  return {each(text,
+               [&](std::string_view word) {
+                 const auto dot = word.find('.');
+                 if (!one_of(word.substr(0, dot), "CPU", "GPU", "NPU", "AUTO")) return std::string(word);
+                 return dot != std::string_view::npos ? "openvino:" + std::string(word) : core::ascii_lowered(word);
+               }),
+          {}};
 }
 
 }  // namespace latebind::pte

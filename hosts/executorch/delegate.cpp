@@ -72,7 +72,8 @@ LatebindBackend::~LatebindBackend() {
 
 lb_runtime* LatebindBackend::runtime() const {
   const std::lock_guard lock(mutex_);
-  if (runtime_ == nullptr) {
+  if (runtime_ == nullptr || !runtime_made_.this_process()) {
+    runtime_made_ = {};
     lb_set_log(&say_line, nullptr, LB_LOG_WARNING);
     if (const lb_code code = lb_runtime_create(nullptr, &runtime_); code != LB_OK) {
       (void)say_last_error("Latebind cannot start", code);
@@ -141,7 +142,9 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
     if (!resolved.status().ok()) return say_status(name, resolved.status());
     ET_CHECK_OK_OR_RETURN_ERROR(LoadedMethod::load(here, name, payload, resolved.get(), loaded));
     whole.device = compiling.device = loaded->active_device();
-    say(Level::kInfo, name + ": on " + loaded->active_text());
+    // Without news it says nothing: in Python, ExecuTorch's log does not bear two threads that load programs.
+    const auto answering = loaded->answering();
+    say(answering.is_fallback ? Level::kInfo : Level::kDebug, name + ": on " + answering.text);
     const std::lock_guard lock(mutex_);
     loaded_.push_back(loaded.get());
     return et::Error::Ok;

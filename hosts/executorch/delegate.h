@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/platform/process_generation.h"
 #include "hosts/executorch/method.h"
 #include "hosts/executorch/options.h"
 #include "latebind/latebind.h"
@@ -51,7 +52,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   void destroy(::executorch::runtime::DelegateHandle* handle) const override;
 
  private:
-  // Created at the first call; null when there is no memory for it.
+  // Created at the first call in this process; null when there is no memory for it.
   [[nodiscard]] lb_runtime* runtime() const;
   [[nodiscard]] ::executorch::runtime::Error read_options(
       ::executorch::runtime::BackendInitContext& context,
@@ -61,6 +62,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   mutable lb_runtime* runtime_ = nullptr;
+  mutable platform::MadeIn runtime_made_;      // a child made by fork() leaves the parent's as it is
   mutable std::string said_;                   // why it was not available, when last logged
   mutable std::vector<LoadedMethod*> loaded_;  // in the order in which they were loaded
   LoadOptions options_;

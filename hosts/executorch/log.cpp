@@ -17,8 +17,10 @@ constexpr std::size_t kLinesMax = 24;
 void emit(Level level, const std::string& line) {
   if (level == Level::kError) {
     ET_LOG(Error, "%s", line.c_str());
-  } else {
+  } else if (level == Level::kInfo) {
     ET_LOG(Info, "%s", line.c_str());
+  } else {
+    ET_LOG(Debug, "%s", line.c_str());
   }
 }
 

@@ -14,7 +14,8 @@ namespace latebind::delegate {
 
 inline constexpr const char* kBackendId = "LatebindBackend";
 
-enum class Level { kInfo, kError };
+// ExecuTorch's headers leave lines for debugging out, unless Latebind is built with ET_MIN_LOG_LEVEL=Debug.
+enum class Level { kDebug, kInfo, kError };
 
 // "LatebindBackend: TEXT", split at spaces into lines that fit; very long texts are cut off.
 void say(Level level, std::string_view text);

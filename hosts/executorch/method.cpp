@@ -315,15 +315,16 @@ std::size_t LoadedMethod::hung_runs() const {
   return lb_attestation_get(raw, &active) == LB_OK ? active.hung_runs : 0;
 }
 
-std::string LoadedMethod::active_text() const {
+LoadedMethod::Answering LoadedMethod::answering() const {
   lb_attestation* raw = nullptr;
   if (lb_model_attestation(model_.get(), &raw) != LB_OK) return {};
   const AttestationHandle handle(raw);
   auto active = LB_INIT(lb_active);
   if (lb_attestation_get(raw, &active) != LB_OK) return {};
-  std::string text = device_of(raw) + " in " + active.precision + ", runtime " + active.runtime_version;
-  if (active.fallback != 0) text += std::string("; ") + active.reason;
-  return text;
+  const bool is_fallback = active.fallback != 0;
+  return {device_of(raw) + " in " + active.precision + ", runtime " + active.runtime_version +
+              (is_fallback ? std::string("; ") + active.reason : ""),
+          is_fallback};
 }
 
 }  // namespace latebind::delegate

@@ -42,8 +42,12 @@ class LoadedMethod {
 
   // "openvino:CPU": the device that would answer now.
   [[nodiscard]] std::string active_device() const;
-  // As precision, runtime version and what could not be used, for the log: "openvino:CPU in f32 (2026.4.1…)".
-  [[nodiscard]] std::string active_text() const;
+  // For the log: "openvino:CPU in f32, runtime 2026.4.1…", and behind it what could not be used, if that is news.
+  struct Answering {
+    std::string text;
+    bool is_fallback = false;
+  };
+  [[nodiscard]] Answering answering() const;
 
  private:
   struct Port {

@@ -40,8 +40,12 @@ OptionError LoadOptions::set_text(std::string_view key, std::string_view value) 
   Options changed = options_;
   if (value.empty()) {
     changed.unset(key);
+  } else if (key == "device") {
+    pte::DeviceWords device = pte::device_words(value);
+    if (!device.complaint.empty()) return std::move(device.complaint);
+    changed.set(key, device.words);
   } else {
-    changed.set(key, key == "device" ? pte::device_words(value) : std::string(value));
+    changed.set(key, std::string(value));
   }
   if (!changed.status().ok()) return changed.status().message();
   options_ = std::move(changed);

@@ -125,13 +125,25 @@ Factory::Factory(const abi::ApiBase& base, const char* registered_name, const ab
       host_(base, logger),
       log_(host_),
       registered_name_(registered_name != nullptr ? registered_name : ""),
-      runtime_(std::make_shared<const Runtime>(make_runtime(host_, {}, NestedLibrary::kNone))) {
+      runtime_(
+          new OwnRuntime{.runtime = std::make_shared<const Runtime>(make_runtime(host_, {}, NestedLibrary::kNone))}) {
   fill(*this);
 }
 
 Factory::~Factory() {
+  delete runtime_.load();
   for (const VirtualDevice& device : virtual_)
     if (device.hardware != nullptr) host_->ReleaseHardwareDevice(device.hardware);
+}
+
+// Without a lock, which another thread of the parent may have held. The parent's is left as it is.
+std::shared_ptr<const Runtime> Factory::runtime() const {
+  const OwnRuntime* known = runtime_.load();
+  if (known->made.this_process()) return known->runtime;
+  auto own = std::make_unique<const OwnRuntime>(
+      OwnRuntime{.runtime = std::make_shared<const Runtime>(make_runtime(host_, {}, NestedLibrary::kNone))});
+  if (runtime_.compare_exchange_strong(known, own.get())) return own.release()->runtime;
+  return known->runtime;
 }
 
 const Factory::VirtualDevice* Factory::find_virtual(const abi::HardwareDevice* hardware) const {
@@ -165,7 +177,7 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
                    std::size_t most, std::size_t* made) {
   // What is wrong with the entries is said before anything is made.
   const Virtual wanted = wanted_virtual_devices();
-  const auto found = devices_of(*runtime_);
+  const auto found = devices_of(*runtime());
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   for (std::size_t i = 0; i < count && *made < most; ++i) {
     const std::int32_t kind = kind_of(host_, hardware[i]);
@@ -234,7 +246,7 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
     if (!device.is_here || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
     device.is_here = true;
   }
-  return new Provider(host_, logger, options, std::move(device), runtime_);
+  return new Provider(host_, logger, options, std::move(device), runtime());
 }
 
 abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hardware, std::size_t count,
@@ -248,7 +260,7 @@ abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hard
       kinds.push_back(kind_of(host_, hardware[i]));
     }
   }
-  return compatibility_of(*runtime_, text, kinds, virtual_devices);
+  return compatibility_of(*runtime(), text, kinds, virtual_devices);
 }
 
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {
@@ -258,7 +270,7 @@ void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityD
     host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(details, abi::kMissingDependency, 0, text.c_str()));
     return;
   }
-  const auto found = devices_of(*runtime_);
+  const auto found = devices_of(*runtime());
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
   const std::int32_t kind = kind_of(host_, hardware);
   if (std::ranges::any_of(found->devices, [&](const Device& device) { return device.kind == kind; })) return;

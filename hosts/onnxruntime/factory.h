@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/platform/process_generation.h"
 #include "hosts/onnxruntime/host_log.h"
 #include "hosts/onnxruntime/provider.h"
 
@@ -60,7 +61,13 @@ class Factory final : public abi::EpFactory {
   const Host host_;
   HostLog log_;
   const std::string registered_name_;
-  const std::shared_ptr<const Runtime> runtime_;
+  // That of this process: a child made by fork() makes its own at its first question.
+  [[nodiscard]] std::shared_ptr<const Runtime> runtime() const;
+  struct OwnRuntime {
+    platform::MadeIn made{};
+    std::shared_ptr<const Runtime> runtime;
+  };
+  mutable std::atomic<const OwnRuntime*> runtime_;
   std::atomic<std::size_t> users_{1};
   mutable std::mutex mutex_;
   std::deque<VirtualDevice> virtual_;  // only grows; guarded by mutex_

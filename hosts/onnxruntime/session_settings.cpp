@@ -99,6 +99,9 @@ Result<Devices> devices_of(const Runtime& runtime, bool absent) {
 }
 
 std::string placement_for(const Devices& found, const SessionSettings& settings, std::int32_t kind) {
+  std::string reasons;
+  for (const latebind::Backend& backend : found.backends)
+    if (!backend.available) reasons += "; " + backend.name + ": " + backend.reason;
   std::string placement;
   const auto add = [&](std::string_view device) {
     if (!placement.empty()) placement += ',';
@@ -127,7 +130,7 @@ std::string placement_for(const Devices& found, const SessionSettings& settings,
       const bool is_exact = word.find(':') != std::string::npos;
       if (is_exact && !settings.emulate && std::ranges::find(found.devices, word, &Device::id) == found.devices.end()) {
         throw Failure(abi::kInvalidArgument,
-                      "Latebind: there is no device " + word + " here; there is " + known_devices(found));
+                      "Latebind: there is no device " + word + " here; there is " + known_devices(found) + reasons);
       }
       const std::size_t before = placement.size();
       for (const Device& device : found.devices)
@@ -136,9 +139,6 @@ std::string placement_for(const Devices& found, const SessionSettings& settings,
     }
   }
   if (!placement.empty()) return placement;
-  std::string reasons;
-  for (const latebind::Backend& backend : found.backends)
-    if (!backend.available) reasons += "; " + backend.name + ": " + backend.reason;
   throw Failure(abi::kEpFail, "Latebind: no device for '" + settings.device + "'" + reasons);
 }
 

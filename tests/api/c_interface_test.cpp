@@ -150,6 +150,23 @@ TEST_F(CInterfaceTest, AStructFromAnOlderHeaderIsReadAndWrittenOnlyAsFarAsItGoes
   EXPECT_EQ(room.guard, 0x1234U);
 }
 
+// Half of a pointer would be read, or written.
+TEST_F(CInterfaceTest, ASizeThatNoVersionOfAStructHasIsRefused) {
+  auto call = LB_INIT(lb_call_options);
+  auto info = LB_INIT(lb_option_info);
+  for (const std::size_t size :
+       {sizeof call - 4, sizeof call + 1, std::size_t{7}, std::size_t{0xCDCD'CDCD'CDCD'CDC8}}) {
+    call.struct_size = size;
+    lb_model* model = nullptr;
+    EXPECT_EQ(lb_model_load_file(runtime, "/nonexistent/old.onnx", nullptr, &call, &model), LB_INVALID_ARGUMENT);
+    EXPECT_THAT(last_message(), HasSubstr("lb_call_options.struct_size is " + std::to_string(size)));
+    info.struct_size = size;
+    EXPECT_EQ(lb_option_at(0, &info), LB_INVALID_ARGUMENT);
+    EXPECT_EQ(info.struct_size, size);
+    EXPECT_EQ(info.key, nullptr);
+  }
+}
+
 TEST_F(CInterfaceTest, AStructWithoutItsSizeIsRefused) {
   const lb_call_options call{};
   lb_model* model = nullptr;

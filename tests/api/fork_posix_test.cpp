@@ -6,6 +6,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "latebind/latebind.h"
@@ -17,6 +18,7 @@ namespace {
 
 using latebind::test::said_by_child;
 using latebind::test::with_openvino;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -70,6 +72,16 @@ class ForkTest : public ::testing::Test {
     return code != LB_OK ? last_error() : right ? "ran" : "ran wrong";
   }
 
+  // With objects of its own, which go.
+  [[nodiscard]] std::string load_and_run() const {
+    lb_runtime* own = nullptr;
+    lb_model* made = nullptr;
+    const std::string said = create(&own) == LB_OK && load(own, &made) == LB_OK ? run(made) : last_error();
+    lb_model_destroy(made);
+    lb_runtime_destroy(own);
+    return said;
+  }
+
   latebind::test::FakeOpenvino fake;
   lb_runtime* runtime = nullptr;
   lb_model* model = nullptr;
@@ -112,6 +124,53 @@ TEST_F(ForkTest, TheChildsOwnObjectsWorkBesideThoseOfTheParent) {
               return said + ", destroyed";
             }),
             "ran, destroyed");
+}
+
+// A vendor's threads that a closed model has left behind are waited for in a child, where they are not.
+TEST_F(ForkTest, TheChildsOwnWorkWhereTheParentHasClosedAllModels) {
+  lb_runtime* other = nullptr;
+  lb_model* of_other = nullptr;
+  ASSERT_EQ(create(&other), LB_OK);
+  ASSERT_EQ(load(other, &of_other), LB_OK);
+  lb_model_destroy(of_other);
+  lb_model_destroy(std::exchange(model, nullptr));
+  EXPECT_EQ(said_by_child([this] { return load_and_run(); }), "ran") << "though both runtimes are there";
+  lb_runtime_destroy(other);
+}
+
+TEST_F(ForkTest, OpenvinoIsRefusedWhereTheParentHasClosedOneModelAndKeptAnother) {
+  lb_model* closed = nullptr;
+  ASSERT_EQ(load(runtime, &closed), LB_OK);
+  lb_model_destroy(closed);
+  EXPECT_THAT(said_by_child([this] { return load_and_run(); }),
+              AllOf(StartsWith("NO_DEVICE"), HasSubstr("had closed a model of OpenVINO and kept another"),
+                    HasSubstr("'spawn' or 'forkserver'")));
+  EXPECT_EQ(load_and_run(), "ran") << "in the parent";
+  lb_model_destroy(std::exchange(model, nullptr));
+  EXPECT_EQ(said_by_child([this] {
+              const std::string own = load_and_run();
+              return own + ", its child " + said_by_child([this] { return load_and_run(); });
+            }),
+            "ran, its child ran")
+      << "once all are closed";
+}
+
+TEST_F(ForkTest, OpenvinoIsRefusedWhereAnotherThreadOfTheParentIsInACall) {
+  fake.script("hang\n");
+  const long before = fake.calls("run");
+  std::thread busy([this] { EXPECT_EQ(run(model), "ran"); });
+  while (fake.calls("run") == before)
+    std::this_thread::yield();
+  const auto said = said_by_child([this] {
+    lb_runtime* own = nullptr;
+    std::string words = create(&own) == LB_OK && lb_runtime_check(own) == LB_OK ? "fine" : last_error();
+    return words + " | " + load_and_run();
+  });
+  EXPECT_THAT(said, AllOf(StartsWith("NO_DEVICE"), HasSubstr(" | NO_DEVICE"),
+                          HasSubstr("while its parent was in a call of OpenVINO")));
+  fake.script("");
+  busy.join();
+  EXPECT_EQ(said_by_child([this] { return load_and_run(); }), "ran") << "as soon as it is back";
 }
 
 TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {

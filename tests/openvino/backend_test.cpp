@@ -325,6 +325,7 @@ TEST_F(BlobTest, AnImportDoesNotChangeWhatIsCompiledLater) {
 }
 
 TEST_F(BlobTest, PropertiesOfOneImportDoNotReachTheNext) {
+  ASSERT_NE(load(kAddModel), nullptr);  // so that the cores stay
   const auto blob = compile();
   EXPECT_TRUE(blob_status(blob, {.properties = {{"NUM_STREAMS", "3"}}}).ok());
   EXPECT_TRUE(blob_status(blob).ok());
@@ -333,6 +334,7 @@ TEST_F(BlobTest, PropertiesOfOneImportDoNotReachTheNext) {
 
 TEST_F(BlobTest, TheRequestsThatOneGpuImportExpectsAreNotThoseOfTheNext) {
   fake_.script("device GPU\n");
+  ASSERT_NE(load(kAddModel, {}, "GPU"), nullptr);  // so that the cores stay
   auto blob = backend_->compile(fake_model(kAddModel), "GPU", {});
   ASSERT_TRUE(blob.ok()) << blob.status().to_string();
   EXPECT_TRUE(blob_status(*blob, {.requests = 1}, "GPU").ok());

@@ -129,6 +129,24 @@ TEST(DynamicLibraryTest, WhatHasComeSinceStaysWhoeverClosesIt) {
   EXPECT_EQ(unloads_since, 0);
 }
 
+TEST(DynamicLibraryTest, WhatIsNamedStaysWhoeverClosesIt) {
+  const ScratchFolder folder;
+  std::filesystem::copy_file(FIXTURE_WHOLE, folder / "libvendor_plugin.so");
+  std::filesystem::copy_file(FIXTURE_WHOLE, folder / "other_libvendor.so");
+  static int unloads_of_vendor = 0;
+  static int unloads_of_other = 0;
+  {
+    auto vendor = DynamicLibrary::open(folder / "libvendor_plugin.so");
+    auto other = DynamicLibrary::open(folder / "other_libvendor.so");
+    ASSERT_TRUE(vendor.ok() && other.ok());
+    count_unloads(*vendor, &unloads_of_vendor);
+    count_unloads(*other, &unloads_of_other);
+    keep_libraries_named("libvendor");
+  }
+  EXPECT_EQ(unloads_of_vendor, 0);
+  EXPECT_EQ(unloads_of_other, 1);
+}
+
 TEST(DynamicLibraryTest, NeverSearches) {
   EXPECT_EQ(refusal("").code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(has(refusal(""), "an empty path"));

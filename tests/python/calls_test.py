@@ -400,13 +400,16 @@ def embed(embedder):
     return embedder.encode("a text").shape
 
 if __name__ == "__main__":
-    embedder = latebind.Embedder(sys.argv[1])
+    embedder = latebind.Embedder(sys.argv[1], device="openvino:CPU")
+    if sys.argv[2] == "fork":
+        embedder.encode("a text")
+        embedder.close()
     with multiprocessing.get_context(sys.argv[2]).Pool(2) as pool:
         print(set(pool.map(embed, [embedder] * 2)) == {(embedder.dimension,)})
 """
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_worker_processes_open_their_own(tmp_path, method):
     import subprocess
     import sys

@@ -62,6 +62,61 @@ def test_control_flow_and_what_is_around_it_are_divided(devices):
         np.testing.assert_allclose(session.run(None, feeds)[0], on_the_cpu(model, feeds)[0], rtol=1e-5, atol=1e-5)
 
 
+FORKED = """
+import os, sys
+import numpy as np
+import onnxruntime as ort
+
+library, model = sys.argv[1:]
+ort.register_execution_provider_library("latebind", library)
+devices = [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
+
+def load():
+    options = ort.SessionOptions()
+    options.add_provider_for_devices(devices, {"device": "openvino:CPU"})
+    return ort.InferenceSession(model, options, enable_fallback=False)
+
+def run(session):
+    return session.run(None, {"x": np.ones((2, 16), np.float32)})[0].sum()
+
+def child(work):
+    sys.stdout.flush()
+    made = os.fork()
+    if not made:
+        import signal
+        signal.alarm(60)
+        try:
+            print(work(), flush=True)
+        except Exception as error:
+            print(str(error).replace("\\n", " "), flush=True)
+        os._exit(0)
+    os.waitpid(made, 0)
+
+session = load()
+expected = run(session)
+child(lambda: "beside the parent's: " + str(run(load()) == expected))
+del session
+child(lambda: "after it: " + str(run(load()) == expected))
+kept, closed = load(), load()
+del closed
+child(lambda: run(load()) == expected)
+print("in the parent:", run(kept) == expected, flush=True)
+os._exit(0)
+"""
+
+
+def test_a_child_made_by_fork_has_sessions_of_its_own_or_is_told_why_not(tmp_path):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(layers().SerializeToString())
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, LIBRARY, file], capture_output=True, text=True, timeout=200, check=False
+    )
+    beside, after, refused, parent = done.stdout.splitlines()
+    assert (beside, after) == ("beside the parent's: True", "after it: True"), done.stdout
+    assert "had closed a model of OpenVINO and kept another" in refused and "'spawn' or 'forkserver'" in refused
+    assert parent == "in the parent: True"
+
+
 def test_strings_and_double_precision_are_left_to_the_host(devices):
     for kind, numpy_type in ((TensorProto.STRING, object), (TensorProto.DOUBLE, np.float64)):
         value = helper.make_tensor_value_info
