@@ -42,7 +42,8 @@ def _allowed(pool: np.ndarray, avoid: tuple[str, ...]) -> np.ndarray:
 
 
 def data_sets(recipe: Recipe, seed: int, plain_first: bool = False) -> list[tuple[str, dict[str, np.ndarray]]]:
-    """[(kind, numbers by input)] of the kinds that some value input of the recipe has. `plain_first`: but for the first input."""
+    """[(kind, numbers by input)] of the kinds that some value input of the recipe has. `plain_first`: but for an
+    integer first input."""
     names = list(dict.fromkeys(kind for t in recipe.types.values() for kind in kinds(t))) or ["plain"]
     if recipe.is_error or any(0 in shape for shape in recipe.shapes.values()):
         names = ["plain"]
@@ -52,7 +53,8 @@ def data_sets(recipe: Recipe, seed: int, plain_first: bool = False) -> list[tupl
         rng = np.random.default_rng(zlib.crc32(f"{recipe.name} {kind} {seed}".encode()))
         for place, (name, t) in enumerate(recipe.types.items()):
             of_type = kinds(t)
-            special = of_type["plain"] if plain_first and place == 0 else of_type.get(kind, of_type["plain"])
+            # A device that refuses a caller's wide integers would not be asked about a constant's.
+            special = of_type["plain"] if plain_first and place == 0 and t in INTEGERS else of_type.get(kind, of_type["plain"])
             # Sums are as large as they can be where nothing is mixed in.
             mixed = [special] if kind.startswith("sum") else [special, of_type["plain"]]
             pool = _allowed(np.concatenate(mixed), recipe.avoid.get(name, ()))

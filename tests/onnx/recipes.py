@@ -172,6 +172,10 @@ def reductions() -> Iterator[Recipe]:
             for is_sorted in (0, 1):
                 if is_sorted:
                     yield one("TopK", f"largest={largest}", {V: t}, {V: (6, 8)}, {"axis": 1, "largest": largest}, fixed={"k": i64(5)}, outputs=("z", "at"))
+        for length, k in ((64, 10), (300, 5), (1000, 100)):
+            for largest in (0, 1):
+                yield one("TopK", f"{k} of {length} largest={largest}", {V: t}, {V: (2, length)}, {"axis": -1, "largest": largest},
+                          fixed={"k": i64(k)}, outputs=("z", "at"))  # fmt: skip
         yield one("TopK", "run k", {V: t}, {V: (6, 8)}, {"axis": 0}, fixed={"run_k": i64(3)}, outputs=("z", "at"))
         if t in ("f32", "i64"):
             yield one("TopK", "run k=0", {V: t}, {V: (6, 8)}, {"axis": 1}, fixed={"run_k": i64(0)}, outputs=("z", "at"))
