@@ -1,6 +1,7 @@
 // Provider's compiled models: loaded, written, and passed on to another form.
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/bundle/package_identity.h"
@@ -30,14 +31,27 @@ std::shared_ptr<const Payload> payload_of(const Host& host, const NodeView& node
   throw Failure(abi::kInvalidGraph, "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
 }
 
+// The name that a bundle would have got, in the place of that of its draft, which nobody has asked for.
+Failure about_bundle(const Failure& failure, const fs::path& draft, const fs::path& model) {
+  std::string text = failure.what();
+  const std::string name = platform::path_to_utf8(draft);
+  const std::string meant =
+      platform::path_to_utf8(model.parent_path() / model.stem()) + std::string("_latebind_….lbundle");
+  if (const auto at = text.find(name); at != std::string::npos) text.replace(at, name.size(), meant);
+  return {failure.code(), std::move(text), failure.cause()};
+}
+
 }  // namespace
 
 std::vector<fs::path> Provider::models(const abi::Graph* graph) const {
   const fs::path own = path_of(host_, graph);
+  // With session.model_external_initializers_file_folder_path it is a made-up name in the folder of the weights.
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(own, error);
   std::vector<fs::path> all;
-  if (!own.empty() && !settings_.has_weights_folder) all.push_back(own);
+  if (is_file) all.push_back(own);
   if (!settings_.context_file.empty()) all.push_back(platform::path_from_utf8(settings_.context_file));
-  if (!own.empty() && settings_.has_weights_folder) all.push_back(own);
+  if (!is_file && !own.empty()) all.push_back(own);
   if (all.empty()) all.emplace_back();
   return all;
 }
@@ -87,7 +101,11 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
   } else {
     const fs::path model = written_model(graph);
     const fs::path draft = draft_beside(model);
-    compile_bundle(*runtime_, name, whole, targets_, draft);
+    try {
+      compile_bundle(*runtime_, name, whole, targets_, draft);
+    } catch (const Failure& failure) {
+      throw about_bundle(failure, draft, model);
+    }
     const BundleFile bundle = place(model, draft, node);
     node.payload = bundle.name;
     *context = make_context_node(host_, node);

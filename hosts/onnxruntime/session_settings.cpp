@@ -62,8 +62,6 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
   settings.writes_contexts = value_of(host, entries.get(), "ep.context_enable") == "1";
   settings.embeds_contexts = value_of(host, entries.get(), "ep.context_embed_mode") == "1";
   settings.context_file = value_of(host, entries.get(), "ep.context_file_path");
-  settings.has_weights_folder =
-      !value_of(host, entries.get(), "session.model_external_initializers_file_folder_path").empty();
   for (const char* key : {"ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
     if (!settings.writes_contexts || value_of(host, entries.get(), key) != "1") continue;
     throw Failure(abi::kNotImplemented, std::string("Latebind: ") + key +

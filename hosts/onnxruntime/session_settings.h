@@ -26,8 +26,6 @@ struct SessionSettings {
   bool writes_contexts = false;  // ep.context_enable
   bool embeds_contexts = false;  // ep.context_embed_mode
   std::string context_file;      // ep.context_file_path
-  // session.model_external_initializers_file_folder_path is set: a graph's path is then in the folder of its weights.
-  bool has_weights_folder = false;
 };
 
 // Throws Failure for unknown keys and values, naming the nearest, and for settings of the host that Latebind does not

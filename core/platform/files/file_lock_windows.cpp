@@ -7,10 +7,16 @@
 namespace latebind::platform {
 
 core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file) {
-  constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ | GENERIC_WRITE, kShareAll, nullptr,
+  // Nobody removes it while somebody has it open, or would have a file of which the name is gone.
+  constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
+  WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ | GENERIC_WRITE, kShareAllButDelete, nullptr,
                                      OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (!handle.is_open()) return status_of_windows_error("lock", file, ::GetLastError());
+  if (!handle.is_open()) {
+    const DWORD error = ::GetLastError();
+    // It is being removed at this very moment.
+    if (error == ERROR_SHARING_VIOLATION || error == ERROR_DELETE_PENDING) return std::intptr_t{-1};
+    return status_of_windows_error("lock", file, error);
+  }
   OVERLAPPED place{};
   if (::LockFileEx(handle.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) != 0) {
     return reinterpret_cast<std::intptr_t>(handle.release());
@@ -28,7 +34,7 @@ void unlock_file(std::intptr_t handle) noexcept {
 }
 
 void unlock_and_remove_file(std::intptr_t handle, const std::filesystem::path& file) noexcept {
-  // What is open has its name until it is closed, and cannot be opened in between.
+  // It stays where somebody waits for it, who removes it in turn.
   unlock_file(handle);
   try {
     ::DeleteFileW(long_path(file).c_str());

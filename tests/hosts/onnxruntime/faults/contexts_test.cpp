@@ -181,6 +181,7 @@ TEST_F(ContextTest, AFullOrMissingFolderIsAnErrorAndLeavesNoFile) {
               .graph = plus_one("2,2")};
   const Outcome outcome = visit(scene);
   EXPECT_NE(outcome.error.find("cannot write"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("missing/model_ctx_latebind_….lbundle"), std::string::npos) << outcome.error;
   EXPECT_TRUE(fs::is_empty(file("")));
 }
 
