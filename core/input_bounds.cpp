@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/half.h"
 #include "core/text/quote.h"
 
 namespace latebind::core {
@@ -22,13 +23,15 @@ using Bound = InputBounds::Bound;
 template <class Bits>
 struct FloatLimits {
   Bits most = 0;
-  Bits least = 0;  // the smallest that is allowed, beside 0
+  Bits least = 0;     // the smallest that is allowed, beside 0
+  Bits infinity = 0;  // NaN is beyond it
   Bits sign = 0;
+  bool takes_nan = false;
 
   [[nodiscard]] bool takes(Bits number) const {
     const Bits magnitude = number & static_cast<Bits>(~sign);
-    // The unsigned difference is large for what is below `least`.
-    return (magnitude <= most) & ((magnitude >= least) | (magnitude == 0));
+    const bool is_taken = (magnitude <= most) & ((magnitude >= least) | (magnitude == 0));
+    return is_taken | (takes_nan & (magnitude > infinity));
   }
 };
 
@@ -57,13 +60,49 @@ std::optional<std::size_t> first_refused(const std::byte* data, std::size_t coun
   return std::nullopt;
 }
 
-// Bounds are symmetric for floating-point numbers: what is allowed is told by the magnitude.
 template <class Bits>
-FloatLimits<Bits> limits_of(const Bound& bound, Bits of_high, Bits infinity, Bits smallest_normal, Bits sign) {
+Bits magnitude_of(double number);
+
+template <>
+std::uint64_t magnitude_of(double number) {
+  return std::bit_cast<std::uint64_t>(number);
+}
+
+// Those below are rounded down: no number beyond the bound is taken.
+template <>
+std::uint32_t magnitude_of(double number) {
+  if (number >= static_cast<double>(std::numeric_limits<float>::max())) number = std::numeric_limits<float>::max();
+  const auto near = static_cast<float>(number);
+  return std::bit_cast<std::uint32_t>(near) - (static_cast<double>(near) > number ? 1 : 0);
+}
+
+std::uint16_t f16_magnitude_of(double number) {
+  std::uint16_t low = 0;
+  std::uint16_t high = 0x7BFFU;
+  while (low < high) {
+    const auto middle = static_cast<std::uint16_t>((low + high + 1) / 2);
+    if (static_cast<double>(from_f16(middle)) <= number) {
+      low = middle;
+    } else {
+      high = static_cast<std::uint16_t>(middle - 1);
+    }
+  }
+  return low;
+}
+
+// What is allowed of floating-point numbers is told by the magnitude: bounds are the same on both sides of 0, and where
+// they are not the nearer one counts.
+double most_of(const Bound& bound) {
+  return std::max(0.0, std::min(-bound.low, bound.high));
+}
+
+template <class Bits>
+FloatLimits<Bits> limits_of(const Bound& bound, Bits most, Bits infinity, Bits smallest_normal, Bits sign) {
   FloatLimits<Bits> limits;
   limits.sign = sign;
-  limits.most = std::isinf(bound.high) ? infinity : of_high;
-  if (bound.may_be_nan && std::isinf(bound.high)) limits.most = static_cast<Bits>(~sign);
+  limits.infinity = infinity;
+  limits.most = std::isinf(most_of(bound)) ? infinity : most;
+  limits.takes_nan = bound.may_be_nan;
   limits.least = bound.may_be_subnormal ? 0 : smallest_normal;
   return limits;
 }
@@ -72,6 +111,8 @@ template <class Number>
 std::optional<std::size_t> integer_refused(const std::byte* data, std::size_t count, const Bound& bound) {
   constexpr auto kLow = std::numeric_limits<Number>::min();
   constexpr auto kHigh = std::numeric_limits<Number>::max();
+  if (bound.low > bound.high || bound.low > static_cast<double>(kHigh) || bound.high < static_cast<double>(kLow))
+    return 0;
   const Number low = bound.low <= static_cast<double>(kLow) ? kLow : static_cast<Number>(bound.low);
   const Number high = bound.high >= static_cast<double>(kHigh) ? kHigh : static_cast<Number>(bound.high);
   return first_refused<Number>(data, count, [=](Number number) { return (number >= low) & (number <= high); });
@@ -80,24 +121,24 @@ std::optional<std::size_t> integer_refused(const std::byte* data, std::size_t co
 std::optional<std::size_t> refused(ElementType type, const std::byte* data, std::size_t count, const Bound& bound) {
   switch (type) {
     case ElementType::kF32: {
-      const auto limits = limits_of<std::uint32_t>(bound, std::bit_cast<std::uint32_t>(static_cast<float>(bound.high)),
-                                                   0x7F80'0000U, 0x0080'0000U, 0x8000'0000U);
+      const auto limits = limits_of<std::uint32_t>(bound, magnitude_of<std::uint32_t>(most_of(bound)), 0x7F80'0000U,
+                                                   0x0080'0000U, 0x8000'0000U);
       return first_refused<std::uint32_t>(data, count, [=](std::uint32_t bits) { return limits.takes(bits); });
     }
     case ElementType::kBF16: {
-      const auto high = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(bound.high)) >> 16U);
-      const auto limits = limits_of<std::uint16_t>(bound, high, 0x7F80U, 0x0080U, 0x8000U);
+      const auto most = static_cast<std::uint16_t>(magnitude_of<std::uint32_t>(most_of(bound)) >> 16U);
+      const auto limits = limits_of<std::uint16_t>(bound, most, 0x7F80U, 0x0080U, 0x8000U);
       return first_refused<std::uint16_t>(data, count, [=](std::uint16_t bits) { return limits.takes(bits); });
     }
     case ElementType::kF16: {
-      // All finite numbers are ordinary.
-      const auto limits = limits_of<std::uint16_t>(bound, 0x7BFFU, 0x7C00U, 0x0400U, 0x8000U);
+      const auto limits = limits_of<std::uint16_t>(bound, f16_magnitude_of(most_of(bound)), 0x7C00U, 0x0400U, 0x8000U);
       return first_refused<std::uint16_t>(data, count, [=](std::uint16_t bits) { return limits.takes(bits); });
     }
     case ElementType::kF64: {
+      // Devices compute it as f32: the smallest normal number is that of f32.
       const auto limits =
-          limits_of<std::uint64_t>(bound, std::bit_cast<std::uint64_t>(bound.high), 0x7FF0'0000'0000'0000U,
-                                   0x0010'0000'0000'0000U, 0x8000'0000'0000'0000U);
+          limits_of<std::uint64_t>(bound, magnitude_of<std::uint64_t>(most_of(bound)), 0x7FF0'0000'0000'0000U,
+                                   0x3810'0000'0000'0000U, 0x8000'0000'0000'0000U);
       return first_refused<std::uint64_t>(data, count, [=](std::uint64_t bits) { return limits.takes(bits); });
     }
     case ElementType::kI32:
@@ -118,11 +159,11 @@ std::string text_at(ElementType type, const std::byte* data) {
     case ElementType::kF32:
       return fmt::format("{:g}", number_at<float>(data));
     case ElementType::kBF16:
-      return fmt::format("{:g}", std::bit_cast<float>(std::uint32_t{number_at<std::uint16_t>(data)} << 16U));
+      return fmt::format("{:g}", from_bf16(number_at<std::uint16_t>(data)));
     case ElementType::kF64:
       return fmt::format("{:g}", number_at<double>(data));
     case ElementType::kF16:
-      return (number_at<std::uint16_t>(data) & 0x7FFFU) > 0x7C00U ? "nan" : "a number";
+      return fmt::format("{:g}", from_f16(number_at<std::uint16_t>(data)));
     case ElementType::kI32:
       return fmt::to_string(number_at<std::int32_t>(data));
     case ElementType::kU32:

@@ -21,11 +21,11 @@ class InputBounds {
   struct Bound {
     std::string input;
     std::size_t place = 0;  // among the model's inputs, for vendors that name them otherwise
-    // Inclusive; ±infinity: no limit.
+    // Inclusive; ±infinity: no limit. Of floating-point numbers the same on both sides of 0.
     double low = 0;
     double high = 0;
     bool may_be_nan = true;
-    bool may_be_subnormal = true;  // below the smallest normal number, and not 0
+    bool may_be_subnormal = true;  // below the smallest normal number (for f64 that of f32), and not 0
     bool may_be_empty = true;      // no elements
   };
 

@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/onnx/known_errors.h"
+#include "core/onnx/lookups.h"
 
 namespace latebind::onnx {
 namespace {
@@ -12,8 +13,15 @@ namespace {
 using core::ElementType;
 
 constexpr unsigned kDepthMax = 32;
-// Beyond so many inputs each is bounded as if it mattered.
-constexpr std::size_t kInputsLookedAtMax = 32;
+// Nodes and names within nodes, in functions that call functions too, beyond which nothing is known of the node that
+// has them.
+constexpr std::size_t kWorkWithinMax = 4'000'000;
+// Nodes and names that are looked at to ask less of a caller. Beyond it what is left is bounded as if it mattered.
+constexpr std::size_t kWorkToAskLessMax = 4'000'000;
+
+std::size_t work_of(const Node& node) {
+  return 1 + node.inputs.size() + node.outputs.size();
+}
 // A caller's floating-point numbers where only far larger ones matter: 2^60.
 constexpr double kFiniteMax = 1'152'921'504'606'846'976;
 // A caller's ordinary numbers.
@@ -75,47 +83,62 @@ bool takes_weights(const Node& node) {
   return node.domain.empty() && kLayers.contains(node.op);
 }
 
-// What is known of tensors at a place in a model: of a graph, and of those around it.
-struct Scope {
-  const Scope* outer = nullptr;
-  std::map<std::string, ValueRange, std::less<>> ranges{};
-  std::set<std::string, std::less<>> constants{};
-
-  [[nodiscard]] const ValueRange* find(const std::string& name) const {
-    for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
-      if (const auto found = scope->ranges.find(name); found != scope->ranges.end()) return &found->second;
-    }
-    return nullptr;
-  }
-  [[nodiscard]] bool is_constant(const std::string& name) const {
-    for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
-      if (scope->ranges.contains(name)) return scope->constants.contains(name);
-    }
-    return false;
-  }
-};
-
 // Of one graph: what does not change from walk to walk.
 struct Known {
   std::map<std::string, ValueRange, std::less<>> constants{};
   std::set<std::pair<std::string, std::string>> followers{};
 };
 
+// What is known of tensors at a place in a model: of a graph, and of those around it.
+struct Scope {
+  const Scope* outer = nullptr;
+  const Known* known = nullptr;
+  std::map<std::string, ValueRange, std::less<>> ranges{};
+  std::set<std::string, std::less<>> constants{};  // of those
+  // Within a function: the node that calls it, and inputs that this does not give.
+  const Network* function = nullptr;
+  const Node* call = nullptr;
+  std::set<std::string, std::less<>> absent{};
+
+  // `is_constant` is told as well, where somebody wants to know.
+  [[nodiscard]] const ValueRange* find(const std::string& name, bool* is_constant = nullptr) const {
+    for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+      if (const auto found = scope->ranges.find(name); found != scope->ranges.end()) {
+        if (is_constant != nullptr) *is_constant = scope->constants.contains(name);
+        return &found->second;
+      }
+      if (scope->known == nullptr) continue;
+      if (const auto found = scope->known->constants.find(name); found != scope->known->constants.end()) {
+        if (is_constant != nullptr) *is_constant = true;
+        return &found->second;
+      }
+    }
+    return nullptr;
+  }
+};
+
 class Walk {
  public:
   Walk(const OnnxNetwork& model, const KnownErrors& errors, const std::set<std::size_t>& left)
-      : model_(model), errors_(errors), left_(left), indices_(indices_of(model.network)) {}
+      : model_(model), errors_(errors), left_(left), indices_(indices_looked_up(model.network)) {}
 
   std::vector<std::pair<std::size_t, std::string>> run(const std::map<std::string, Care>& care) {
     findings_.clear();
+    work_within_ = 0;
     Scope scope;
     for (const std::string& input : model_.network.inputs) {
       const auto asked = care.find(input);
       scope.ranges[input] = of_input(input, asked == care.end() ? Care::kOrdinary : asked->second);
     }
     (void)walk(model_.network, scope, 0);
+    work_ += work_within_ + model_.network.inputs.size();
+    for (const Node& node : model_.network.nodes)
+      work_ += work_of(node);
     return findings_;
   }
+
+  // Of all runs.
+  [[nodiscard]] std::size_t work() const { return work_; }
 
   [[nodiscard]] ValueRange of_input(const std::string& name, Care care) const {
     const auto declared = model_.network.declared.find(name);
@@ -128,6 +151,8 @@ class Walk {
   }
 
  private:
+  using Errors = std::vector<std::pair<std::size_t, std::string>>;
+
   static void take_shape(ValueRange& range, const Declared& declared) {
     if (!declared.has_shape) return;
     range.has_shape = true;
@@ -141,7 +166,9 @@ class Walk {
     if (known) return *known;
     known = std::make_unique<Known>();
     std::set<std::string_view> numbers;  // constants that not only layers take
+    bool has_networks_within = false;
     for (const Node& node : network.nodes) {
+      has_networks_within = has_networks_within || has_networks(node);
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         known->followers.insert({node.inputs[i], node.op});
         const bool is_weight = takes_weights(node) && (i > 0 || node.op == "Gather" || node.op == "DequantizeLinear");
@@ -151,62 +178,31 @@ class Walk {
     for (const auto& [name, constant] : network.constants) {
       Constant looked_at = constant;
       const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
-      if (!numbers.contains(name) && size > 0 && constant.data.size() / size > kLookedAtAlways)
-        looked_at.is_read = false;
+      const bool is_weight = !numbers.contains(name) && !has_networks_within;
+      if (is_weight && size > 0 && constant.data.size() / size > kLookedAtAlways) looked_at.is_read = false;
       known->constants[name] = ValueRange::of(looked_at);
     }
     return *known;
   }
 
-  // How many indices there are for the inputs that look something up, and are only moved before.
-  static std::map<std::string, std::int64_t> indices_of(const Network& network) {
-    std::map<std::string_view, const Node*> makers;
-    std::map<std::string, std::int64_t> found;
-    for (const Node& node : network.nodes) {
-      for (const std::string& output : node.outputs)
-        makers[output] = &node;
-      if (node.op != "Gather" || !node.domain.empty() || node.inputs.size() < 2) continue;
-      std::vector<std::int64_t> shape;
-      if (const auto table = network.constants.find(node.inputs[0]); table != network.constants.end()) {
-        shape = table->second.shape;
-      } else if (const auto data = network.declared.find(node.inputs[0]); data != network.declared.end()) {
-        shape = data->second.shape;
-      }
-      const Attribute* axis = node.find("axis");
-      std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
-      if (place < 0) place += static_cast<std::int64_t>(shape.size());
-      if (place < 0 || place >= static_cast<std::int64_t>(shape.size())) continue;
-      const std::int64_t size = shape[static_cast<std::size_t>(place)];
-      if (size <= 0) continue;
-      std::string name = node.inputs[1];
-      for (unsigned steps = 0; steps < 64; ++steps) {
-        const auto maker = makers.find(name);
-        if (maker == makers.end()) break;
-        const Node& before = *maker->second;
-        if (!(only_moves(before.op) || before.op == "Cast") || before.inputs.empty()) break;
-        name = before.inputs[0];
-      }
-      if (std::ranges::find(network.inputs, name) == network.inputs.end()) continue;
-      const auto [entry, is_new] = found.try_emplace(name, size);
-      entry->second = std::min(entry->second, size);
-    }
-    return found;
-  }
-
   // The ranges of the graph's outputs. Findings in graphs within are those of the node that has them.
   std::vector<ValueRange> walk(const Network& network, Scope& scope, unsigned depth) {
     const Known& known = known_of(network);
-    for (const auto& [name, range] : known.constants) {
-      scope.ranges[name] = range;
-      scope.constants.insert(name);
-    }
+    scope.known = &known;
     for (std::size_t place = 0; place < network.nodes.size(); ++place) {
-      const Node& node = network.nodes[place];
+      if (depth > 0) work_within_ += work_of(network.nodes[place]);
+      if (depth > 0 && work_within_ > kWorkWithinMax) {
+        within_ = "more nodes within it than are looked at";
+        return {};
+      }
+      const Node& written = network.nodes[place];
+      const std::optional<Node> meant = scope.call != nullptr ? as_called(written, scope) : std::nullopt;
+      const Node& node = meant ? *meant : written;
       const bool is_left = depth == 0 && left_.contains(place);
       std::string error;
       std::vector<ValueRange> made = after(node, known, scope, depth, is_left ? nullptr : &error);
       if (!error.empty() && depth == 0) findings_.emplace_back(place, error);
-      if (!error.empty() && depth > 0 && within_.empty()) within_ = node.text() + " within it " + error;
+      if (!error.empty() && depth > 0 && within_.empty()) within_ = node.text() + " within it, which " + error;
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         const auto declared = network.declared.find(node.outputs[i]);
@@ -228,28 +224,67 @@ class Walk {
     return outputs;
   }
 
+  // A node of a function with what its caller gives: nothing where it is as it is written.
+  static std::optional<Node> as_called(const Node& node, const Scope& scope) {
+    const auto refers = [](const auto& entry) { return !entry.second.of_caller.empty(); };
+    const auto is_absent = [&](const std::string& name) { return scope.absent.contains(name); };
+    if (std::ranges::none_of(node.attributes, refers) && std::ranges::none_of(node.inputs, is_absent)) return {};
+    Node meant = node;
+    for (std::string& input : meant.inputs) {
+      if (is_absent(input)) input.clear();
+    }
+    for (const auto& [name, attribute] : node.attributes) {
+      if (attribute.of_caller.empty()) continue;
+      const Attribute* given = scope.call->find(attribute.of_caller);
+      const auto by_default = scope.function->defaults.find(attribute.of_caller);
+      if (given == nullptr && by_default != scope.function->defaults.end()) given = &by_default->second;
+      if (given != nullptr) meant.attributes[name] = *given;
+      if (given == nullptr) meant.attributes.erase(name);
+    }
+    return meant;
+  }
+
   // The ranges of a node's outputs, and in `error` what is known against it.
   std::vector<ValueRange> after(const Node& node, const Known& known, Scope& scope, unsigned depth,
                                 std::string* error) {
-    std::vector<const ValueRange*> inputs;
-    const std::unique_ptr<bool[]> constants(new bool[node.inputs.size() + 1]());
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      inputs.push_back(node.inputs[i].empty() ? nullptr : scope.find(node.inputs[i]));
-      constants[i] = !node.inputs[i].empty() && scope.is_constant(node.inputs[i]);
+    static const ValueRange kUnknown = ValueRange::any(ElementType::kF32);
+    const std::size_t count = node.inputs.size();
+    std::vector<const ValueRange*> inputs(count);
+    const std::unique_ptr<bool[]> constants(new bool[count + 1]());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (node.inputs[i].empty()) continue;
+      inputs[i] = scope.find(node.inputs[i], &constants[i]);
+      if (inputs[i] == nullptr) inputs[i] = &kUnknown;
     }
-    const std::span<const bool> are_constant(constants.get(), node.inputs.size());
-    const auto function = model_.functions.find(node.domain + ":" + node.op);
+    const std::span<const bool> are_constant(constants.get(), count);
+    const auto function = model_.functions.find(function_key(node.domain, node.op, node.overload));
+    std::vector<ValueRange> made;
     if (function != model_.functions.end() || has_networks(node)) {
       const std::string before = std::exchange(within_, "");
-      std::vector<ValueRange> made =
-          function != model_.functions.end() ? called(*function->second, inputs, depth) : branched(node, scope, depth);
+      if (depth >= kDepthMax) {
+        within_ = "nodes within nodes deeper than are looked at";
+      } else if (function != model_.functions.end()) {
+        made = called(*function->second, node, inputs, are_constant, depth);
+      } else {
+        made = branched(node, scope, depth);
+      }
+      made.resize(std::max(made.size(), node.outputs.size()), kUnknown);
       const std::string found = std::exchange(within_, before);
       if (error != nullptr && !found.empty()) *error = "has " + found;
-      if (error != nullptr && error->empty()) *error = errors_.of({node, inputs, are_constant, made, known.followers});
-      return made;
+    } else {
+      made = ranges_after(node, inputs);
     }
-    std::vector<ValueRange> made = ranges_after(node, inputs, are_constant);
-    if (error != nullptr) *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    if (error == nullptr || !error->empty()) return made;
+    *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    if (!error->empty()) return made;
+    // A vendor may have computed it before a run.
+    bool is_same = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (inputs[i] == nullptr || constants[i] || !inputs[i]->may_be_folded) continue;
+      constants[i] = true;
+      is_same = false;
+    }
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers});
     return made;
   }
 
@@ -257,24 +292,32 @@ class Walk {
     return std::ranges::any_of(node.attributes, [](const auto& entry) { return !entry.second.networks.empty(); });
   }
 
-  std::vector<ValueRange> called(const Network& function, const std::vector<const ValueRange*>& inputs,
+  std::vector<ValueRange> called(const Network& function, const Node& call,
+                                 const std::vector<const ValueRange*>& inputs, std::span<const bool> constants,
                                  unsigned depth) {
-    if (depth >= kDepthMax) return {};
     Scope scope;
+    scope.function = &function;
+    scope.call = &call;
     for (std::size_t i = 0; i < function.inputs.size(); ++i) {
-      const bool is_given = i < inputs.size() && inputs[i] != nullptr;
-      scope.ranges[function.inputs[i]] = is_given ? *inputs[i] : ValueRange::any(ElementType::kF32);
+      if (i >= inputs.size() || inputs[i] == nullptr) {
+        scope.absent.insert(function.inputs[i]);
+        continue;
+      }
+      scope.ranges[function.inputs[i]] = *inputs[i];
+      if (constants[i]) scope.constants.insert(function.inputs[i]);
     }
     return walk(function, scope, depth + 1);
   }
 
   std::vector<ValueRange> branched(const Node& node, const Scope& outer, unsigned depth) {
     std::vector<ValueRange> made(node.outputs.size(), ValueRange::any(ElementType::kF32));
-    if (depth >= kDepthMax) return made;
     for (const auto& [name, attribute] : node.attributes) {
       for (const auto& network : attribute.networks) {
         Scope scope;
         scope.outer = &outer;
+        scope.function = outer.function;
+        scope.call = outer.call;
+        scope.absent = outer.absent;
         for (const std::string& input : network->inputs) {
           const auto declared = network->declared.find(input);
           const bool is_typed = declared != network->declared.end() && declared->second.type;
@@ -297,6 +340,8 @@ class Walk {
   std::map<const Network*, std::unique_ptr<Known>> known_;
   std::vector<std::pair<std::size_t, std::string>> findings_;
   std::string within_;  // the first finding within a node
+  std::size_t work_within_ = 0;
+  std::size_t work_ = 0;
 };
 
 }  // namespace
@@ -308,14 +353,30 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   Walk walk(model, errors, left);
   std::map<std::string, Care> care;
   report.nodes = walk.run(care);
+  const std::size_t once = walk.work();
+  const auto places_of = [](const auto& findings) {
+    std::vector<std::size_t> places;
+    for (const auto& [place, why] : findings)
+      places.push_back(place);
+    return places;
+  };
+  const std::vector<std::size_t> places = places_of(report.nodes);
+  const auto is_enough = [&] { return places_of(walk.run(care)) == places; };
   const std::vector<std::string>& inputs = model.network.inputs;
-  // As little is asked of each input as leads to the same.
-  for (const std::string& input : inputs) {
-    if (inputs.size() > kInputsLookedAtMax) break;
-    for (const Care less : {Care::kNothing, Care::kFits}) {
-      care[input] = less;
-      if (walk.run(care).size() <= report.nodes.size()) break;
-      care.erase(input);
+  // As little is asked of each input as leads to the same; of none, where none matters.
+  for (const std::string& input : inputs)
+    care[input] = Care::kNothing;
+  if (walk.work() + once > kWorkToAskLessMax || !is_enough()) {
+    care.clear();
+    for (const std::string& input : inputs) {
+      for (const Care less : {Care::kNothing, Care::kFits}) {
+        if (walk.work() + once > kWorkToAskLessMax) break;
+        const ElementType type = walk.of_input(input, Care::kNothing).type;
+        if (less == Care::kFits && !is_wide(type) && !is_float(type)) break;
+        care[input] = less;
+        if (is_enough()) break;
+        care.erase(input);
+      }
     }
   }
   for (std::size_t place = 0; place < inputs.size(); ++place) {

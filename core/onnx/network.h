@@ -44,13 +44,18 @@ struct Declared {
 struct Network;
 
 struct Attribute {
-  // Integers, texts, floating-point numbers as %g has them, and lists of integers with commas; empty for all else.
+  // Integers, texts, floating-point numbers as %g has them, and lists of integers with commas, the beginning of long
+  // ones; empty for all else.
   std::string text{};
   std::optional<std::int64_t> integer{};
   std::optional<float> number{};
-  std::optional<Constant> tensor{};
+  std::optional<Constant> tensor{};  // lists of numbers, too
   std::vector<std::shared_ptr<const Network>> networks{};
+  // Of a node of a function: the attribute of the function's caller that is meant; else empty.
+  std::string of_caller{};
 };
+
+using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct Node {
   std::string op{};
@@ -58,7 +63,8 @@ struct Node {
   std::string name{};
   std::vector<std::string> inputs{};  // "" where an optional one is not given
   std::vector<std::string> outputs{};
-  std::map<std::string, Attribute, std::less<>> attributes{};
+  Attributes attributes{};
+  std::string overload{};  // which function of that name is called
 
   [[nodiscard]] const Attribute* find(std::string_view attribute) const {
     const auto found = attributes.find(attribute);
@@ -76,19 +82,27 @@ struct Network {
   std::map<std::string, Declared, std::less<>> declared{};
   std::vector<std::string> inputs{};  // those that a caller gives
   std::vector<std::string> outputs{};
+  Attributes defaults{};  // of a function: its attributes that callers may leave out
 };
+
+// By which a function is found: its domain, name and overload with colons between.
+[[nodiscard]] inline std::string function_key(const std::string& domain, const std::string& name,
+                                              const std::string& overload) {
+  return (domain == "ai.onnx" ? "" : domain) + ":" + name + ":" + overload;
+}
 
 struct OnnxNetwork {
   Network network{};
-  // By domain, a colon and name: what stands for such a node.
+  // By function_key(): what stands for such a node.
   std::map<std::string, std::shared_ptr<const Network>, std::less<>> functions{};
 };
 
 // Elements of a constant beyond which its numbers are not looked at.
 inline constexpr std::size_t kConstantElementsMax = std::size_t{1} << 20U;
 
-// kInvalidModel for bytes that are not an ONNX model, or have more than a million nodes or networks within networks
-// deeper than 16. `name` stands for the file. `bytes` must live as long as what is returned.
+// kInvalidModel for bytes that are not an ONNX model, or have more than a million nodes, a hundred thousand networks
+// within nodes, ten million names, networks within networks deeper than 16, or two functions of one name. `name` stands
+// for the file. `bytes` must live as long as what is returned.
 [[nodiscard]] core::Result<OnnxNetwork> read_onnx_network(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace latebind::onnx

@@ -1,6 +1,7 @@
 #include "core/onnx/value_range.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -57,6 +58,15 @@ double value_at(const Constant& constant, std::size_t i) {
   return 0;
 }
 
+bool any_has(std::span<const ValueRange* const> inputs, bool (*holds)(const ValueRange&)) {
+  return std::ranges::any_of(inputs, [=](const ValueRange* one) { return one != nullptr && holds(*one); });
+}
+
+bool all_have(std::span<const ValueRange* const> inputs, bool (*holds)(const ValueRange&)) {
+  return !inputs.empty() &&
+         std::ranges::all_of(inputs, [=](const ValueRange* one) { return one == nullptr || holds(*one); });
+}
+
 }  // namespace
 
 bool is_float(ElementType type) {
@@ -109,6 +119,23 @@ double highest_of(ElementType type) {
   }
 }
 
+double largest_finite(ElementType type) {
+  if (type == ElementType::kF16) return 65'504;
+  return type == ElementType::kBF16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+}
+
+double rounded_to(ElementType type, double number) {
+  if (number == 0 || !std::isfinite(number) || type == ElementType::kF64) return number;
+  const int bits = type == ElementType::kF16 ? 11 : type == ElementType::kBF16 ? 8 : 24;
+  int exponent = 0;
+  const double fraction = std::frexp(number, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
+}
+
+double ordinary_max(ElementType type) {
+  return type == ElementType::kF16 ? largest_finite(type) : kOrdinaryMax;
+}
+
 ValueRange ValueRange::any(ElementType type) {
   ValueRange range;
   range.type = type;
@@ -128,18 +155,34 @@ ValueRange ValueRange::between(ElementType type, double low, double high) {
 
 ValueRange ValueRange::size(ElementType type) {
   ValueRange range = between(type, 0, kSizeMax);
-  range.is_size = true;
+  range.is_size = range.is_assumed = true;
   return range;
+}
+
+ValueRange ValueRange::either(const ValueRange& a, const ValueRange& b) {
+  ValueRange made = a;
+  made.low = made.exact_low = std::min(a.low, b.low);
+  made.high = made.exact_high = std::max(a.high, b.high);
+  made.may_be_nan = a.may_be_nan || b.may_be_nan;
+  made.may_be_subnormal = a.may_be_subnormal || b.may_be_subnormal;
+  made.may_be_empty = a.may_be_empty || b.may_be_empty;
+  made.is_size = a.is_size && b.is_size;
+  made.is_assumed = a.is_assumed || b.is_assumed;
+  made.may_be_folded = a.may_be_folded && b.may_be_folded;
+  made.has_shape = false;
+  made.shape.clear();
+  return made;
 }
 
 ValueRange ValueRange::of(const Constant& constant) {
   const ElementType type = constant.type.value_or(ElementType::kF32);
   // Weights that are not looked at are ordinary.
-  ValueRange range = is_float(type) ? between(type, -kOrdinaryMax, kOrdinaryMax) : any(type);
+  ValueRange range = is_float(type) ? between(type, -ordinary_max(type), ordinary_max(type)) : any(type);
   range.has_shape = true;
   range.shape = constant.shape;
   range.may_be_empty = std::ranges::find(constant.shape, 0) != constant.shape.end();
-  range.is_size = true;  // no caller's number is in it
+  range.may_be_folded = true;
+  range.is_size = type == ElementType::kBool;
   if (!constant.is_read) return range;
   const std::size_t count = constant.data.size() / core::size_of(type);
   double low = kInfinite;
@@ -158,7 +201,64 @@ ValueRange ValueRange::of(const Constant& constant) {
   if (low > high) low = high = 0;  // nothing in it, or NaN alone
   range.low = range.exact_low = low;
   range.high = range.exact_high = high;
+  range.is_size = !range.may_be_nan && low >= -kSizeMax && high <= kSizeMax;
   return range;
+}
+
+ValueRange ValueRange::made(ElementType type, Interval exact, std::span<const ValueRange* const> inputs) {
+  ValueRange result = any(type);
+  if (std::isnan(exact.low)) exact.low = -kInfinite;
+  if (std::isnan(exact.high)) exact.high = kInfinite;
+  result.is_assumed = any_has(inputs, [](const ValueRange& one) { return one.is_assumed; });
+  const bool is_of_sizes = all_have(inputs, [](const ValueRange& one) { return one.is_size; });
+  if (result.is_assumed && is_of_sizes) {
+    exact = {std::clamp(exact.low, -kSizeMax, kSizeMax), std::clamp(exact.high, -kSizeMax, kSizeMax)};
+  }
+  result.exact_low = exact.low;
+  result.exact_high = exact.high;
+  if (is_float(type)) {
+    const double most = largest_finite(type);
+    result.low = exact.low < -most ? -kInfinite : rounded_to(type, exact.low);
+    result.high = exact.high > most ? kInfinite : rounded_to(type, exact.high);
+    result.may_be_nan = exact.nan || any_has(inputs, [](const ValueRange& one) { return one.may_be_nan; });
+    result.may_be_subnormal = false;
+  } else if (exact.low >= result.low && exact.high <= result.high) {
+    result.low = exact.low;
+    result.high = exact.high;
+  }
+  const bool is_without_callers =
+      all_have(inputs, [](const ValueRange& one) { return one.is_size || one.may_be_folded; });
+  result.is_size = is_without_callers && !result.may_be_nan && result.low >= -kSizeMax && result.high <= kSizeMax;
+  return result;
+}
+
+ValueRange ValueRange::cast(const ValueRange& x, ElementType to) {
+  const std::array<const ValueRange*, 1> input{&x};
+  ValueRange result = between(to, 0, 1);
+  if (to == ElementType::kBool) {
+    result.is_size = true;
+  } else if (is_float(to)) {
+    result = made(to, {x.low, x.high}, input);
+    result.may_be_subnormal = x.may_be_subnormal;
+  } else if (x.may_be_nan) {
+    // What becomes of NaN is not defined.
+    result = made(to, {-kInfinite, kInfinite}, {});
+  } else {
+    result = made(to, {std::trunc(x.low), std::trunc(x.high)}, input);
+  }
+  result.has_shape = x.has_shape;
+  result.shape = x.shape;
+  return result;
+}
+
+ValueRange ValueRange::with(double other_low, double other_high) const {
+  ValueRange result = *this;
+  result.low = result.exact_low = std::min(low, other_low);
+  result.high = result.exact_high = std::max(high, other_high);
+  result.is_size = is_size && other_low >= -kSizeMax && other_high <= kSizeMax;
+  result.has_shape = false;
+  result.shape.clear();
+  return result;
 }
 
 double ValueRange::largest() const {

@@ -1,10 +1,11 @@
 // ValueRange: what numbers a tensor of an ONNX model may have, as the definition of its operators says: an interval,
 // and whether NaN is possible. It tells whether a number for which an implementation is wrong can get to an operator.
 //
-// Ranges hold under two assumptions, because nothing else can be known before a run: sizes of tensors and what a model
-// computes from them stay below kSizeMax, and layers with weights (products with constants, normalisations) keep
-// ordinary numbers ordinary, so that sums do not overflow. Everything else is worked out, and an operator that is not
-// known here may give anything.
+// Ranges hold under assumptions, because nothing else can be known before a run: sizes of tensors and what a model
+// computes from them stay below kSizeMax, and a dimension that products are summed over below kTermsMax where it is not
+// known; layers with weights (products with constants, normalisations) keep ordinary numbers ordinary, so that sums do
+// not overflow, and weights that are not looked at are ordinary. Results are those of real numbers, rounded once to
+// their type. Everything else is worked out, and an operator that is not known here may give anything.
 //
 // Pure functions and values; any thread.
 #pragma once
@@ -25,19 +26,32 @@ namespace latebind::onnx {
 
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kSizeMax = 16'777'216;  // 2^24
-// Up to which a layer's results count as ordinary: 2^40, which is 1.1e12.
+inline constexpr double kTermsMax = 65'536;
+// Up to which a layer's results count as ordinary: 2^40, which is 1.1e12; of f16 all that are finite.
 inline constexpr double kOrdinaryMax = 1'099'511'627'776;
+
+// Of exact results, before they are rounded to their type.
+struct Interval {
+  double low;
+  double high;
+  bool nan = false;
+};
 
 struct ValueRange {
   core::ElementType type = core::ElementType::kF32;
   double low = -kInfinite;
   double high = kInfinite;
   bool may_be_nan = true;
-  // Below the smallest normal number and not 0, as a caller or a constant gives it.
+  // Below the smallest normal number and not 0, as a caller or a constant gives it; one that is computed does not
+  // count.
   bool may_be_subnormal = true;
   bool may_be_empty = true;  // the tensor has no elements
-  // It comes from sizes of tensors alone, or from counting and comparing.
+  // It comes from sizes of tensors, counting, comparing and constants alone, and is within ±kSizeMax.
   bool is_size = false;
+  // A size is in it: its bounds are those that sizes are assumed to have.
+  bool is_assumed = false;
+  // A vendor may know the numbers before a run: they come from constants alone, or from sizes that the model has.
+  bool may_be_folded = false;
   // The result before it is reduced to what its type holds; as low and high where nothing is lost.
   double exact_low = -kInfinite;
   double exact_high = kInfinite;
@@ -50,8 +64,15 @@ struct ValueRange {
   static ValueRange between(core::ElementType type, double low, double high);
   // Of a size, or of an index.
   static ValueRange size(core::ElementType type = core::ElementType::kI64);
+  // Of all numbers that are in one of them; of a's type.
+  static ValueRange either(const ValueRange& a, const ValueRange& b);
   static ValueRange of(const Constant& constant);
+  // What an operator makes of `inputs` (null: not given), as the type holds it, and as sizes are taken to be.
+  static ValueRange made(core::ElementType type, Interval exact, std::span<const ValueRange* const> inputs);
+  static ValueRange cast(const ValueRange& x, core::ElementType to);
 
+  // It or numbers from `low` to `high`, in a tensor of another shape.
+  [[nodiscard]] ValueRange with(double low, double high) const;
   [[nodiscard]] double largest() const;  // of the magnitudes
   [[nodiscard]] bool may_be_infinite() const;
 };
@@ -63,11 +84,16 @@ struct ValueRange {
 [[nodiscard]] double lowest_of(core::ElementType type);
 [[nodiscard]] double highest_of(core::ElementType type);
 
-// The ranges of a node's outputs, one for each. `inputs` has null for those that are not given; `constants` tells which
-// inputs are constants of the model. Of the domain of ONNX's own operators; of others anything of the first input's
-// type.
-[[nodiscard]] std::vector<ValueRange> ranges_after(const Node& node, std::span<const ValueRange* const> inputs,
-                                                   std::span<const bool> constants);
+// Beyond the largest finite number of a floating-point type results are infinite; f64 counts as f32, as which devices
+// compute it.
+[[nodiscard]] double largest_finite(core::ElementType type);
+// The nearest number that a floating-point type has.
+[[nodiscard]] double rounded_to(core::ElementType type, double number);
+[[nodiscard]] double ordinary_max(core::ElementType type);
+
+// The ranges of a node's outputs, one for each. `inputs` has null for those that are not given. Of the domain of ONNX's
+// own operators; of others anything of the first input's type.
+[[nodiscard]] std::vector<ValueRange> ranges_after(const Node& node, std::span<const ValueRange* const> inputs);
 
 // True for operators that only move what their first input has: what comes out is what went in.
 [[nodiscard]] bool only_moves(std::string_view op);

@@ -184,6 +184,7 @@ class lb_backend(Structure):
     reason: bytes | None
     runtime_version: bytes | None
     install_hint: bytes | None
+    known_errors: bytes | None
     _fields_ = [
         ("struct_size", c_size_t),
         ("name", c_char_p),
@@ -191,6 +192,7 @@ class lb_backend(Structure):
         ("reason", c_char_p),
         ("runtime_version", c_char_p),
         ("install_hint", c_char_p),
+        ("known_errors", c_char_p),
     ]
 
 

@@ -102,13 +102,14 @@ FIELD(lb_device, metadata_count, 56);
 FIELD(lb_device, metadata_keys, 64);
 FIELD(lb_device, metadata_values, 72);
 
-SIZE(lb_backend, 48);
+SIZE(lb_backend, 56);
 FIELD(lb_backend, struct_size, 0);
 FIELD(lb_backend, name, 8);
 FIELD(lb_backend, code, 16);
 FIELD(lb_backend, reason, 24);
 FIELD(lb_backend, runtime_version, 32);
 FIELD(lb_backend, install_hint, 40);
+FIELD(lb_backend, known_errors, 48);
 
 SIZE(lb_tensor, 152);
 FIELD(lb_tensor, data, 0);

@@ -138,6 +138,19 @@ class OnnxBuilder {
     return *this;
   }
 
+  // A function that the model has, written by the caller.
+  OnnxBuilder& function(const Message& function) {
+    functions_.push_back(function);
+    return *this;
+  }
+  // What is known of a tensor between nodes.
+  OnnxBuilder& value(const std::string& name, core::ElementType type, const OnnxDims& dims) {
+    graph_.add_message(13, value_info(name, onnx_type(type), dims));
+    return *this;
+  }
+  // Its graph alone, as an attribute of a node has it.
+  [[nodiscard]] const Message& graph() const { return graph_; }
+
   [[nodiscard]] std::string bytes() const {
     Message graph = graph_;
     graph.add_bytes(2, "test");
@@ -151,6 +164,8 @@ class OnnxBuilder {
     model.add_message(8, opset);
     for (const Message& other : opsets_)
       model.add_message(8, other);
+    for (const Message& function : functions_)
+      model.add_message(25, function);
     return model.bytes();
   }
 
@@ -197,6 +212,7 @@ class OnnxBuilder {
 
   Message graph_;
   std::vector<Message> opsets_;
+  std::vector<Message> functions_;
   unsigned nodes_ = 0;
 };
 

@@ -85,6 +85,7 @@ class ScriptedBackend : public core::Backend {
   bool blobs = false;                                 // compiles, and loads what it has compiled
   std::map<std::string, Status> compile_failures;     // by device name; kUnsupported: of whole graphs alone
   std::map<std::string, core::LeftNodes> left_nodes;  // by device name: what its compiler does not take
+  std::string errors;                                 // its table of known errors
   std::atomic<int> loads{0};
   std::function<void()> device_script;  // called whenever it is asked for its devices
   std::atomic<int> questions{0};        // calls of available() or devices()
@@ -114,6 +115,7 @@ class ScriptedBackend : public core::Backend {
   }
   Result<std::vector<Device>> virtual_devices() override { return absent; }
   Result<std::string> runtime_version() override { return std::string("1.0"); }
+  Result<std::string> known_errors() override { return errors; }
   Result<Blob> compile(const Model&, std::string_view device, const CompileOptions& options) override {
     if (!blobs) return Status(StatusCode::kUnsupported, "the scripted backend compiles nothing");
     if (const auto found = compile_failures.find(std::string(device)); found != compile_failures.end()) {

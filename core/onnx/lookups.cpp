@@ -1,0 +1,47 @@
+#include "core/onnx/lookups.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "core/onnx/value_range.h"
+
+namespace latebind::onnx {
+
+std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
+  std::map<std::string_view, const Node*> makers;
+  const std::set<std::string_view> inputs(network.inputs.begin(), network.inputs.end());
+  std::map<std::string, std::int64_t> found;
+  for (const Node& node : network.nodes) {
+    for (const std::string& output : node.outputs)
+      makers[output] = &node;
+    if (node.op != "Gather" || !node.domain.empty() || node.inputs.size() < 2) continue;
+    std::vector<std::int64_t> shape;
+    if (const auto table = network.constants.find(node.inputs[0]); table != network.constants.end()) {
+      shape = table->second.shape;
+    } else if (const auto data = network.declared.find(node.inputs[0]); data != network.declared.end()) {
+      shape = data->second.shape;
+    }
+    const Attribute* axis = node.find("axis");
+    std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
+    if (place < 0) place += static_cast<std::int64_t>(shape.size());
+    if (place < 0 || place >= static_cast<std::int64_t>(shape.size())) continue;
+    const std::int64_t size = shape[static_cast<std::size_t>(place)];
+    if (size <= 0) continue;
+    std::string_view name = node.inputs[1];
+    for (unsigned steps = 0; steps < 64; ++steps) {
+      const auto maker = makers.find(name);
+      if (maker == makers.end()) break;
+      const Node& before = *maker->second;
+      if (!(only_moves(before.op) || before.op == "Cast") || before.inputs.empty()) break;
+      name = before.inputs[0];
+    }
+    if (!inputs.contains(name)) continue;
+    const auto [entry, is_new] = found.try_emplace(std::string(name), size);
+    entry->second = std::min(entry->second, size);
+  }
+  return found;
+}
+
+}  // namespace latebind::onnx
