@@ -54,7 +54,7 @@ Interval divided(const ValueRange& a, const ValueRange& b) {
 }
 
 Interval raised(const ValueRange& a, const ValueRange& b) {
-  if (b.low == b.high && b.low == std::trunc(b.low) && b.low > 0 && !b.may_be_nan) {
+  if (b.low == b.high && b.low == std::trunc(b.low) && b.low > 0 && std::isfinite(b.low) && !b.may_be_nan) {
     const double low = std::pow(a.low, b.low);
     const double high = std::pow(a.high, b.low);
     if (std::fmod(b.low, 2) != 0) return {low, high};

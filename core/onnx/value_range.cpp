@@ -218,8 +218,8 @@ ValueRange ValueRange::made(ElementType type, Interval exact, std::span<const Va
   result.exact_high = exact.high;
   if (is_float(type)) {
     const double most = largest_finite(type);
-    result.low = exact.low < -most ? -kInfinite : rounded_to(type, exact.low);
-    result.high = exact.high > most ? kInfinite : rounded_to(type, exact.high);
+    result.low = exact.low < -most ? -kInfinite : std::min(rounded_to(type, exact.low), most);
+    result.high = exact.high > most ? kInfinite : std::max(rounded_to(type, exact.high), -most);
     result.may_be_nan = exact.nan || any_has(inputs, [](const ValueRange& one) { return one.may_be_nan; });
     result.may_be_subnormal = false;
   } else if (exact.low >= result.low && exact.high <= result.high) {
