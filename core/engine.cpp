@@ -151,7 +151,13 @@ std::vector<BackendReport> Engine::report() const {
     report.status = backend->available();
     Result<std::vector<Device>> devices = report.status.ok() ? backend->devices() : report.status;
     report.diagnosis = backend->diagnosis(&devices);
-    if (auto known = backend->known_errors(); known.ok()) report.known_errors = *std::move(known);
+    // A table that cannot be read keeps every ONNX model from it.
+    auto known = backend->known_errors();
+    if (known.ok()) {
+      report.known_errors = *std::move(known);
+    } else {
+      devices = report.status = known.status();
+    }
     if (report.status.ok()) {
       auto version = backend->runtime_version();
       if (version.ok()) report.runtime_version = *std::move(version);

@@ -345,7 +345,7 @@ Interval product_interval(const Node& node, std::span<const ValueRange* const> i
   }
   nan = nan || std::isinf(far);
   if (!is_float(a.type)) return {-far, far};
-  const double beyond = a.type == core::ElementType::kF16 ? largest_finite(a.type) : std::exp2(100);
+  const double beyond = a.type == core::ElementType::kF16 ? largest_finite(a.type) : kLayerMax;
   if ((a.may_be_folded || b.may_be_folded) && !nan && far > beyond) far = ordinary_max(a.type);
   if (far > largest_finite(core::ElementType::kF32)) return {-kInfinite, kInfinite, true};
   return {-far, far, nan};

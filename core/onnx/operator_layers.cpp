@@ -15,17 +15,11 @@ using Ranges = std::span<const ValueRange* const>;
 
 constexpr std::array<std::string_view, 3> kRecurrent{"GRU", "LSTM", "RNN"};
 // Layers with weights or that make numbers ordinary: what comes out is ordinary where what goes in is.
-constexpr std::array<std::string_view, 11> kLayers{"Attention",
-                                                   "BatchNormalization",
-                                                   "CausalConvWithState",
-                                                   "DeformConv",
-                                                   "GroupNormalization",
-                                                   "InstanceNormalization",
-                                                   "LRN",
-                                                   "LayerNormalization",
-                                                   "LinearAttention",
-                                                   "MeanVarianceNormalization",
-                                                   "RMSNormalization"};
+constexpr std::array<std::string_view, 6> kLayers{"Attention",  "BatchNormalization", "CausalConvWithState",
+                                                  "DeformConv", "LRN",                "LinearAttention"};
+constexpr std::array<std::string_view, 5> kNormalizations{"GroupNormalization", "InstanceNormalization",
+                                                          "LayerNormalization", "MeanVarianceNormalization",
+                                                          "RMSNormalization"};
 constexpr std::array<std::string_view, 7> kProducts{"Conv", "ConvInteger", "ConvTranspose", "Einsum",
                                                     "Gemm", "MatMul",      "MatMulInteger"};
 
@@ -77,6 +71,17 @@ ValueRange recurrent(const ValueRange& x, const Node& node, Ranges inputs) {
   return ValueRange::made(x.type, {-far, far, any_is_infinite(inputs)}, inputs);
 }
 
+// A number divided by the deviation of all n of them, or by their root mean square, is sqrt(n) at most.
+ValueRange normalized(const Node& node, const ValueRange& x, Ranges inputs) {
+  const ValueRange* scale = input_at(inputs, 1);
+  const bool is_per_number = node.op == "LayerNormalization" || node.op == "RMSNormalization";
+  const double count = is_per_number && scale != nullptr && scale->has_shape ? elements_of(*scale) : kSizeMax;
+  double far = std::sqrt(std::max(1.0, count)) + 1;
+  if (scale != nullptr) far = limit_product(far, scale->largest());
+  if (const ValueRange* bias = input_at(inputs, 2)) far += bias->largest();
+  return ValueRange::made(x.type, {-far, far, std::isinf(far) || x.may_be_infinite()}, inputs);
+}
+
 ValueRange layer(const ValueRange& x, Ranges inputs) {
   double far = ordinary_max(x.type);
   bool is_ordinary = true;
@@ -109,6 +114,7 @@ std::optional<ValueRange> layer_range(const Node& node, const ValueRange& x, Ran
     return ValueRange::made(is_integer ? ElementType::kI32 : x.type, product_interval(node, inputs), inputs);
   }
   if (is_one_of(op, kRecurrent)) return recurrent(x, node, inputs);
+  if (is_one_of(op, kNormalizations)) return normalized(node, x, inputs);
   if (is_one_of(op, kLayers)) return layer(x, inputs);
   if (op == "Resize" || op == "Upsample" || op == "GridSample" || op == "RoiAlign") return sampled(x, node);
   if (op == "RotaryEmbedding" && input_at(inputs, 1) != nullptr && input_at(inputs, 2) != nullptr) {

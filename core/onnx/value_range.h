@@ -27,6 +27,9 @@ namespace latebind::onnx {
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kSizeMax = 16'777'216;  // 2^24
 inline constexpr double kTermsMax = 65'536;
+// Weights that are not looked at are up to 2^16, and beyond 2^52 a layer of weights is taken to give ordinary numbers.
+inline constexpr double kWeightMax = 65'536;
+inline constexpr double kLayerMax = 4'503'599'627'370'496;
 // Up to which a layer's results count as ordinary: 2^40, which is 1.1e12; of f16 all that are finite.
 inline constexpr double kOrdinaryMax = 1'099'511'627'776;
 

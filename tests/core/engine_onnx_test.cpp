@@ -47,7 +47,7 @@ class EngineOnnxTest : public ::testing::Test {
     std::string why;
     for (const PlacementStep& step : attestation->steps)
       why += step.taken ? "" : step.reason;
-    return {std::to_string(static_cast<int>(*static_cast<const float*>(outputs[0].view().data))), why};
+    return {std::to_string(static_cast<long long>(*static_cast<const float*>(outputs[0].view().data))), why};
   }
 
   Registry registry;
@@ -82,9 +82,9 @@ TEST_F(EngineOnnxTest, NumbersOutOfBoundsAreAnsweredByTheNextDeviceWithoutBlame)
   EXPECT_EQ((*placed)->attestation()->active.backend, "first");
   EXPECT_EQ(run(**placed, 1), std::pair(std::string("101"), std::string()));
   for (unsigned i = 0; i < 20; ++i) {
-    const auto [result, why] = run(**placed, 2e9F);
-    EXPECT_EQ(result, "2000000000");
-    EXPECT_THAT(why, AllOf(HasSubstr("input 'x' has 2e+09 as element 0"), HasSubstr("first:CPU")));
+    const auto [result, why] = run(**placed, 4e18F);
+    EXPECT_EQ(result, "4000000022917087232");
+    EXPECT_THAT(why, AllOf(HasSubstr("input 'x' has 4e+18 as element 0"), HasSubstr("first:CPU")));
   }
   // It is asked first as before.
   EXPECT_EQ(run(**placed, 2).first, "102");

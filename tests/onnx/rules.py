@@ -20,6 +20,8 @@ def choices(row) -> list[str]:
     kind, first = row["kind"], (row["types"] or ["f32"])[0]
     if row["constant"]:  # the others are constants, whose numbers are looked at as well
         first = next((t for t in row["types"] if t not in ("bool",)), first)
+    if row.get("place"):
+        return [f"out:{row['place']}", ""]
     if kind in _FLOAT and (kind != "plain" or first in ("f32", "f16", "bf16", "f64", "bool")):
         # Of several nodes, one makes the NaN that another one drops.
         return (["may:nan"] if row["several"] and kind != "nan" else []) + _FLOAT[kind]
@@ -37,7 +39,7 @@ def rules_of(rows, tried: dict[tuple, int]) -> set[tuple[str, str]]:
             found = choices(row)
             wrong[row["op"], found[min(tried.get(key_of(row), 0), len(found) - 1)]].append(row)
         elif row["outcome"] in ("right", "disputed"):
-            for choice in choices(row)[:1]:
+            for choice in choices(row)[:1] if row["op"] != "TopK" else []:
                 right[row["op"], choice].append(row)
     made = set()
     for (op, choice), those in wrong.items():

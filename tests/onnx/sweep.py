@@ -45,6 +45,12 @@ def outcome(recipe, model, feeds, got, numbers):
     return "wrong", host if host is not None else text
 
 
+def place_of(recipe, detail):
+    """Which output a difference is about."""
+    name = re.split(r"[\[:]", detail)[0]
+    return recipe.outputs.index(name) if name in recipe.outputs else 0
+
+
 def rows_of(recipe, device, table, seed, folder):
     """One for each kind of number."""
     from latebind import Model
@@ -83,7 +89,7 @@ def rows_of(recipe, device, table, seed, folder):
                 continue
             got = list(made.values())
             result, detail = outcome(recipe, model, feeds, got, numbers)
-            yield row | {"outcome": result[:5] if result.startswith("wrong") else result, "detail": detail, "in 32 bits": result.endswith("32 bits")}
+            yield row | {"outcome": result[:5] if result.startswith("wrong") else result, "detail": detail, "place": place_of(recipe, detail), "in 32 bits": result.endswith("32 bits")}
 
 
 def work(arguments, rows_file, start):
