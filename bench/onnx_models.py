@@ -117,6 +117,7 @@ def mobilenet(layers):
     x = hard_swish(conv(b, b.input("input", F32, [1, 3, 224, 224]), 16, 3, 3, 2, norm=False), 1)
     into = 16
     for number, (size, width, out, excites, swishes, stride) in enumerate(MOBILENET[: layers * 4]):
+
         def act(y):
             return hard_swish(y, number) if swishes else b.op("Clip", y, 0.0, 6.0)
 
@@ -194,7 +195,9 @@ def yolo(layers, selects):
         at = b.op("Squeeze", at, [0])
         corners = b.op("Gather", b.op("Transpose", x, perm=[0, 2, 1]), at, axis=1)
         scores = b.op("Gather", classes, at, axis=2)
-        chosen = b.op("NonMaxSuppression", corners, scores, np.array([20]), np.array([0.5], np.float32), center_point_box=1)
+        chosen = b.op(
+            "NonMaxSuppression", corners, scores, np.array([20]), np.array([0.5], np.float32), center_point_box=1
+        )
         outputs = {corners: F32, scores: F32, chosen: I64}
     return b.model(outputs), {"images": b.random.random((1, 3, side, side), np.float32)}
 
@@ -260,7 +263,11 @@ def bert(layers):
     """BERT-base: position ids are sliced from a constant."""
     b = Builder(14)
     ids, mask, kinds = text_inputs(b, ("input_ids", "attention_mask", "token_type_ids"))
-    x = b.op("Add", b.op("Gather", b.weight(30522, 768, scale=0.05), ids), b.op("Gather", b.weight(2, 768, scale=0.05), kinds))
+    x = b.op(
+        "Add",
+        b.op("Gather", b.weight(30522, 768, scale=0.05), ids),
+        b.op("Gather", b.weight(2, 768, scale=0.05), kinds),
+    )
     words = b.op("Unsqueeze", b.size(ids, 1), [0])
     places = b.op("Slice", np.arange(512)[None], [0], words, [1], [1])
     x = layer_norm(b, b.op("Add", x, b.op("Gather", b.weight(512, 768, scale=0.05), places)), 768)
@@ -281,7 +288,11 @@ def roberta(layers):
     places = b.op("Mul", b.op("Add", b.op("CumSum", filled, np.array(1)), np.array(0, np.int32)), filled)
     places = b.op("Add", b.op("Cast", places, to=I64), np.array(1))
     kinds = b.op("ConstantOfShape", b.op("Shape", ids), value=numpy_helper.from_array(np.array([0])))
-    x = b.op("Add", b.op("Gather", b.weight(50265, 768, scale=0.05), ids), b.op("Gather", b.weight(1, 768, scale=0.05), kinds))
+    x = b.op(
+        "Add",
+        b.op("Gather", b.weight(50265, 768, scale=0.05), ids),
+        b.op("Gather", b.weight(1, 768, scale=0.05), kinds),
+    )
     x = layer_norm(b, b.op("Add", x, b.op("Gather", b.weight(514, 768, scale=0.05), places)), 768, 1e-5)
     wide = b.op("Unsqueeze", b.op("Unsqueeze", mask, [1]), [2])
     wide = b.op("Expand", wide, b.shape(b.size(ids, 0), 1, b.size(ids, 1), b.size(ids, 1)))
@@ -298,7 +309,11 @@ def gpt2(layers, lowest):
     ids = b.input("input_ids", I64, ["batch", "words"])
     mask = mask_of(b, b.input("attention_mask", I64, ["batch", "words"])) if lowest == LOWEST else None
     places = b.op("Unsqueeze", b.op("Range", np.array(0), b.size(ids, 1), np.array(1)), [0])
-    x = b.op("Add", b.op("Gather", b.weight(50257, 768, scale=0.05), ids), b.op("Gather", b.weight(1024, 768, scale=0.05), places))
+    x = b.op(
+        "Add",
+        b.op("Gather", b.weight(50257, 768, scale=0.05), ids),
+        b.op("Gather", b.weight(1024, 768, scale=0.05), places),
+    )
     causal = np.tril(np.ones((1, 1, 1024, 1024), bool))
 
     def conv1d(x, out, into):

@@ -151,13 +151,23 @@ def measure(name, model_file, feeds, arguments, library, devices):
 def print_table(rows, arguments, version):
     print(f"{processor()}, {arguments.threads} threads, {arguments.layers} layers or blocks of each kind, f32, "
           f"ONNX Runtime {ort.__version__}, OpenVINO {version}, medians of {arguments.rounds} rounds\n")  # fmt: skip
-    print("| model | nodes | taken | with an empty table | a run | with an empty table | CPU provider | difference | computed by |")
+    print(
+        "| model | nodes | taken | with an empty table | a run | with an empty table | CPU provider | difference | computed by |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         ours, empty = row["built-in"], row["empty"]
-        cells = [row["model"], str(ours["nodes"]), f"{ours['taken']} in {ours['parts']}", f"{empty['taken']} in {empty['parts']}"]
+        cells = [
+            row["model"],
+            str(ours["nodes"]),
+            f"{ours['taken']} in {ours['parts']}",
+            f"{empty['taken']} in {empty['parts']}",
+        ]
         cells += [f"{one['ms']:.1f} ms" for one in (ours, empty, row["host"])]
-        cells += [f"{max(ours['difference'], empty['difference']):.1e}", ", ".join(row["fallbacks"] or row["devices"] or ["the host"])]
+        cells += [
+            f"{max(ours['difference'], empty['difference']):.1e}",
+            ", ".join(row["fallbacks"] or row["devices"] or ["the host"]),
+        ]
         print("| " + " | ".join(cells) + " |")
     print()
     for row in rows:
@@ -182,7 +192,9 @@ def main():
     ort.register_execution_provider_library("latebind", provider)
     devices = [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
     if not devices:
-        sys.exit("onnxruntime_models: Latebind offers no device; LATEBIND_OPENVINO_LIBRARY names OpenVINO's libopenvino_c")
+        sys.exit(
+            "onnxruntime_models: Latebind offers no device; LATEBIND_OPENVINO_LIBRARY names OpenVINO's libopenvino_c"
+        )
     version = devices[0].ep_metadata["latebind.runtime_version"].split("-")[0]
     rows = []
     for name, make in MODELS.items():
@@ -200,7 +212,9 @@ def main():
         pathlib.Path(arguments.json).write_text(json.dumps(found, indent=1))
     is_wrong = [row["model"] for row in rows if row["fallbacks"] or not max(row["built-in"]["difference"], row["empty"]["difference"]) <= DIFFERENCE_MAX]  # fmt: skip
     if is_wrong or not rows:
-        print(f"onnxruntime_models: other numbers, or the fallback: {', '.join(is_wrong) or 'no model'}", file=sys.stderr)
+        print(
+            f"onnxruntime_models: other numbers, or the fallback: {', '.join(is_wrong) or 'no model'}", file=sys.stderr
+        )
     return 1 if is_wrong or not rows else 0
 
 
