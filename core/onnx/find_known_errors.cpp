@@ -35,6 +35,7 @@ enum class Care : std::uint8_t {
   kNothing,
   kFits,      // integers in 32 bits, floating-point numbers that are finite and not huge
   kOrdinary,  // what models are given
+  kFlags,     // of integers that models calculate with: 0 and 1, as a mask has them
 };
 
 // What is given by a caller; `indices`: how many there are of what it looks up.
@@ -53,6 +54,7 @@ ValueRange given(ElementType type, Care care, std::optional<std::int64_t> indice
   if (care == Care::kFits) return range;
   range.may_be_empty = false;
   if (is_wide(type)) within(-kGivenIntegerMax, kGivenIntegerMax);
+  if (is_wide(type) && care == Care::kFlags) within(0, 1);
   if (is_wide(type) && indices) within(static_cast<double>(-*indices), static_cast<double>(*indices - 1));
   if (is_float(type)) {
     const double most = type == ElementType::kF16 ? 65'504 : kGivenMax;
@@ -129,6 +131,7 @@ class Walk {
     for (const std::string& input : model_.network.inputs) {
       const auto asked = care.find(input);
       scope.ranges[input] = of_input(input, asked == care.end() ? Care::kOrdinary : asked->second);
+      scope.ranges[input].id = ++last_id_;
     }
     (void)walk(model_.network, scope, 0);
     work_ += work_within_ + model_.network.inputs.size();
@@ -136,6 +139,8 @@ class Walk {
       work_ += work_of(node);
     return findings_;
   }
+
+  [[nodiscard]] bool is_no_index(const std::string& input) const { return !indices_.contains(input); }
 
   // Of all runs.
   [[nodiscard]] std::size_t work() const { return work_; }
@@ -212,6 +217,7 @@ class Walk {
         // Somebody else computes it, and a caller's bounds hold of it.
         if (is_left || !error.empty()) range = given(range.type, Care::kOrdinary, std::nullopt);
         if (declared != network.declared.end()) take_shape(range, declared->second);
+        range.id = ++last_id_;
         if (node.op == "Constant" && node.domain.empty()) scope.constants.insert(node.outputs[i]);
         scope.ranges[node.outputs[i]] = std::move(range);
       }
@@ -339,6 +345,7 @@ class Walk {
   const std::map<std::string, std::int64_t> indices_;
   std::map<const Network*, std::unique_ptr<Known>> known_;
   std::vector<std::pair<std::size_t, std::string>> findings_;
+  std::size_t last_id_ = 0;
   std::string within_;  // the first finding within a node
   std::size_t work_within_ = 0;
   std::size_t work_ = 0;
@@ -354,6 +361,21 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   std::map<std::string, Care> care;
   report.nodes = walk.run(care);
   const std::size_t once = walk.work();
+  // More is asked of masks where it makes a difference: (1 - mask) times the lowest float is to be finite.
+  std::set<std::string> masks = report.nodes.empty() ? std::set<std::string>() : masks_of(model.network);
+  for (auto mask = masks.begin(); mask != masks.end();) {
+    const bool has_work_left = walk.work() + once <= kWorkToAskLessMax && walk.is_no_index(*mask);
+    care[*mask] = Care::kFlags;
+    auto nodes = has_work_left ? walk.run(care) : report.nodes;
+    if (nodes.size() < report.nodes.size()) {
+      report.nodes = std::move(nodes);
+      ++mask;
+    } else {
+      care.erase(*mask);
+      mask = masks.erase(mask);
+    }
+  }
+  const std::map<std::string, Care> flags = care;
   const auto places_of = [](const auto& findings) {
     std::vector<std::size_t> places;
     for (const auto& [place, why] : findings)
@@ -367,8 +389,9 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   for (const std::string& input : inputs)
     care[input] = Care::kNothing;
   if (walk.work() + once > kWorkToAskLessMax || !is_enough()) {
-    care.clear();
+    care = flags;
     for (const std::string& input : inputs) {
+      if (flags.contains(input)) continue;
       for (const Care less : {Care::kNothing, Care::kFits}) {
         if (walk.work() + once > kWorkToAskLessMax) break;
         const ElementType type = walk.of_input(input, Care::kNothing).type;

@@ -5,12 +5,31 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/onnx_types.h"
 #include "core/onnx/value_range.h"
 
 namespace latebind::onnx {
+namespace {
+
+using Makers = std::map<std::string_view, const Node*>;
+
+// The tensor that is only moved, or cast, to become this one.
+std::string_view moved_from(std::string_view name, const Makers& makers) {
+  for (unsigned steps = 0; steps < 64; ++steps) {
+    const auto maker = makers.find(name);
+    if (maker == makers.end()) break;
+    const Node& before = *maker->second;
+    const bool moves = only_moves(before.op) || before.op == "Cast" || before.op == "Expand";
+    if (!moves || before.inputs.empty()) break;
+    name = before.inputs[0];
+  }
+  return name;
+}
+
+}  // namespace
 
 std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
-  std::map<std::string_view, const Node*> makers;
+  Makers makers;
   const std::set<std::string_view> inputs(network.inputs.begin(), network.inputs.end());
   std::map<std::string, std::int64_t> found;
   for (const Node& node : network.nodes) {
@@ -29,17 +48,28 @@ std::map<std::string, std::int64_t> indices_looked_up(const Network& network) {
     if (place < 0 || place >= static_cast<std::int64_t>(shape.size())) continue;
     const std::int64_t size = shape[static_cast<std::size_t>(place)];
     if (size <= 0) continue;
-    std::string_view name = node.inputs[1];
-    for (unsigned steps = 0; steps < 64; ++steps) {
-      const auto maker = makers.find(name);
-      if (maker == makers.end()) break;
-      const Node& before = *maker->second;
-      if (!(only_moves(before.op) || before.op == "Cast") || before.inputs.empty()) break;
-      name = before.inputs[0];
-    }
+    const std::string_view name = moved_from(node.inputs[1], makers);
     if (!inputs.contains(name)) continue;
     const auto [entry, is_new] = found.try_emplace(std::string(name), size);
     entry->second = std::min(entry->second, size);
+  }
+  return found;
+}
+
+std::set<std::string> masks_of(const Network& network) {
+  Makers makers;
+  const std::set<std::string_view> inputs(network.inputs.begin(), network.inputs.end());
+  std::set<std::string> found;
+  for (const Node& node : network.nodes) {
+    for (const std::string& output : node.outputs)
+      makers[output] = &node;
+    if (!node.domain.empty() || node.inputs.empty()) continue;
+    const Attribute* to = node.op == "Cast" ? node.find("to") : nullptr;
+    const auto type =
+        to != nullptr && to->integer ? graph::element_type_of_onnx(static_cast<int>(*to->integer)) : std::nullopt;
+    if (node.op != "CumSum" && !(type && is_float(*type))) continue;
+    const std::string_view name = moved_from(node.inputs[0], makers);
+    if (inputs.contains(name)) found.emplace(name);
   }
   return found;
 }

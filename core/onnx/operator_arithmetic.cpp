@@ -232,7 +232,8 @@ std::optional<Interval> unary_interval(const Node& node, const ValueRange& x) {
   if (op == "Tan") return Interval{-kInfinite, kInfinite, x.may_be_infinite()};
   if (op == "HardSigmoid") return Interval{0, 1, number_of(node, "alpha", 0.2F) == 0 && x.may_be_infinite()};
   if (op == "Sigmoid" || op == "Hardmax") return Interval{0, 1};
-  if (op == "Softmax") return Interval{0, 1, x.may_be_infinite()};
+  // A mask of -infinity is taken to leave something of each row.
+  if (op == "Softmax") return Interval{0, 1, x.high == kInfinite};
   if (op == "LogSoftmax") return Interval{-kInfinite, 0, x.may_be_infinite()};
   if (op == "Reciprocal") {
     if (has_zero(x)) return Interval{-kInfinite, kInfinite};
@@ -285,9 +286,24 @@ std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, c
   return std::nullopt;
 }
 
-std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x) {
+namespace {
+
+// The elements of the longest sum: of all, or along the axis where there is one.
+double count_along(const ValueRange& x, const ValueRange* axes) {
+  const double all = std::max(1.0, elements_of(x));
+  if (axes == nullptr || axes->low != axes->high || axes->may_be_empty) return all;
+  const auto rank = static_cast<double>(x.shape.size());
+  const double place = axes->low < 0 ? axes->low + rank : axes->low;
+  if (!x.has_shape || place < 0 || place >= rank) return std::min(all, kSizeMax);
+  const std::int64_t size = x.shape[static_cast<std::size_t>(place)];
+  return std::min(all, size < 0 ? kSizeMax : std::max(1.0, static_cast<double>(size)));
+}
+
+}  // namespace
+
+std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x, const ValueRange* axes) {
   const std::string_view op = node.op;
-  const double count = std::max(1.0, elements_of(x));
+  const double count = count_along(x, axes);
   const double far = limit_product(x.largest(), count);
   const double squares = limit_product(far, x.largest());
   const auto exact = [&]() -> std::optional<Interval> {
@@ -345,8 +361,12 @@ Interval product_interval(const Node& node, std::span<const ValueRange* const> i
   }
   nan = nan || std::isinf(far);
   if (!is_float(a.type)) return {-far, far};
-  const double beyond = a.type == core::ElementType::kF16 ? largest_finite(a.type) : kLayerMax;
-  if ((a.may_be_folded || b.may_be_folded) && !nan && far > beyond) far = ordinary_max(a.type);
+  // Layers keep ordinary numbers ordinary. Of two tensors that a network makes, so do products; those of two inputs
+  // that a caller gives stay below.
+  const double most = std::max(a.largest(), b.largest());
+  const bool is_layer = (a.may_be_folded || b.may_be_folded) && most <= std::exp2(100);
+  const bool is_made = most <= std::exp2(56) && (far > std::exp2(80) || a.type == core::ElementType::kF16);
+  if (!nan && (is_layer || is_made)) far = std::min(far, ordinary_max(a.type));
   if (far > largest_finite(core::ElementType::kF32)) return {-kInfinite, kInfinite, true};
   return {-far, far, nan};
 }

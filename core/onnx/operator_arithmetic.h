@@ -16,7 +16,7 @@ namespace latebind::onnx {
 // Nothing for an operator that is none of this kind.
 [[nodiscard]] std::optional<Interval> unary_interval(const Node& node, const ValueRange& x);
 [[nodiscard]] std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, const ValueRange& b);
-[[nodiscard]] std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x);
+[[nodiscard]] std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x, const ValueRange* axes);
 // MatMul, Gemm, Einsum, convolutions and those of integers.
 [[nodiscard]] Interval product_interval(const Node& node, std::span<const ValueRange* const> inputs);
 

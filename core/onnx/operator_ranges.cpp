@@ -69,8 +69,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{
     {"TfIdfVectorizer", ElementType::kF32},
 }};
 // How many elements come out depends on numbers that a run has.
-constexpr std::array<std::string_view, 8> kMayGiveNothing{
-    "Compress", "ConstantOfShape", "NonMaxSuppression", "NonZero", "Range", "SequenceEmpty", "Slice", "TopK"};
+constexpr std::array<std::string_view, 4> kMayGiveNothing{"Compress", "NonMaxSuppression", "NonZero", "SequenceEmpty"};
 // The same, where the numbers of the input after the first are no sizes: a shape that is computed from the sizes of
 // tensors with elements has elements.
 constexpr std::array<std::string_view, 8> kGiveNothingForZero{"CenterCropPad", "Expand", "OneHot", "Pad",
@@ -156,8 +155,10 @@ ValueRange scattered(const ValueRange& x, const Node& node, Inputs inputs) {
   return ValueRange::made(x.type, {-far, far, std::isinf(far)}, inputs);
 }
 
-ValueRange moved(const ValueRange& x, const Node& node) {
-  ValueRange made = is_in(node.op, kMoveAndFill) ? x.with(0, 0) : without_shape(x);
+ValueRange moved(const ValueRange& x, const Node& node, bool has_own_index) {
+  // An index of the model's own is one that is there.
+  const bool fills = is_in(node.op, kMoveAndFill) && !(node.op == "Gather" && has_own_index);
+  ValueRange made = fills ? x.with(0, 0) : without_shape(x);
   if (is_in(node.op, kMeans)) made.may_be_nan = made.may_be_nan || (x.low == -kInfinite && x.high == kInfinite);
   const Attribute* dilations = node.find("dilations");
   const bool is_dilated = dilations != nullptr && dilations->text.find_first_not_of("1,") != std::string::npos;
@@ -209,6 +210,11 @@ ValueRange first_output(const Node& node, Inputs inputs) {
     zero.is_size = true;
     return zero;
   }
+  if (op == "Shape") {
+    ValueRange made = ValueRange::size();
+    if (!x.may_be_empty) made.low = made.exact_low = 1;
+    return made;
+  }
   if (is_in(op, kIndices)) return ValueRange::size();
   if (is_in(op, kTruth) || op == "EyeLike") {
     const ElementType type = op == "EyeLike" ? type_of_attribute(node, "dtype", x.type) : ElementType::kBool;
@@ -241,7 +247,7 @@ ValueRange first_output(const Node& node, Inputs inputs) {
     return ValueRange::made(x.type, {std::min(x.low, inputs[1]->low), std::max(x.high, inputs[1]->high)}, inputs);
   }
   if (auto made = layer_range(node, x, inputs)) return *std::move(made);
-  if (only_moves(op)) return moved(x, node);
+  if (only_moves(op)) return moved(x, node, given(inputs, 1) != nullptr && inputs[1]->may_be_folded);
   if (op == "Dropout" && inputs.size() < 3) return without_shape(x);
   if (const auto made = unary_interval(node, x)) {
     constexpr std::array<std::string_view, 9> kKeep{"Abs",  "Celu", "Elu",    "LeakyRelu",      "Neg",
@@ -250,8 +256,13 @@ ValueRange first_output(const Node& node, Inputs inputs) {
     range.may_be_subnormal = x.may_be_subnormal && is_in(op, kKeep);
     return range;
   }
-  if (const auto made = reduced_interval(node, x))
-    return ValueRange::made(x.type, *made, inputs.first(std::min<std::size_t>(inputs.size(), 1)));
+  if (const auto made = reduced_interval(node, x, given(inputs, 1))) {
+    const bool counts_sizes = (op == "CumSum" || op == "ReduceSum") && x.is_size;
+    ValueRange counted = x;  // how many there are is a size, too
+    counted.is_assumed = x.is_assumed || counts_sizes;
+    const std::array<const ValueRange*, 1> input{&counted};
+    return ValueRange::made(x.type, *made, given(inputs, 0) != nullptr ? Inputs(input) : Inputs());
+  }
   const bool takes_any = op == "Sum" || op == "Mean" || op == "Max" || op == "Min";
   if (given(inputs, 0) != nullptr && (takes_any || (inputs.size() == 2 && inputs[1] != nullptr))) {
     if (auto made = folded(x, node, inputs)) return *std::move(made);
@@ -287,6 +298,12 @@ bool may_give_nothing(const Node& node, Inputs inputs) {
   if (op == "Shape" || op == "Size" || op == "Constant") return false;
   if (any_given(inputs, [](const ValueRange& one) { return one.may_be_empty; }) || is_in(op, kMayGiveNothing))
     return true;
+  if (op == "ConstantOfShape") return inputs.empty() || inputs[0] == nullptr || inputs[0]->low < 1;
+  // What is cut by sizes alone is taken to leave something.
+  if (op == "Range" || op == "Slice" || op == "TopK") {
+    return any_given(inputs.subspan(op == "Range" || inputs.empty() ? 0 : 1),
+                     [](const ValueRange& one) { return !one.is_size && !one.may_be_folded; });
+  }
   if (op.starts_with("Random") || op.ends_with("Window")) return true;
   if (!is_in(op, kGiveNothingForZero) || inputs.empty()) return false;
   return any_given(inputs.subspan(1),
@@ -307,6 +324,8 @@ std::vector<ValueRange> ranges_after(const Node& node, Inputs inputs) {
     return made;
   }
   made.push_back(first_output(node, inputs));
+  if (const auto far = bound_by_relation(node, inputs))
+    made.front() = ValueRange::made(made.front().type, {-*far, *far}, inputs);
   while (made.size() < node.outputs.size())
     made.push_back(other_output(node, inputs, made.front(), made.size()));
   const bool may_be_empty = may_give_nothing(node, inputs);
@@ -317,7 +336,9 @@ std::vector<ValueRange> ranges_after(const Node& node, Inputs inputs) {
   for (ValueRange& one : made) {
     one.may_be_empty = may_be_empty;
     one.may_be_folded = may_be_folded || node.op == "Constant";
+    one.relation = {};
   }
+  made.front().relation = relation_after(node, inputs);
   return made;
 }
 

@@ -133,7 +133,7 @@ double rounded_to(ElementType type, double number) {
 }
 
 double ordinary_max(ElementType type) {
-  return type == ElementType::kF16 ? largest_finite(type) : kOrdinaryMax;
+  return type == ElementType::kF16 ? 2048 : kOrdinaryMax;
 }
 
 ValueRange ValueRange::any(ElementType type) {
@@ -218,8 +218,13 @@ ValueRange ValueRange::made(ElementType type, Interval exact, std::span<const Va
   result.exact_high = exact.high;
   if (is_float(type)) {
     const double most = largest_finite(type);
-    result.low = exact.low < -most ? -kInfinite : std::min(rounded_to(type, exact.low), most);
-    result.high = exact.high > most ? kInfinite : std::max(rounded_to(type, exact.high), -most);
+    // What is nearer to the largest number than to the next one is rounded to it: a score and the lowest float.
+    const auto rounded = [&](double number) {
+      const double near = rounded_to(type, number);
+      return std::abs(near) > most ? std::copysign(kInfinite, near) : near;
+    };
+    result.low = std::min(rounded(exact.low), most);
+    result.high = std::max(rounded(exact.high), -most);
     result.may_be_nan = exact.nan || any_has(inputs, [](const ValueRange& one) { return one.may_be_nan; });
     result.may_be_subnormal = false;
   } else if (exact.low >= result.low && exact.high <= result.high) {

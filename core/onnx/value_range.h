@@ -27,10 +27,9 @@ namespace latebind::onnx {
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kSizeMax = 16'777'216;  // 2^24
 inline constexpr double kTermsMax = 65'536;
-// Weights that are not looked at are up to 2^16, and beyond 2^52 a layer of weights is taken to give ordinary numbers.
+// Weights that are not looked at are up to 2^16.
 inline constexpr double kWeightMax = 65'536;
-inline constexpr double kLayerMax = 4'503'599'627'370'496;
-// Up to which a layer's results count as ordinary: 2^40, which is 1.1e12; of f16 all that are finite.
+// Up to which a layer's results count as ordinary: 2^40, which is 1.1e12; of f16 up to 2^11, so that sums are finite.
 inline constexpr double kOrdinaryMax = 1'099'511'627'776;
 
 // Of exact results, before they are rounded to their type.
@@ -38,6 +37,21 @@ struct Interval {
   double low;
   double high;
   bool nan = false;
+};
+
+// What a tensor's numbers have to do with another tensor's.
+struct Relation {
+  enum class Kind : std::uint8_t {
+    kNone,
+    kSquare,      // of each number of the other
+    kMeanSquare,  // at least the mean of the other's squares, along axes that are kept
+    kNorm,        // 0 or more, and `times` it is at least each of the other's magnitudes
+    kOverNorm,    // at most `times` 1 / a norm of the other
+    kShares,      // from 0, and their sums along the last axis are 1
+  };
+  Kind kind = Kind::kNone;
+  std::size_t of = 0;  // ValueRange::id
+  double times = 1;
 };
 
 struct ValueRange {
@@ -60,6 +74,8 @@ struct ValueRange {
   double exact_high = kInfinite;
   bool has_shape = false;
   std::vector<std::int64_t> shape{};  // -1 where not known
+  std::size_t id = 0;                 // of the tensor, where somebody tells tensors apart; 0: not
+  Relation relation{};
 
   // Any number of the type.
   static ValueRange any(core::ElementType type);
@@ -97,6 +113,11 @@ struct ValueRange {
 // The ranges of a node's outputs, one for each. `inputs` has null for those that are not given. Of the domain of ONNX's
 // own operators; of others anything of the first input's type.
 [[nodiscard]] std::vector<ValueRange> ranges_after(const Node& node, std::span<const ValueRange* const> inputs);
+
+// Of a node's first output.
+[[nodiscard]] Relation relation_after(const Node& node, std::span<const ValueRange* const> inputs);
+// What the magnitudes of a node's first output do not exceed because of its inputs' relations.
+[[nodiscard]] std::optional<double> bound_by_relation(const Node& node, std::span<const ValueRange* const> inputs);
 
 // True for operators that only move what their first input has: what comes out is what went in.
 [[nodiscard]] bool only_moves(std::string_view op);
