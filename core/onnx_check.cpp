@@ -33,7 +33,12 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     LB_ASSIGN_OR_RETURN(mapped, platform::MappedFile::open(form->file));
     bytes = mapped->bytes();
   }
-  LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name()));
+  // What is in files beside the model's is weights, and not looked at.
+  const auto external = [&](std::string_view location) {
+    const auto found = std::ranges::find(form->external, location, &ExternalData::location);
+    return found == form->external.end() ? std::span<const std::byte>() : found->data.bytes;
+  };
+  LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name(), external));
   const auto report = onnx::find_known_errors(network, errors);
   if (!report.nodes.empty()) {
     std::string named;

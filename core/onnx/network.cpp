@@ -8,6 +8,7 @@
 
 #include "core/graph/onnx_types.h"
 #include "core/graph/protobuf.h"
+#include "core/onnx/tensor_proto.h"
 
 namespace latebind::onnx {
 namespace {
@@ -22,150 +23,19 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kNodesMax = 1'000'000;
 constexpr std::size_t kNetworksMax = 100'000;
-constexpr std::size_t kNamesMax = 10'000'000;
 constexpr unsigned kNestedMax = 16;
 constexpr std::size_t kTextMax = 256;
 
-struct Reader {
+struct Reader : TensorReader {
   std::size_t nodes = 0;
   std::size_t networks = 0;
-  std::size_t names = 0;
-  bool damaged = false;
 
   std::shared_ptr<Network> network(Bytes bytes, unsigned depth);
   Node node(Bytes bytes, unsigned depth);
   void attribute(Bytes bytes, Node& node, unsigned depth);
-  Constant tensor(Bytes bytes, std::string* name);
   Declared value(Bytes bytes);
   std::shared_ptr<const Network> function(Bytes bytes, std::string& key);
-  std::vector<std::int64_t> integers(const ProtobufField& field);
-  std::string named(const ProtobufField& field) {
-    if (++names > kNamesMax) damaged = true;
-    return std::string(damaged ? std::string_view() : field.text());
-  }
-  void finish(const ProtobufFields& fields) { damaged = damaged || fields.damaged(); }
 };
-
-// One, or packed: varints of at most ten bytes.
-std::vector<std::int64_t> Reader::integers(const ProtobufField& field) {
-  if (field.kind == ProtobufKind::kVarint) return {static_cast<std::int64_t>(field.value)};
-  std::vector<std::int64_t> found;
-  std::uint64_t number = 0;
-  unsigned shift = 0;
-  for (const std::byte byte : field.bytes) {
-    if (shift >= 64 || field.kind != ProtobufKind::kBytes) damaged = true;
-    if (damaged) return {};
-    number |= (std::to_integer<std::uint64_t>(byte) & 0x7FU) << shift;
-    shift += 7;
-    if ((std::to_integer<unsigned>(byte) & 0x80U) != 0) continue;
-    found.push_back(static_cast<std::int64_t>(number));
-    number = 0;
-    shift = 0;
-  }
-  if (shift != 0) damaged = true;
-  return found;
-}
-
-std::optional<core::ElementType> type_numbered(std::uint64_t number) {
-  return number <= 0xFFU ? graph::element_type_of_onnx(static_cast<int>(number)) : std::nullopt;
-}
-
-void append(std::vector<std::byte>& bytes, Bytes more) {
-  bytes.insert(bytes.end(), more.begin(), more.end());
-}
-
-void own(Constant& constant, std::vector<std::byte> bytes) {
-  auto owned = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  constant.data = *owned;
-  constant.owned = std::move(owned);
-}
-
-// Numbers that a model has one by one instead of as raw data: each in so many bytes, its lowest ones.
-void own(Constant& constant, std::span<const std::int64_t> numbers, std::size_t size) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(numbers.size() * size);
-  for (const std::int64_t number : numbers) {
-    for (std::size_t i = 0; i < size; ++i)
-      bytes.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xFFU));
-  }
-  own(constant, std::move(bytes));
-}
-
-// Where the numbers are as many as the shape says, they are read.
-void take(Constant& constant) {
-  const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
-  std::size_t elements = 1;
-  for (const std::int64_t length : constant.shape) {
-    const bool is_much = length < 0 || static_cast<std::uint64_t>(length) > kConstantElementsMax;
-    elements = is_much ? kConstantElementsMax + 1 : elements * static_cast<std::size_t>(length);
-    if (elements > kConstantElementsMax) break;
-  }
-  constant.is_read = size > 0 && elements <= kConstantElementsMax && constant.data.size() == elements * size;
-  if (constant.is_read) return;
-  constant.data = {};
-  constant.owned = nullptr;
-}
-
-// TensorProto.
-Constant Reader::tensor(Bytes bytes, std::string* name) {
-  Constant constant;
-  ProtobufFields fields(bytes);
-  bool is_elsewhere = false;
-  std::vector<std::int64_t> numbers;  // int32_data, int64_data or uint64_data
-  std::vector<std::byte> parts;       // float_data or double_data that is in several fields
-  Bytes packed;
-  while (const auto field = fields.next()) {
-    switch (field->number) {
-      case 1:
-        for (const std::int64_t size : integers(*field)) {
-          if (++names > kNamesMax) damaged = true;
-          if (!damaged) constant.shape.push_back(size);
-        }
-        break;
-      case 2:
-        constant.type = type_numbered(field->value);
-        break;
-      case 9:  // raw_data
-        constant.data = field->bytes;
-        break;
-      case 4:   // float_data
-      case 10:  // double_data: packed, as raw data has them, or one by one
-        if (parts.empty() && packed.empty()) {
-          packed = field->bytes;
-        } else if (parts.size() <= kConstantElementsMax * 8) {
-          if (parts.empty()) append(parts, packed.first(std::min(packed.size(), kConstantElementsMax * 8 + 1)));
-          append(parts, field->bytes.first(std::min(field->bytes.size(), kConstantElementsMax * 8 + 1)));
-        }
-        break;
-      case 5:
-      case 7:
-      case 11:
-        if (field->bytes.size() > kConstantElementsMax * 10 || numbers.size() > kConstantElementsMax) break;
-        for (const std::int64_t number : integers(*field))
-          numbers.push_back(number);
-        break;
-      case 8:
-        if (name != nullptr) *name = named(*field);
-        break;
-      case 14:
-        is_elsewhere = field->value == 1;
-        break;
-      default:
-        break;
-    }
-  }
-  finish(fields);
-  const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
-  if (is_elsewhere || size == 0) {
-    constant.data = {};
-    return constant;
-  }
-  if (constant.data.empty() && !parts.empty()) own(constant, std::move(parts));
-  if (constant.data.empty()) constant.data = packed;
-  if (constant.data.empty() && !numbers.empty()) own(constant, numbers, size);
-  take(constant);
-  return constant;
-}
 
 // ValueInfoProto: type, tensor_type, elem_type and shape.
 Declared Reader::value(Bytes bytes) {
@@ -185,7 +55,7 @@ Declared Reader::value(Bytes bytes) {
         if (part->number == 2) size = -1;  // a name
       }
       finish(parts);
-      if (++names > kNamesMax) damaged = true;
+      count_name();
       if (!damaged) declared.shape.push_back(size >= 0 ? size : -1);
     }
     finish(sizes);
@@ -329,7 +199,7 @@ std::shared_ptr<Network> Reader::network(Bytes bytes, unsigned depth) {
       case 11:
       case 12:
       case 13: {
-        if (++names > kNamesMax) damaged = true;
+        count_name();
         std::string name{graph::text_in(field->bytes, 1)};
         if (field->number == 11) made->inputs.push_back(name);
         if (field->number == 12) made->outputs.push_back(name);
@@ -372,8 +242,9 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
 
 }  // namespace
 
-Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name) {
+Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name, const ExternalData& external) {
   Reader reader;
+  reader.external = external;
   OnnxNetwork model;
   ProtobufFields fields(bytes);
   bool has_graph = false;

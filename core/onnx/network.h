@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,9 +101,13 @@ struct OnnxNetwork {
 // Elements of a constant beyond which its numbers are not looked at.
 inline constexpr std::size_t kConstantElementsMax = std::size_t{1} << 20U;
 
+// The bytes of a file that tensors have their data in, by the name that the model has for it; empty: not to be had.
+using ExternalData = std::function<std::span<const std::byte>(std::string_view location)>;
+
 // kInvalidModel for bytes that are not an ONNX model, or have more than a million nodes, a hundred thousand networks
 // within nodes, ten million names, networks within networks deeper than 16, or two functions of one name. `name` stands
 // for the file. `bytes` must live as long as what is returned.
-[[nodiscard]] core::Result<OnnxNetwork> read_onnx_network(std::span<const std::byte> bytes, std::string_view name);
+[[nodiscard]] core::Result<OnnxNetwork> read_onnx_network(std::span<const std::byte> bytes, std::string_view name,
+                                                          const ExternalData& external = {});
 
 }  // namespace latebind::onnx

@@ -15,8 +15,8 @@ using Ranges = std::span<const ValueRange* const>;
 
 constexpr std::array<std::string_view, 3> kRecurrent{"GRU", "LSTM", "RNN"};
 // Layers with weights or that make numbers ordinary: what comes out is ordinary where what goes in is.
-constexpr std::array<std::string_view, 6> kLayers{"Attention",  "BatchNormalization", "CausalConvWithState",
-                                                  "DeformConv", "LRN",                "LinearAttention"};
+constexpr std::array<std::string_view, 6> kLayers{
+    "Attention", "BatchNormalization", "CausalConvWithState", "DeformConv", "LRN", "LinearAttention"};
 constexpr std::array<std::string_view, 5> kNormalizations{"GroupNormalization", "InstanceNormalization",
                                                           "LayerNormalization", "MeanVarianceNormalization",
                                                           "RMSNormalization"};

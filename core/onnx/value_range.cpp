@@ -177,7 +177,9 @@ ValueRange ValueRange::either(const ValueRange& a, const ValueRange& b) {
 ValueRange ValueRange::of(const Constant& constant) {
   const ElementType type = constant.type.value_or(ElementType::kF32);
   // Weights that are not looked at are ordinary.
-  ValueRange range = is_float(type) ? between(type, -std::min(kWeightMax, ordinary_max(type)), std::min(kWeightMax, ordinary_max(type))) : any(type);
+  ValueRange range = is_float(type) ? between(type, -std::min(kWeightMax, ordinary_max(type)),
+                                              std::min(kWeightMax, ordinary_max(type)))
+                                    : any(type);
   range.has_shape = true;
   range.shape = constant.shape;
   range.may_be_empty = std::ranges::find(constant.shape, 0) != constant.shape.end();

@@ -5,7 +5,9 @@
 // computes from them stay below kSizeMax, and a dimension that products are summed over below kTermsMax where it is not
 // known; layers with weights (products with constants, normalisations) keep ordinary numbers ordinary, so that sums do
 // not overflow, and weights that are not looked at are ordinary. Results are those of real numbers, rounded once to
-// their type. Everything else is worked out, and an operator that is not known here may give anything.
+// their type. Sizes are not 0 where a caller's tensors are not empty, a
+// slice by sizes is not empty, and no row of a Softmax is -infinity throughout. Everything else is worked out, and an
+// operator that is not known here may give anything.
 //
 // Pure functions and values; any thread.
 #pragma once

@@ -279,7 +279,11 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
     if (!is_of_the_request || fallback_ == nullptr) throw failure;
     try {
-      on_host().run(host, context, timeout_ms);
+      LoadedPart& other = on_host();
+      if (!told_.exchange(true)) {
+        host.log(abi::kInfo, std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
+      }
+      other.run(host, context, timeout_ms);
     } catch (const Failure& other) {
       throw Failure(abi::kFail, std::string(failure.what()) + "; the host's CPU was asked instead: " + other.what());
     }

@@ -3,6 +3,7 @@
 // run() may be called from any number of threads at once; everything else is for the thread that makes the session.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -71,6 +72,7 @@ class LoadedPart {
       again_;  // the same model, loaded once more
   std::mutex mutex_;
   std::vector<std::unique_ptr<Buffers>> free_;  // guarded by mutex_
+  std::atomic<bool> told_{false};               // that the host's CPU computes a run
   std::mutex host_mutex_;
   std::unique_ptr<LoadedPart> on_host_;  // made under host_mutex_, and constant from then on
 };

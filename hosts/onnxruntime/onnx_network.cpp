@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -39,8 +40,9 @@ std::span<const std::byte> data_of(const Host& host, const abi::Value* value) {
 void take_data(onnx::Constant& constant, std::span<const std::byte> data) {
   std::size_t elements = 1;
   for (const std::int64_t size : constant.shape) {
-    if (size < 0 || elements > onnx::kConstantElementsMax) return;
-    elements *= static_cast<std::size_t>(size);
+    const bool is_much = size < 0 || static_cast<std::uint64_t>(size) > onnx::kConstantElementsMax;
+    elements = is_much ? onnx::kConstantElementsMax + 1 : elements * static_cast<std::size_t>(size);
+    if (elements > onnx::kConstantElementsMax) return;
   }
   constant.is_read = constant.type && elements <= onnx::kConstantElementsMax &&
                      data.size() == elements * core::size_of(*constant.type);
@@ -56,6 +58,29 @@ onnx::Constant constant_of(const GraphView& graph, const ValueView& value) {
   const abi::Value* tensor = nullptr;
   graph.host().check(graph.host()->ValueInfo_GetInitializerValue(value.raw, &tensor));
   take_data(constant, data_of(graph.host(), Host::need(tensor, "initializer")));
+  return constant;
+}
+
+// Of an attribute, whose value the host gives away.
+onnx::Constant tensor_of(const Host& host, const abi::OpAttr* raw) {
+  abi::Value* value = nullptr;
+  host.check(host->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));
+  Host::need(value, "tensor of an attribute");
+  const auto release = [&](abi::Value* owned) { host->ReleaseValue(owned); };
+  const std::unique_ptr<abi::Value, decltype(release)> owned(value, release);
+  abi::ElementType type{};
+  const std::int64_t* shape = nullptr;
+  std::size_t rank = 0;
+  host.check(host->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
+  if (Host::need_count(rank, "rank") > 0) Host::need(shape, "shape of a tensor");
+  onnx::Constant constant;
+  if (const std::int32_t known = latebind_type(type); known != 0) constant.type = static_cast<ElementType>(known);
+  constant.shape.assign(shape, shape + rank);
+  if (!constant.type) return constant;
+  take_data(constant, data_of(host, value));
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(constant.data.begin(), constant.data.end());
+  constant.data = *bytes;
+  constant.owned = bytes;
   return constant;
 }
 
@@ -76,6 +101,8 @@ onnx::Attribute attribute_of(const Host& host, const abi::OpAttr* raw) {
     std::array<char, 32> text{};
     (void)std::snprintf(text.data(), text.size(), "%g", static_cast<double>(value));
     made.text = text.data();
+  } else if (type == abi::kAttrTensor) {
+    made.tensor = tensor_of(host, raw);
   } else if (type == abi::kAttrString) {
     made.text = attribute_bytes(host, raw, type);
   } else if (type == abi::kAttrInts) {

@@ -1,0 +1,191 @@
+#include "core/onnx/tensor_proto.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/graph/onnx_types.h"
+
+namespace latebind::onnx {
+namespace {
+
+using graph::ProtobufField;
+using graph::ProtobufFields;
+using graph::ProtobufKind;
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t kNamesMax = 10'000'000;
+
+// Where a tensor has its data in another file.
+struct Elsewhere {
+  std::string_view location{};
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length{};
+  bool damaged = false;
+
+  void take(const graph::ProtobufTextEntry& entry) {
+    const auto number = [&] {
+      std::uint64_t value = 0;
+      const char* end = entry.value.data() + entry.value.size();
+      const auto [stop, error] = std::from_chars(entry.value.data(), end, value);
+      damaged = damaged || error != std::errc() || stop != end;
+      return value;
+    };
+    if (entry.key == "location") location = entry.value;
+    if (entry.key == "offset") offset = number();
+    if (entry.key == "length") length = number();
+  }
+  // Its part of the file; empty where there is none.
+  [[nodiscard]] Bytes in(Bytes file) const {
+    if (damaged || offset > file.size()) return {};
+    const Bytes rest = file.subspan(static_cast<std::size_t>(offset));
+    if (length && *length > rest.size()) return {};
+    return length ? rest.first(static_cast<std::size_t>(*length)) : rest;
+  }
+};
+
+}  // namespace
+
+void append(std::vector<std::byte>& bytes, Bytes more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
+void own(Constant& constant, std::vector<std::byte> bytes) {
+  auto owned = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  constant.data = *owned;
+  constant.owned = std::move(owned);
+}
+
+// Numbers that a model has one by one instead of as raw data: each in so many bytes, its lowest ones.
+void own(Constant& constant, std::span<const std::int64_t> numbers, std::size_t size) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(numbers.size() * size);
+  for (const std::int64_t number : numbers) {
+    for (std::size_t i = 0; i < size; ++i)
+      bytes.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xFFU));
+  }
+  own(constant, std::move(bytes));
+}
+
+// Where the numbers are as many as the shape says, they are read.
+void take(Constant& constant) {
+  const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
+  std::size_t elements = 1;
+  for (const std::int64_t length : constant.shape) {
+    const bool is_much = length < 0 || static_cast<std::uint64_t>(length) > kConstantElementsMax;
+    elements = is_much ? kConstantElementsMax + 1 : elements * static_cast<std::size_t>(length);
+    if (elements > kConstantElementsMax) break;
+  }
+  constant.is_read = size > 0 && elements <= kConstantElementsMax && constant.data.size() == elements * size;
+  if (constant.is_read) return;
+  constant.data = {};
+  constant.owned = nullptr;
+}
+
+std::optional<core::ElementType> type_numbered(std::uint64_t number) {
+  return number <= 0xFFU ? graph::element_type_of_onnx(static_cast<int>(number)) : std::nullopt;
+}
+
+std::string TensorReader::named(const ProtobufField& field) {
+  count_name();
+  return std::string(damaged ? std::string_view() : field.text());
+}
+
+void TensorReader::count_name() {
+  if (++names > kNamesMax) damaged = true;
+}
+
+// One, or packed: varints of at most ten bytes.
+std::vector<std::int64_t> TensorReader::integers(const ProtobufField& field) {
+  if (field.kind == ProtobufKind::kVarint) return {static_cast<std::int64_t>(field.value)};
+  std::vector<std::int64_t> found;
+  std::uint64_t number = 0;
+  unsigned shift = 0;
+  for (const std::byte byte : field.bytes) {
+    if (shift >= 64 || field.kind != ProtobufKind::kBytes) damaged = true;
+    if (damaged) return {};
+    number |= (std::to_integer<std::uint64_t>(byte) & 0x7FU) << shift;
+    shift += 7;
+    if ((std::to_integer<unsigned>(byte) & 0x80U) != 0) continue;
+    found.push_back(static_cast<std::int64_t>(number));
+    number = 0;
+    shift = 0;
+  }
+  if (shift != 0) damaged = true;
+  return found;
+}
+
+// TensorProto.
+Constant TensorReader::tensor(Bytes bytes, std::string* name) {
+  Constant constant;
+  ProtobufFields fields(bytes);
+  bool is_elsewhere = false;
+  Elsewhere elsewhere;
+  std::vector<std::int64_t> numbers;  // int32_data, int64_data or uint64_data
+  std::vector<std::byte> parts;       // float_data or double_data that is in several fields
+  Bytes packed;
+  while (const auto field = fields.next()) {
+    switch (field->number) {
+      case 1:
+        for (const std::int64_t size : integers(*field)) {
+          count_name();
+          if (!damaged) constant.shape.push_back(size);
+        }
+        break;
+      case 2:
+        constant.type = type_numbered(field->value);
+        break;
+      case 9:  // raw_data
+        constant.data = field->bytes;
+        break;
+      case 4:   // float_data
+      case 10:  // double_data: packed, as raw data has them, or one by one
+        if (parts.empty() && packed.empty()) {
+          packed = field->bytes;
+        } else if (parts.size() <= kConstantElementsMax * 8) {
+          if (parts.empty()) append(parts, packed.first(std::min(packed.size(), kConstantElementsMax * 8 + 1)));
+          append(parts, field->bytes.first(std::min(field->bytes.size(), kConstantElementsMax * 8 + 1)));
+        }
+        break;
+      case 5:
+      case 7:
+      case 11:
+        if (field->bytes.size() > kConstantElementsMax * 10 || numbers.size() > kConstantElementsMax) break;
+        for (const std::int64_t number : integers(*field))
+          numbers.push_back(number);
+        break;
+      case 8:
+        if (name != nullptr) *name = named(*field);
+        break;
+      case 13:
+        elsewhere.take(graph::text_entry_of(field->bytes));
+        break;
+      case 14:
+        is_elsewhere = field->value == 1;
+        break;
+      default:
+        break;
+    }
+  }
+  finish(fields);
+  const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
+  if (is_elsewhere) {
+    constant.data = external ? elsewhere.in(external(elsewhere.location)) : Bytes();
+    if (constant.data.empty()) return constant;
+    take(constant);
+    return constant;
+  }
+  if (size == 0) {
+    constant.data = {};
+    return constant;
+  }
+  if (constant.data.empty() && !parts.empty()) own(constant, std::move(parts));
+  if (constant.data.empty()) constant.data = packed;
+  if (constant.data.empty() && !numbers.empty()) own(constant, numbers, size);
+  take(constant);
+  return constant;
+}
+
+}  // namespace latebind::onnx
