@@ -70,8 +70,8 @@ std::optional<core::ElementType> type_numbered(std::uint64_t number) {
   return number <= 0xFFU ? graph::element_type_of_onnx(static_cast<int>(number)) : std::nullopt;
 }
 
-void append(std::vector<std::byte>& bytes, Bytes more) {
-  bytes.insert(bytes.end(), more.begin(), more.end());
+void append(std::vector<std::byte>& to, Bytes more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
 void own(Constant& constant, std::vector<std::byte> bytes) {
