@@ -155,8 +155,8 @@ Constant Reader::tensor(Bytes bytes, std::string* name) {
     }
   }
   finish(fields);
-  const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
-  if (is_elsewhere || size == 0) {
+  const std::size_t size = constant.type && !is_elsewhere ? core::size_of(*constant.type) : 0;
+  if (size == 0) {
     constant.data = {};
     return constant;
   }
@@ -254,8 +254,7 @@ void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
   if (is_list && !attribute.tensor) {
     Constant list;
     list.type = name == "value_ints" ? core::ElementType::kI64 : core::ElementType::kF32;
-    if (name == "value_ints") own(list, numbers, core::size_of(*list.type));
-    if (name == "value_floats") own(list, std::move(floats));
+    name == "value_ints" ? own(list, numbers, 8) : own(list, std::move(floats));
     list.shape = {static_cast<std::int64_t>(list.data.size() / core::size_of(*list.type))};
     take(list);
     attribute.tensor = std::move(list);
