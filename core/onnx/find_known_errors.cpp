@@ -170,14 +170,18 @@ class Walk {
     auto& known = known_[&network];
     if (known) return *known;
     known = std::make_unique<Known>();
-    std::set<std::string_view> numbers;  // constants that not only layers take
+    // What not only layers take, perhaps after it was moved: from the end on, so that it is known of what a node gives.
+    std::set<std::string_view> numbers(network.outputs.begin(), network.outputs.end());
     bool has_networks_within = false;
-    for (const Node& node : network.nodes) {
+    for (auto place = network.nodes.rbegin(); place != network.nodes.rend(); ++place) {
+      const Node& node = *place;
       has_networks_within = has_networks_within || has_networks(node);
+      const bool moves = node.domain.empty() && (only_moves(node.op) || node.op == "Cast") &&
+                         std::ranges::none_of(node.outputs, [&](const auto& name) { return numbers.contains(name); });
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         known->followers.insert({node.inputs[i], node.op});
         const bool is_weight = takes_weights(node) && (i > 0 || node.op == "Gather" || node.op == "DequantizeLinear");
-        if (!is_weight) numbers.insert(node.inputs[i]);
+        if (!is_weight && !(moves && i == 0)) numbers.insert(node.inputs[i]);
       }
     }
     for (const auto& [name, constant] : network.constants) {

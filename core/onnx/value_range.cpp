@@ -27,35 +27,67 @@ Number number_at(std::span<const std::byte> data, std::size_t i) {
   return number;
 }
 
-double value_at(const Constant& constant, std::size_t i) {
+// Of all numbers; none where low is above high.
+struct Found {
+  double low = kInfinite;
+  double high = -kInfinite;
+  bool nan = false;
+  bool subnormal = false;
+};
+
+template <class Number, class Read>
+Found found_in(std::span<const std::byte> data, double normal, const Read& read) {
+  Found found;
+  const std::size_t count = data.size() / sizeof(Number);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = read(number_at<Number>(data, i));
+    // Neither is true of NaN.
+    found.low = number < found.low ? number : found.low;
+    found.high = number > found.high ? number : found.high;
+    found.nan |= number != number;
+    found.subnormal |= (number != 0) & (std::abs(number) < normal);
+  }
+  return found;
+}
+
+template <class Number>
+Found found_in(std::span<const std::byte> data, double normal = 0) {
+  return found_in<Number>(data, normal, [](Number number) { return static_cast<double>(number); });
+}
+
+Found numbers_of(const Constant& constant) {
+  constexpr double kNormal = 1.1754943508222875e-38;
+  constexpr double kNormalF16 = 6.103515625e-05;
   switch (*constant.type) {
     case ElementType::kBool:
     case ElementType::kU8:
-      return number_at<std::uint8_t>(constant.data, i);
+      return found_in<std::uint8_t>(constant.data);
     case ElementType::kI8:
-      return number_at<std::int8_t>(constant.data, i);
+      return found_in<std::int8_t>(constant.data);
     case ElementType::kI16:
-      return number_at<std::int16_t>(constant.data, i);
+      return found_in<std::int16_t>(constant.data);
     case ElementType::kU16:
-      return number_at<std::uint16_t>(constant.data, i);
+      return found_in<std::uint16_t>(constant.data);
     case ElementType::kI32:
-      return number_at<std::int32_t>(constant.data, i);
+      return found_in<std::int32_t>(constant.data);
     case ElementType::kU32:
-      return number_at<std::uint32_t>(constant.data, i);
+      return found_in<std::uint32_t>(constant.data);
     case ElementType::kI64:
-      return static_cast<double>(number_at<std::int64_t>(constant.data, i));
+      return found_in<std::int64_t>(constant.data);
     case ElementType::kU64:
-      return static_cast<double>(number_at<std::uint64_t>(constant.data, i));
+      return found_in<std::uint64_t>(constant.data);
     case ElementType::kF16:
-      return half_to_double(number_at<std::uint16_t>(constant.data, i));
+      return found_in<std::uint16_t>(constant.data, kNormalF16, half_to_double);
     case ElementType::kBF16:
-      return std::bit_cast<float>(std::uint32_t{number_at<std::uint16_t>(constant.data, i)} << 16U);
+      return found_in<std::uint16_t>(constant.data, kNormal, [](std::uint16_t bits) {
+        return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
+      });
     case ElementType::kF32:
-      return number_at<float>(constant.data, i);
+      return found_in<float>(constant.data, kNormal);
     case ElementType::kF64:
-      return number_at<double>(constant.data, i);
+      return found_in<double>(constant.data, kNormal);
   }
-  return 0;
+  return {};
 }
 
 bool any_has(std::span<const ValueRange* const> inputs, bool (*holds)(const ValueRange&)) {
@@ -186,24 +218,13 @@ ValueRange ValueRange::of(const Constant& constant) {
   range.may_be_folded = true;
   range.is_size = type == ElementType::kBool;
   if (!constant.is_read) return range;
-  const std::size_t count = constant.data.size() / core::size_of(type);
-  double low = kInfinite;
-  double high = -kInfinite;
-  const double normal = type == ElementType::kF16 ? 6.103515625e-05 : 1.1754943508222875e-38;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = value_at(constant, i);
-    if (std::isnan(value)) {
-      range.may_be_nan = true;
-      continue;
-    }
-    low = std::min(low, value);
-    high = std::max(high, value);
-    if (value != 0 && std::abs(value) < normal) range.may_be_subnormal = is_float(type);
-  }
-  if (low > high) low = high = 0;  // nothing in it, or NaN alone
-  range.low = range.exact_low = low;
-  range.high = range.exact_high = high;
-  range.is_size = !range.may_be_nan && low >= -kSizeMax && high <= kSizeMax;
+  Found found = numbers_of(constant);
+  if (found.low > found.high) found.low = found.high = 0;  // nothing in it, or NaN alone
+  range.low = range.exact_low = found.low;
+  range.high = range.exact_high = found.high;
+  range.may_be_nan = found.nan;
+  range.may_be_subnormal = found.subnormal;
+  range.is_size = !found.nan && found.low >= -kSizeMax && found.high <= kSizeMax;
   return range;
 }
 
