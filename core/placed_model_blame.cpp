@@ -47,7 +47,8 @@ bool is_usable(const std::shared_ptr<Executable>& executable) {
 }
 
 bool was_spoiled_by_another(const Executable& executable, const Status& failure) {
-  const std::size_t own = failure.code() == StatusCode::kOutOfMemory ? 1 : 0;
+  const bool may_spoil = failure.code() == StatusCode::kOutOfMemory || failure.code() == StatusCode::kDeviceFailed;
+  const std::size_t own = may_spoil ? 1 : 0;
   return executable.spoiled_by() > own;
 }
 

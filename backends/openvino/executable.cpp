@@ -24,8 +24,9 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
   return std::min(active.optimal_requests != 0 ? active.optimal_requests : kRequestsWhenUnknown, kRequestsMax);
 }
 
-// The CPU plugin (2026.4) keeps the shapes of a run that it found no memory for, for all requests of the compiled
-// model: a later run, in shapes of an earlier one, is given the memory of that one, and fails with its error.
+// The CPU plugin (2026.4) keeps the shapes of a run that failed, be it for want of memory or because the shapes do not
+// go together, for all requests of the compiled model: a later run, in shapes of an earlier one, is given the memory of
+// that one. It fails with its error, or reads what is not its own.
 bool remembers_shapes(const Compiled& compiled) {
   return device_base(compiled.device) == "CPU" &&
          std::ranges::any_of(compiled.inputs, [](const core::TensorInfo& info) { return !info.shape.is_static(); });
@@ -40,7 +41,8 @@ Status OpenvinoRun::compute() {
   const Inside inside;
   trusted_ = false;
   Status status = lease_->compute(given_up_);
-  if (status.code() == StatusCode::kOutOfMemory && can_spoil_) lease_.spoil();
+  const bool has_failed = status.code() == StatusCode::kOutOfMemory || status.code() == StatusCode::kDeviceFailed;
+  if (has_failed && can_spoil_) lease_.spoil();
   trusted_ = status.ok();
   return status;
 }

@@ -96,12 +96,16 @@ bool may_be(std::string_view kind, const KnownErrors::Case& one) {
   if (kind == "minus-inf") return any_float([](const ValueRange& range) { return range.low == -kInfinite; });
   if (kind == "subnormal") return any_float([](const ValueRange& range) { return range.may_be_subnormal; });
   if (kind == "large") return any_float([](const ValueRange& range) { return range.largest() > 2'147'483'648.0; });
-  if (kind == "huge") return any_float([](const ValueRange& range) { return range.largest() > 1.2676506002282294e30; });
+  if (kind == "huge") {
+    return any_float([](const ValueRange& range) {
+      return range.largest() > (range.type == ElementType::kF16 ? 16'384 : 1.2676506002282294e30);
+    });
+  }
   if (kind == "empty") return any_input([](const ValueRange& range) { return range.may_be_empty; });
   if (kind == "outside") return may_be_outside(one);
   if (kind == "wrap") {
     return std::ranges::any_of(one.outputs, [](const ValueRange& range) {
-      return !is_float(range.type) && range.type != ElementType::kBool && !range.is_size &&
+      return !is_float(range.type) && range.type != ElementType::kBool && !(range.is_size && is_wide(range.type)) &&
              (range.exact_low < lowest_of(range.type) || range.exact_high > highest_of(range.type));
     });
   }

@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, 11> kNumberKinds{
     "minus-inf",  // -infinity
     "subnormal",  // below the smallest normal number
     "large",      // a floating-point number beyond 2^31
-    "huge",       // a floating-point number beyond 2^100
+    "huge",       // a floating-point number beyond 2^100, of f16 beyond 2^14
     "beyond24",   // an integer beyond 2^24, among the inputs or the exact results
     "beyond31",   // an integer that 32 bits with a sign do not hold, likewise
     "wrap",       // an exact result that the type of the output does not hold

@@ -48,7 +48,7 @@ TYPES = {
     TensorProto.BOOL: "bool",
 }  # fmt: skip
 # The kinds of conditions that may tell wrong from right, the most general first.
-ORDER = ("attr!", "in", "no-in", "run", "const", "word", "out", "type")
+ORDER = ("may", "attr!", "in", "no-in", "run", "const", "word", "out", "type")
 # Those that may be all that is said of tests which only numbers tell apart.
 GENERAL = ("attr!", "run", "const", "word")
 
@@ -89,6 +89,8 @@ def conditions_of(model, node):
             found[f"attr:{name}"] = "attr!"
         if text != "" and " " not in text and attribute.type == onnx_defs.OpSchema.AttrType.STRING:
             found[f"attr:{name}={text}"] = "word"
+    if any(size.HasField("dim_value") and size.dim_value == 0 for name in node.input if name in values for size in values[name].shape.dim):
+        found["may:empty"] = "may"
     for i in range(schema.max_input if schema.max_input < 16 else len(node.input)):
         name = node.input[i] if i < len(node.input) else ""
         if not name:
