@@ -257,7 +257,12 @@ std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, c
     const bool nan = (a.high == kInfinite && b.high == kInfinite) || (a.low == -kInfinite && b.low == -kInfinite);
     return Interval{a.low - b.high, a.high - b.low, nan};
   }
-  if (op == "Mul") return times(a, b);
+  if (op == "Mul") {
+    Interval made = times(a, b);
+    // A square.
+    if (a.id != 0 && a.id == b.id) made.low = std::max(made.low, 0.0);
+    return made;
+  }
   if (op == "Div") return divided(a, b);
   if (op == "Pow") return raised(a, b);
   if (op == "Mod") return remainder(node, a, b);

@@ -40,6 +40,8 @@ class Recipe:
     # Numbers that a value input must not have: what ONNX leaves undefined. "zero", "negative", "out of range: TYPE"
     avoid: dict[str, tuple[str, ...]] = field(default_factory=dict)
     is_error: bool = False  # ONNX defines no result
+    opset: int = OPSET
+    is_dynamic: bool = False  # the sizes of the inputs are known in a run only
 
     @property
     def name(self) -> str:
@@ -67,10 +69,11 @@ class Recipe:
             if name in constant:
                 initializers.append(numpy_helper.from_array(numbers[name], name))
             else:
-                inputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[kind], self.shapes[name]))
+                shape = [f"{name}{i}" for i, _ in enumerate(self.shapes[name])] if self.is_dynamic else self.shapes[name]
+                inputs.append(helper.make_tensor_value_info(name, ONNX_TYPES[kind], shape))
         outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs]
         graph = helper.make_graph(list(self.nodes), "sweep", inputs, outputs, initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
         return onnx.shape_inference.infer_shapes(model)
 
 
@@ -342,8 +345,45 @@ def several() -> Iterator[Recipe]:
     yield graph("after Add", "Softmax", {V: "f32", W: "f32"}, {V: (6, 8), W: (6, 8)}, nodes)
 
 
+def forms() -> Iterator[Recipe]:
+    """Inputs where others have constants, attributes that later versions have as inputs, sizes that only a run knows, and none at all."""
+    for t in ("f32", "i32", "i8"):
+        fill = np.array(3).astype(TYPES[t])
+        yield one("Pad", "run value", {V: t}, {V: (6, 8)}, {"mode": "constant"}, fixed={"pads": i64(1, 2, 0, 3), "run_fill": fill})
+    for short in REDUCE:
+        if short != "Sum":
+            yield one("Reduce" + short, "attribute", {V: "f32"}, {V: (4, 3, 2)}, {"axes": [-2], "keepdims": 0}, opset=13)
+        yield one("Reduce" + short, "dynamic", {V: "f32"}, {V: (6, 8)}, {"keepdims": 0}, fixed={"axes": i64(1)}, is_dynamic=True)
+    for op in (*BINARY, "Max", "Min"):
+        for t in types_of(op):
+            if t in ("f32", "i32", "u8", "i8", "bool"):
+                avoid = {W: ("zero", "minus one")} if op in ("Div", "Mod") and t in INTEGERS else {}
+                extra = {"fmod": 1} if op == "Mod" and t in FLOATS else {}
+                yield one(op, "dynamic", {V: t, W: t}, {V: (N,), W: (N,)}, extra, avoid=avoid, is_dynamic=True)
+    nothing = np.zeros(0, np.int64)
+    yield one("Gather", "nothing", {V: "f32"}, {V: (6, 8)}, {"axis": 0}, fixed={"at": nothing})
+    yield one("Gather", "constants", {}, {}, {"axis": 0}, fixed={V: i64(2**40, 7), "run_at": i64(0, 1)})
+    yield one("Identity", "constant", {}, {}, fixed={V: i64(2**40, 7)})
+    for t in ("i32", "i64", "f32"):
+        yield one("Range", "none", {}, {}, fixed={f"run_{n}": np.array(v).astype(TYPES[t]) for n, v in (("a", 3), ("b", 1), ("c", 1))})
+    yield one("Resize", "cubic without outside", {V: "f32"}, {V: (1, 1, 4, 4)}, {"mode": "cubic", "exclude_outside": 1, "cubic_coeff_a": -0.75},
+              fixed={"sizes": i64(1, 1, 6, 6)}, order=[V, "", "", "sizes"])  # fmt: skip
+    for mode in ("nearest", "linear"):
+        yield one("Resize", mode, {V: "i32"}, {V: (1, 1, 4, 4)}, {"mode": mode}, fixed={"sizes": i64(1, 1, 8, 8)}, order=[V, "", "", "sizes"])
+    yield one("Gemm", "fractions", {V: "i64", W: "i64"}, {V: (4, 8), W: (8, 3)}, {"alpha": 0.5})
+    yield one("Gemm", "beta 0", {V: "f32", W: "f32", "c": "f32"}, {V: (4, 8), W: (8, 3), "c": (3,)}, {"beta": 0.0})
+    for t in ("u8", "i8"):
+        yield one("Unique", "axis", {V: t}, {V: (8, 2)}, {"axis": 0}, outputs=("z", "at", "back", "count"))
+    yield one("NonZero", "scalar", {V: "f32"}, {V: ()})
+    yield one("OneHot", "floats", {V: "f32"}, {V: (2,)}, fixed={"at": np.array([0, 3, 1], np.float32), "depth": i64(5)}, order=["at", "depth", V])
+    for op, shapes in (("Conv", ((1, 2, 3, 3), (2, 2, 2, 2))), ("ConvTranspose", ((1, 2, 2, 2), (2, 2, 3, 3)))):
+        # Its result is where the next run begins.
+        fixed = {V: np.ones(shapes[0], np.float32), W: np.ones(shapes[1], np.float32)}
+        yield one(op, "constants", {"b": "f32"}, {"b": (2,)}, fixed=fixed, order=[V, W, "b"])
+
+
 def all_recipes() -> list[Recipe]:
-    makers = (elementwise, reductions, movements, products, quantized, several)
+    makers = (elementwise, reductions, movements, products, quantized, several, forms)
     return [recipe for maker in makers for recipe in maker()]
 
 
