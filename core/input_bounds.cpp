@@ -179,8 +179,8 @@ std::string text_at(ElementType type, const std::byte* data) {
 
 std::string described(ElementType type, const Bound& bound) {
   std::string text = fmt::format("numbers from {:.0f} to {:.0f}", bound.low, bound.high);
-  const bool is_float = type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
-                        type == ElementType::kF64;
+  const bool is_float =
+      type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 || type == ElementType::kF64;
   if (!is_float) return text;
   if (!bound.may_be_nan) text += ", no NaN";
   if (!bound.may_be_subnormal) text += ", none below the smallest normal number but 0";
@@ -226,9 +226,10 @@ Status InputBounds::check(std::span<const TensorView> given) const {
     const std::size_t size = size_of(view.type);
     const auto at = refused(view.type, data, bytes / size, one.bound);
     if (!at) continue;
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} has {} as element {}, and {} computes this model as ONNX defines it for {} only",
-                              what(), text_at(view.type, data + *at * size), *at, device_, described(view.type, one.bound)));
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("{} has {} as element {}, and {} computes this model as ONNX defines it for {} only", what(),
+                    text_at(view.type, data + *at * size), *at, device_, described(view.type, one.bound)));
   }
   return {};
 }

@@ -18,6 +18,7 @@
 #include "backends/openvino/shared_core.h"
 #include "backends/openvino/targets.h"
 #include "core/onnx/known_errors.h"
+#include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
 #include "core/vendor_call.h"
@@ -189,11 +190,14 @@ class OpenvinoBackend final : public core::Backend {
   [[nodiscard]] bool library_is_expected() override { return loader_->is_expected(); }
 
   [[nodiscard]] Result<std::string> known_errors() override {
-    if (known_errors_file_.empty()) return std::string(kKnownErrorsTable);
-    const auto file = platform::path_from_utf8(known_errors_file_);
+    const std::string name = !known_errors_file_.empty()
+                                 ? known_errors_file_
+                                 : platform::trusted_environment(kKnownErrorsVariable).value_or("");
+    if (name.empty()) return std::string(kKnownErrorsTable);
+    const auto file = platform::path_from_utf8(name);
     auto text = platform::read_small_file(file, kKnownErrorsBytesMax);
     if (!text.ok()) return text.status().with_context("openvino.known_errors");
-    const auto table = onnx::KnownErrors::read(*text, known_errors_file_, {});
+    const auto table = onnx::KnownErrors::read(*text, name, {});
     if (!table.ok()) return table.status().with_context("openvino.known_errors");
     return text;
   }
@@ -259,7 +263,7 @@ class OpenvinoBackend final : public core::Backend {
   }
 
   const std::unique_ptr<Loader> loader_;
-  const std::string known_errors_file_;  // "": the built-in table
+  const std::string known_errors_file_;  // "": what the environment says, else the built-in table
   SharedCore core_;
   SharedCore import_core_;
   // Held while properties are set on import_core_ and a blob is imported there.

@@ -11,6 +11,8 @@
 
 namespace latebind::openvino {
 
+inline constexpr const char* kKnownErrorsVariable = "LATEBIND_OPENVINO_KNOWN_ERRORS";
+
 // Where to find the vendor library, instead of searching.
 struct BackendOptions {
   // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
@@ -23,7 +25,7 @@ inline constexpr std::array kSettings{
     core::BackendSetting{
         "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
         "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search."},
-    core::BackendSetting{"openvino.known_errors", "LATEBIND_OPENVINO_KNOWN_ERRORS", "", "FILE",
+    core::BackendSetting{"openvino.known_errors", kKnownErrorsVariable, "", "FILE",
                          "A table in place of the built-in one of what OpenVINO computes otherwise than ONNX says. An "
                          "empty file: everything is computed as it is."}};
 
