@@ -74,6 +74,26 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, names):
     assert "body" in found and found[:-1] == json.loads(f"[{names}]" if '"' in names else '["id", "body"]')
 
 
+@pytest.mark.parametrize("quoted", ["b", '"b"'])
+def test_a_byte_order_mark_within_csv_belongs_to_its_value(tmp_path, quoted):
+    (tmp_path / "in.csv").write_bytes(f"\ufeffid,body\na,x\n\ufeff{quoted},y\n\ufeffid,body\nc,z\n".encode())
+    for rows in (1, 2, 3, 100):
+        embed(tmp_path / "in.csv", tmp_path / f"{rows}", shard_rows=rows)
+        found = vectors_of(tmp_path / f"{rows}")
+        assert found["id"].to_pylist() == ["a", f"\ufeff{quoted}", "\ufeffid", "c"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_a_byte_order_mark_within_json_lines_is_refused(tmp_path, rows):
+    line = json.dumps({"body": "a"}) + "\n"
+    (tmp_path / "in.jsonl").write_bytes(f"\ufeff{line}{line}\ufeff{line}{line}".encode())
+    with pytest.raises(latebind.CallerError, match=r"in\.jsonl .*row 2 begins with a byte-order mark"):
+        embed(tmp_path / "in.jsonl", tmp_path / "out", shard_rows=rows)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "in.jsonl").write_bytes(f"\ufeff{line}{line}{line}".encode())
+    assert embed(tmp_path / "in.jsonl", tmp_path / "out", shard_rows=rows).rows == 3
+
+
 def test_what_is_not_utf8_beside_the_texts_is_named(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"body,name\na,b\nx,caf\xe9\n")
     with pytest.raises(RowError, match="column 'name' is not UTF-8"):
