@@ -244,6 +244,27 @@ def test_a_file_of_skipped_rows_that_is_damaged_or_of_another_shard_is_made_agai
         assert contents(tmp_path / "out") == whole
 
 
+# -- Parquet -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+def test_dictionaries_in_lists_and_structs_over_several_row_groups(tmp_path, on_error):
+    words = pa.dictionary(pa.int32(), pa.string())
+    rows = pa.table(
+        {
+            "body": ["a", "b", None if on_error == "skip" else "c", "d", "e", "f", "g"],
+            "tags": pa.array([[f"tag {row}", "all"] for row in range(7)], pa.list_(words)),
+            "of": pa.array([{"kind": f"kind {row}"} for row in range(7)], pa.struct([("kind", words)])),
+        }
+    )
+    pq.write_table(rows, tmp_path / "in.parquet", row_group_size=2)
+    kept = [row for row in range(7) if rows["body"][row].is_valid]
+    for shard_rows in (1, 3, 100):
+        embed(tmp_path / "in.parquet", tmp_path / f"{shard_rows}", shard_rows=shard_rows, on_error=on_error)
+        found = vectors_of(tmp_path / f"{shard_rows}").drop_columns(["vector"])
+        assert found.to_pylist() == [rows.to_pylist()[row] for row in kept]
+
+
 # -- Columns -------------------------------------------------------------------------------------------------------------
 
 
