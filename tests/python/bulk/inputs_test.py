@@ -295,6 +295,18 @@ def test_names_that_are_there_twice_are_refused_before_anything_is_written(tmp_p
         EmbedBatches(TINY, "body")(rows)
 
 
+@pytest.mark.parametrize("id_column", [None, "id"])
+def test_a_name_of_a_column_that_is_not_utf8_is_refused(tmp_path, id_column):
+    rows = pa.table({"body": ["a", "b"], "id": [1, 2], "idqq": [1, 2]})
+    with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    content = (tmp_path / "in.arrow").read_bytes()
+    (tmp_path / "in.arrow").write_bytes(content.replace(b"idqq", b"id\xff\xfe"))
+    with pytest.raises(latebind.CallerError, match=r"in\.arrow: the name of a column is not UTF-8"):
+        embed(tmp_path / "in.arrow", tmp_path / "out", id_column=id_column)
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_of_columns_that_are_not_kept_do_not_matter(tmp_path):
     rows = pa.table([["a", "b"], ["x", "y"], ["x", "y"], [1, 2]], names=["body", "x", "x", "id"])
     pq.write_table(rows, tmp_path / "in.parquet")
