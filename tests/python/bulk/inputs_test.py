@@ -295,14 +295,22 @@ def test_names_that_are_there_twice_are_refused_before_anything_is_written(tmp_p
         EmbedBatches(TINY, "body")(rows)
 
 
-@pytest.mark.parametrize("id_column", [None, "id"])
-def test_a_name_of_a_column_that_is_not_utf8_is_refused(tmp_path, id_column):
-    rows = pa.table({"body": ["a", "b"], "id": [1, 2], "idqq": [1, 2]})
+@pytest.mark.parametrize(
+    ("id_column", "other", "message"),
+    [
+        (None, {"idqq": [1, 2]}, "the name of a column is not UTF-8"),
+        ("id", {"idqq": [1, 2]}, "the name of a column is not UTF-8"),
+        (None, {"of": [{"idqq": 1}, {"idqq": 2}]}, "column 'of' has a field whose name is not UTF-8"),
+        ("of", {"of": [{"idqq": 1}, {"idqq": 2}]}, "column 'of' has a field whose name is not UTF-8"),
+    ],
+)
+def test_a_name_of_a_column_or_field_that_is_not_utf8_is_refused(tmp_path, id_column, other, message):
+    rows = pa.table({"body": ["a", "b"], "id": [1, 2], **other})
     with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
         writer.write_table(rows)
     content = (tmp_path / "in.arrow").read_bytes()
     (tmp_path / "in.arrow").write_bytes(content.replace(b"idqq", b"id\xff\xfe"))
-    with pytest.raises(latebind.CallerError, match=r"in\.arrow: the name of a column is not UTF-8"):
+    with pytest.raises(latebind.CallerError, match=rf"in\.arrow: {message}"):
         embed(tmp_path / "in.arrow", tmp_path / "out", id_column=id_column)
     assert not (tmp_path / "out").exists()
 
