@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "core/graph/onnx_types.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/process_generation.h"
 #include "hosts/onnxruntime/json_text.h"
 
 namespace latebind::provider {
@@ -15,13 +15,14 @@ namespace {
 
 struct Living {
   std::mutex mutex;
-  std::set<const LoadedPart*> parts;
+  std::vector<const LoadedPart*> parts;  // in the order in which they were bound
 };
 
-// Never destroyed: sessions may outlive the statics of any library.
-Living& living() {
-  static auto* all = new Living;
-  return *all;
+// Never destroyed: sessions may outlive the statics of any library. A child made by fork() starts without parts: those
+// of its parent are not its own, and do not work there.
+Living& living() noexcept {
+  static platform::PerProcess<Living> instance;
+  return instance.get();
 }
 
 std::size_t elements_of(std::span<const std::int64_t> shape) {
@@ -154,8 +155,9 @@ void LoadedPart::begin(lb_model* model) {
 }
 
 LoadedPart::~LoadedPart() {
-  const std::lock_guard lock(living().mutex);
-  living().parts.erase(this);
+  Living& all = living();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.parts, this);
 }
 
 void LoadedPart::name_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
@@ -185,8 +187,9 @@ void LoadedPart::bind(const std::vector<ValueView>& inputs, const std::vector<Va
   };
   node_inputs_ = names(inputs);
   node_outputs_ = names(outputs);
-  const std::lock_guard lock(living().mutex);
-  living().parts.insert(this);
+  Living& all = living();
+  const std::lock_guard lock(all.mutex);
+  all.parts.push_back(this);
 }
 
 LoadedPart& LoadedPart::on_host() {
@@ -314,9 +317,10 @@ Attestation LoadedPart::attestation() const {
 }
 
 std::string attestations_as_json() {
-  const std::lock_guard lock(living().mutex);
+  Living& all = living();
+  const std::lock_guard lock(all.mutex);
   std::string json = "[";
-  for (const LoadedPart* part : living().parts) {
+  for (const LoadedPart* part : all.parts) {
     const Attestation active = part->attestation();
     if (json.size() > 1) json += ", ";
     json += "{\"node\": " + json_quoted(part->name()) +

@@ -18,7 +18,7 @@ from .._library import c_text
 from .._out import Vectors
 from .._settings import settings_of
 from ..errors import CallerError, CallerTypeError, InternalError
-from ._columns import lists, others, taken, unreadable, with_plain, without_other_entries
+from ._columns import lists, names_of, others, taken, unreadable, with_plain, without_other_entries
 from ._damage import RowError, refuse_damage
 from ._model import Answers, OpenModel, open_model
 
@@ -166,10 +166,7 @@ class EmbedBatches:
             CallerError: there is no such column of texts, a name is there twice, or that of a new column is taken.
             CallerTypeError: it has no strings.
         """
-        try:
-            names = schema.names
-        except UnicodeDecodeError as error:
-            raise CallerError(f"the name of a column is not UTF-8: {error}") from None
+        names = names_of(schema)
         if names.count(self.text_column) != 1:
             found = "there are several columns" if self.text_column in names else "there is no column"
             raise CallerError(f"{found} '{self.text_column}'; the columns are: {', '.join(names) or 'none'}")

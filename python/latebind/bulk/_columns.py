@@ -8,7 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from .._out import Vectors
+from ..errors import CallerError
 from ._damage import fault_of
+
+
+def names_of(schema: pa.Schema) -> list[str]:
+    """
+    Raises:
+        CallerError: a name is not UTF-8.
+    """
+    try:
+        names: list[str] = schema.names
+    except UnicodeDecodeError as error:
+        raise CallerError(f"the name of a column is not UTF-8: {error}") from None
+    return names
 
 
 def lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:

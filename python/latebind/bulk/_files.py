@@ -12,6 +12,7 @@ from .._arguments import positive
 from .._call import Work
 from ..errors import CallerError
 from ._batches import EmbedBatches
+from ._columns import names_of
 from ._engine import Engine
 from ._inputs import InputFile, find, scan
 from ._manifest import SKIPPED, VECTORS, agree, manifest_of
@@ -133,7 +134,7 @@ def _files(
         try:
             kept = None
             if id_column is not None:
-                kept = [name for name in file.schema.names if name in (id_column, embed.text_column)]
+                kept = [name for name in names_of(file.schema) if name in (id_column, embed.text_column)]
             embed.check(file.schema, kept)
             if id_column is not None and file.schema.names.count(id_column) != 1:
                 raise CallerError(f"there is no column '{id_column}', or more than one")

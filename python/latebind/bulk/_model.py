@@ -131,5 +131,6 @@ def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
             if not changed:
                 return found
             del _models[key]
-        opened = _models[key] = OpenModel(place, settings, ModelFiles(key[0], onnx_file), changed)
+        # By its real path: a link may lead to another model since it was looked at.
+        opened = _models[key] = OpenModel(key[0], settings, ModelFiles(key[0], onnx_file), changed)
         return opened

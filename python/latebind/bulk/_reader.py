@@ -92,9 +92,9 @@ class Reader:
             if self._file.format == "parquet":
                 # A buffer for each column, in the place of whole row groups.
                 parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BLOCK)
-                yield from parquet.iter_batches(
-                    self._shard_rows, row_groups=range(group, parquet.num_row_groups), columns=self._columns
-                )
+                # One row group at a time: of lists and structs of dictionaries pyarrow reads no batch that has rows of two.
+                for at in range(group, parquet.num_row_groups):
+                    yield from parquet.iter_batches(self._shard_rows, row_groups=[at], columns=self._columns)
                 return
             batches = ipc.open_file(file)
             for at in range(group, batches.num_record_batches):

@@ -228,6 +228,8 @@ def check_columns(schema: pa.Schema, names: Sequence[str] | None) -> None:
             continue
         try:
             pq.ParquetFile(pa.BufferReader(_parquet(pa.schema([field]).empty_table()))).schema_arrow  # noqa: B018
+        except UnicodeDecodeError as error:
+            raise CallerError(f"column '{field.name}' has a field whose name is not UTF-8: {error}") from None
         except (pa.ArrowException, OSError) as error:
             raise CallerError(
                 f"column '{field.name}', of type {field.type}, cannot be kept in Parquet: {error}"

@@ -158,6 +158,10 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
                 pieces.begin()
                 if pending:
                     unify()
+            if position and line.startswith(codecs.BOM_UTF8):
+                raise ValueError(
+                    f"row {rows} begins with a byte-order mark, which only the beginning of a file may have; take it away"
+                )
             # Its reader ends the process at a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
                 raise ValueError(f"row {rows} is no object")
@@ -239,6 +243,10 @@ def _has_doubles(kind: pa.DataType) -> bool:
 
 def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:
     """Rows of CSV, without the line of names; `columns` of them, all if None."""
+    # pyarrow takes a byte-order mark away where what it is given begins with one. Here that is within a file, where it
+    # belongs to a value.
+    if content.startswith(codecs.BOM_UTF8):
+        content = codecs.BOM_UTF8 + content
     return arrow_csv.read_csv(
         pa.BufferReader(content),
         read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(content) + 1, use_threads=False),

@@ -63,7 +63,7 @@ def test_control_flow_and_what_is_around_it_are_divided(devices):
 
 
 FORKED = """
-import os, sys
+import ctypes, json, os, sys
 import numpy as np
 import onnxruntime as ort
 
@@ -75,6 +75,13 @@ def load():
     options = ort.SessionOptions()
     options.add_provider_for_devices(devices, {"device": "openvino:CPU"})
     return ort.InferenceSession(model, options, enable_fallback=False)
+
+def attestations():
+    function = ctypes.CDLL(library).LatebindAttestations
+    function.restype = ctypes.c_size_t
+    text = ctypes.create_string_buffer(1 << 16)
+    function(text, ctypes.c_size_t(len(text)))
+    return json.loads(text.value)
 
 def run(session):
     return session.run(None, {"x": np.ones((2, 16), np.float32)})[0].sum()
@@ -95,6 +102,13 @@ def child(work):
 session = load()
 expected = run(session)
 child(lambda: "beside the parent's: " + str(run(load()) == expected))
+
+def listed():
+    inherited = attestations()
+    own = load()
+    return f"listed: {len(inherited)}, and with its own {len(attestations())}"
+
+child(listed)
 del session
 child(lambda: "after it: " + str(run(load()) == expected))
 kept, closed = load(), load()
@@ -111,8 +125,9 @@ def test_a_child_made_by_fork_has_sessions_of_its_own_or_is_told_why_not(tmp_pat
     done = subprocess.run(
         [sys.executable, "-c", FORKED, LIBRARY, file], capture_output=True, text=True, timeout=200, check=False
     )
-    beside, after, refused, parent = done.stdout.splitlines()
+    beside, listed, after, refused, parent = done.stdout.splitlines()
     assert (beside, after) == ("beside the parent's: True", "after it: True"), done.stdout
+    assert listed == "listed: 0, and with its own 1"
     assert "had closed a model of OpenVINO and kept another" in refused and "'spawn' or 'forkserver'" in refused
     assert parent == "in the parent: True"
 

@@ -74,6 +74,26 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, names):
     assert "body" in found and found[:-1] == json.loads(f"[{names}]" if '"' in names else '["id", "body"]')
 
 
+@pytest.mark.parametrize("quoted", ["b", '"b"'])
+def test_a_byte_order_mark_within_csv_belongs_to_its_value(tmp_path, quoted):
+    (tmp_path / "in.csv").write_bytes(f"\ufeffid,body\na,x\n\ufeff{quoted},y\n\ufeffid,body\nc,z\n".encode())
+    for rows in (1, 2, 3, 100):
+        embed(tmp_path / "in.csv", tmp_path / f"{rows}", shard_rows=rows)
+        found = vectors_of(tmp_path / f"{rows}")
+        assert found["id"].to_pylist() == ["a", f"\ufeff{quoted}", "\ufeffid", "c"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_a_byte_order_mark_within_json_lines_is_refused(tmp_path, rows):
+    line = json.dumps({"body": "a"}) + "\n"
+    (tmp_path / "in.jsonl").write_bytes(f"\ufeff{line}{line}\ufeff{line}{line}".encode())
+    with pytest.raises(latebind.CallerError, match=r"in\.jsonl .*row 2 begins with a byte-order mark"):
+        embed(tmp_path / "in.jsonl", tmp_path / "out", shard_rows=rows)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "in.jsonl").write_bytes(f"\ufeff{line}{line}{line}".encode())
+    assert embed(tmp_path / "in.jsonl", tmp_path / "out", shard_rows=rows).rows == 3
+
+
 def test_what_is_not_utf8_beside_the_texts_is_named(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"body,name\na,b\nx,caf\xe9\n")
     with pytest.raises(RowError, match="column 'name' is not UTF-8"):
@@ -224,6 +244,27 @@ def test_a_file_of_skipped_rows_that_is_damaged_or_of_another_shard_is_made_agai
         assert contents(tmp_path / "out") == whole
 
 
+# -- Parquet -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+def test_dictionaries_in_lists_and_structs_over_several_row_groups(tmp_path, on_error):
+    words = pa.dictionary(pa.int32(), pa.string())
+    rows = pa.table(
+        {
+            "body": ["a", "b", None if on_error == "skip" else "c", "d", "e", "f", "g"],
+            "tags": pa.array([[f"tag {row}", "all"] for row in range(7)], pa.list_(words)),
+            "of": pa.array([{"kind": f"kind {row}"} for row in range(7)], pa.struct([("kind", words)])),
+        }
+    )
+    pq.write_table(rows, tmp_path / "in.parquet", row_group_size=2)
+    kept = [row for row in range(7) if rows["body"][row].is_valid]
+    for shard_rows in (1, 3, 100):
+        embed(tmp_path / "in.parquet", tmp_path / f"{shard_rows}", shard_rows=shard_rows, on_error=on_error)
+        found = vectors_of(tmp_path / f"{shard_rows}").drop_columns(["vector"])
+        assert found.to_pylist() == [rows.to_pylist()[row] for row in kept]
+
+
 # -- Columns -------------------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +293,26 @@ def test_names_that_are_there_twice_are_refused_before_anything_is_written(tmp_p
     assert not (tmp_path / "out").exists()
     with pytest.raises(latebind.CallerError, match=message):
         EmbedBatches(TINY, "body")(rows)
+
+
+@pytest.mark.parametrize(
+    ("id_column", "other", "message"),
+    [
+        (None, {"idqq": [1, 2]}, "the name of a column is not UTF-8"),
+        ("id", {"idqq": [1, 2]}, "the name of a column is not UTF-8"),
+        (None, {"of": [{"idqq": 1}, {"idqq": 2}]}, "column 'of' has a field whose name is not UTF-8"),
+        ("of", {"of": [{"idqq": 1}, {"idqq": 2}]}, "column 'of' has a field whose name is not UTF-8"),
+    ],
+)
+def test_a_name_of_a_column_or_field_that_is_not_utf8_is_refused(tmp_path, id_column, other, message):
+    rows = pa.table({"body": ["a", "b"], "id": [1, 2], **other})
+    with pa.ipc.new_file(tmp_path / "in.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    content = (tmp_path / "in.arrow").read_bytes()
+    (tmp_path / "in.arrow").write_bytes(content.replace(b"idqq", b"id\xff\xfe"))
+    with pytest.raises(latebind.CallerError, match=rf"in\.arrow: {message}"):
+        embed(tmp_path / "in.arrow", tmp_path / "out", id_column=id_column)
+    assert not (tmp_path / "out").exists()
 
 
 def test_names_of_columns_that_are_not_kept_do_not_matter(tmp_path):

@@ -87,6 +87,25 @@ def test_a_link_that_leads_elsewhere_now(tmp_path, model):
     assert EmbedBatches(link, "body").answers().model != first
 
 
+def test_a_link_that_leads_elsewhere_while_the_model_is_opened(tmp_path, model, monkeypatch):
+    other = changed(model, tmp_path / "second", -200)
+    link = tmp_path / "link"
+    link.symlink_to(model)
+
+    class Late(latebind.Embedder):
+        def __init__(self, place, **settings):
+            link.unlink()
+            link.symlink_to(other)
+            super().__init__(place, **settings)
+
+    monkeypatch.setattr(_model, "Embedder", Late)
+    opened = _model.open_model(str(link), {})
+    assert os.path.realpath(link) == str(other)
+    assert opened.digest == digest_of(str(model))
+    encode = lambda place: latebind.Embedder(place).encode(["the cat"]).tolist()
+    assert opened.embedder.encode(["the cat"]).tolist() == encode(model) != encode(other)
+
+
 def test_the_same_bytes_are_the_same_model(model):
     embed = EmbedBatches(model, "body")
     opened = embed._open()
