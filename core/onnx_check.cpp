@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/onnx/known_errors.h"
+#include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/text/quote.h"
 
@@ -14,6 +19,12 @@ namespace latebind::core {
 namespace {
 
 constexpr std::size_t kNamedMax = 3;
+constexpr std::size_t kFilesMax = 1024;
+
+// A relative path that does not lead out of its folder.
+bool is_within(const std::filesystem::path& name) {
+  return !name.empty() && name.is_relative() && std::ranges::find(name, std::filesystem::path("..")) == name.end();
+}
 
 }  // namespace
 
@@ -33,10 +44,21 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     LB_ASSIGN_OR_RETURN(mapped, platform::MappedFile::open(form->file));
     bytes = mapped->bytes();
   }
-  // What is in files beside the model's is weights, and not looked at.
-  const auto external = [&](std::string_view location) {
-    const auto found = std::ranges::find(form->external, location, &ExternalData::location);
-    return found == form->external.end() ? std::span<const std::byte>() : found->data.bytes;
+  std::map<std::string, std::optional<platform::MappedFile>, std::less<>> beside;
+  const auto external = [&](std::string_view location) -> std::span<const std::byte> {
+    if (form->file.empty()) {
+      const auto found = std::ranges::find(form->external, location, &ExternalData::location);
+      return found == form->external.end() ? std::span<const std::byte>() : found->data.bytes;
+    }
+    const auto known = beside.find(location);
+    if (known != beside.end()) return known->second ? known->second->bytes() : std::span<const std::byte>();
+    std::optional<platform::MappedFile>& file = beside[std::string(location)];
+    // What cannot be opened is the vendor's to refuse.
+    const auto name = platform::path_from_utf8(std::string(location));
+    if (beside.size() > kFilesMax || !is_within(name)) return {};
+    if (auto opened = platform::MappedFile::open(form->file.parent_path() / name); opened.ok())
+      file = *std::move(opened);
+    return file ? file->bytes() : std::span<const std::byte>();
   };
   LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name(), external));
   const auto report = onnx::find_known_errors(network, errors);

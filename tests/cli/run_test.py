@@ -80,6 +80,11 @@ def test_element_types_keep_their_values(tmp_path, backend, dtype):
         [value("x", kind, [2, 3])], [value("y", kind, [3, 2])])
     x = numpy.array([[0, 1, 1], [1, 0, 1]]).astype(dtype)
     numpy.save(tmp_path / "x.npy", x)
+    if backend == "openvino" and dtype == "float64":
+        # It would be cut to single precision.
+        said = bad(1, "run", "--model", model, "--device", backend, "--input", f"x={tmp_path}/x.npy")
+        assert "Transpose is computed otherwise than ONNX says by openvino" in said
+        return
     good("run", "--model", model, "--device", backend, "--input", f"x={tmp_path}/x.npy", "--output-dir", tmp_path)
     y = numpy.load(tmp_path / "y.npy")
     assert y.dtype == x.dtype
