@@ -45,6 +45,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     bytes = mapped->bytes();
   }
   std::map<std::string, std::optional<platform::MappedFile>, std::less<>> beside;
+  bool all_opened = true;
   const auto external = [&](std::string_view location) -> std::span<const std::byte> {
     if (form->file.empty()) {
       const auto found = std::ranges::find(form->external, location, &ExternalData::location);
@@ -53,14 +54,17 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     const auto known = beside.find(location);
     if (known != beside.end()) return known->second ? known->second->bytes() : std::span<const std::byte>();
     std::optional<platform::MappedFile>& file = beside[std::string(location)];
-    // What cannot be opened is the vendor's to refuse.
     const auto name = platform::path_from_utf8(std::string(location));
-    if (beside.size() > kFilesMax || !is_within(name)) return {};
-    if (auto opened = platform::MappedFile::open(form->file.parent_path() / name); opened.ok())
-      file = *std::move(opened);
+    if (beside.size() <= kFilesMax && is_within(name)) {
+      if (auto opened = platform::MappedFile::open(form->file.parent_path() / name); opened.ok())
+        file = *std::move(opened);
+    }
+    all_opened = all_opened && file;
     return file ? file->bytes() : std::span<const std::byte>();
   };
   LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name(), external));
+  // What cannot be opened is the vendor's to refuse, by its name.
+  if (!all_opened) return bounds;
   const auto report = onnx::find_known_errors(network, errors);
   if (!report.nodes.empty()) {
     std::string named;
