@@ -162,6 +162,9 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
             for result in engine.run(job, missing):
                 now.append(result)
                 progress.add(job.rows(result.shard))
+        # What a worker that was killed had begun to write.
+        for folder in (VECTORS, SKIPPED):
+            job.store.clear(folder)
     return report_of(output, looked, now, damaged, time.monotonic() - start)
 
 
