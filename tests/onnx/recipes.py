@@ -360,6 +360,8 @@ def forms() -> Iterator[Recipe]:
                 avoid = {W: ("zero", "minus one")} if op in ("Div", "Mod") and t in INTEGERS else {}
                 extra = {"fmod": 1} if op == "Mod" and t in FLOATS else {}
                 yield one(op, "dynamic", {V: t, W: t}, {V: (N,), W: (N,)}, extra, avoid=avoid, is_dynamic=True)
+    for op, far in (("ReduceMax", -np.inf), ("ReduceMin", np.inf)):
+        yield one(op, "infinite", {}, {}, {"keepdims": 0}, fixed={"run_x": np.full((2, 3), far, np.float32), "axes": i64(1)})
     nothing = np.zeros(0, np.int64)
     yield one("Gather", "nothing", {V: "f32"}, {V: (6, 8)}, {"axis": 0}, fixed={"at": nothing})
     yield one("Gather", "constants", {}, {}, {"axis": 0}, fixed={V: i64(2**40, 7), "run_at": i64(0, 1)})
