@@ -18,8 +18,8 @@ namespace {
 
 using Bound = InputBounds::Bound;
 
-// How a number of the type is told from those that are allowed, as quickly as can be. `Bits`: unsigned integers that
-// order magnitudes of floating-point numbers.
+// Decides by the bits of a floating-point number whether it is allowed. As unsigned integers, the bits without the sign
+// have the order of the magnitudes.
 template <class Bits>
 struct FloatLimits {
   Bits most = 0;
@@ -42,8 +42,8 @@ Number number_at(const std::byte* data) {
   return number;
 }
 
-// Where the first of `count` numbers is that `takes` refuses; nothing where there is none. Blocks are looked at whole,
-// without a branch for each number.
+// The index of the first of `count` numbers that `takes` refuses, if there is one. The loop over a block has no branch,
+// so that it is vectorised.
 template <class Number, class Takes>
 std::optional<std::size_t> first_refused(const std::byte* data, std::size_t count, const Takes& takes) {
   constexpr std::size_t kTogether = 1024;
@@ -90,8 +90,7 @@ std::uint16_t f16_magnitude_of(double number) {
   return low;
 }
 
-// What is allowed of floating-point numbers is told by the magnitude: bounds are the same on both sides of 0, and where
-// they are not the nearer one counts.
+// The largest magnitude that a floating-point bound allows: the nearer of its two limits.
 double most_of(const Bound& bound) {
   return std::max(0.0, std::min(-bound.low, bound.high));
 }

@@ -10,8 +10,9 @@
 
 namespace latebind::app {
 
-// Held from before anything is read until it is written; output_lock.h says where there is none. Tells the client when
-// it has to wait. kBusy when another process holds it for longer than ten minutes, kCancelled.
+// The caller holds the lock from before it reads the place until it has written it; output_lock.h says where no lock is
+// possible. Notifies the client when it has to wait. kBusy when another process holds it for longer than ten minutes,
+// kCancelled.
 [[nodiscard]] core::Result<platform::OutputLock> lock_output(const std::string& output, const Client& client);
 
 // The error for a place whose content is not what was read, though the lock was held: a program that knows no such lock

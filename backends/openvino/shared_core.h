@@ -27,7 +27,8 @@ class SharedCore {
   SharedCore& operator=(const SharedCore&) = delete;
   ~SharedCore();
 
-  // The core, created when there is none; others who ask wait for it. An error is not remembered.
+  // Returns the core, and creates it if there is none; concurrent callers wait for the creation. An error is not
+  // cached.
   [[nodiscard]] core::Result<Pointer> get(std::shared_ptr<const Library> library);
 
  private:

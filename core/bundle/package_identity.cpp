@@ -16,7 +16,7 @@ Result<BundleContent> content_of(const Package& package) {
   LB_ASSIGN_OR_RETURN(const Component* component, model_component(package));
   const Variant* portable = portable_variant(*component);
   if (portable == nullptr || !portable->latebind) {
-    return invalid_bundle(package.files().name(), "it has no portable model of which there are sums");
+    return invalid_bundle(package.files().name(), "its portable model has no checksums");
   }
   const LatebindInfo& info = *portable->latebind;
   platform::Sha256 model;

@@ -102,7 +102,7 @@ struct Scope {
   const Node* call = nullptr;
   std::set<std::string, std::less<>> absent{};
 
-  // `is_constant` is told as well, where somebody wants to know.
+  // The range of this tensor, or null. `is_constant`, if given, receives whether the tensor is a constant.
   [[nodiscard]] const ValueRange* find(const std::string& name, bool* is_constant = nullptr) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
       if (const auto found = scope->ranges.find(name); found != scope->ranges.end()) {

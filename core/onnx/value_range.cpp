@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "core/half.h"
 
 namespace latebind::onnx {
 namespace {
 
 using core::ElementType;
-
-double half_to_double(std::uint16_t bits) {
-  const int exponent = bits >> 10U & 31U;
-  const double fraction = bits & 1023U;
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * kInfinite;
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(1024 + fraction, exponent - 25);
-}
 
 template <class Number>
 Number number_at(std::span<const std::byte> data, std::size_t i) {
@@ -77,11 +69,9 @@ Found numbers_of(const Constant& constant) {
     case ElementType::kU64:
       return found_in<std::uint64_t>(constant.data);
     case ElementType::kF16:
-      return found_in<std::uint16_t>(constant.data, kNormalF16, half_to_double);
+      return found_in<std::uint16_t>(constant.data, kNormalF16, core::from_f16);
     case ElementType::kBF16:
-      return found_in<std::uint16_t>(constant.data, kNormal, [](std::uint16_t bits) {
-        return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16U));
-      });
+      return found_in<std::uint16_t>(constant.data, kNormal, core::from_bf16);
     case ElementType::kF32:
       return found_in<float>(constant.data, kNormal);
     case ElementType::kF64:
