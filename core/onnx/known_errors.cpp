@@ -27,36 +27,31 @@ std::vector<std::string_view> parts_of(std::string_view text, char between) {
   return parts;
 }
 
-// "type:1=f32" is of the kind "type", about "1", and wants "f32".
-struct Condition {
-  std::string_view kind;
-  std::string_view about;
-  std::string_view value;
-  bool is_not = false;
-  bool has_value = false;
-  std::size_t place = 0;
+KnownErrors::Condition condition_of(std::string_view text) {
+  KnownErrors::Condition condition;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  condition.kind = text.substr(0, colon);
+  std::string_view about = text.substr(std::min(colon + 1, text.size()));
+  if (const std::size_t equals = about.find('='); equals != std::string_view::npos) {
+    condition.has_value = true;
+    condition.value = about.substr(equals + 1);
+    condition.is_not = equals > 0 && about[equals - 1] == '!';
+    about = about.substr(0, equals - (condition.is_not ? 1 : 0));
+  }
+  condition.about = about;
+  std::from_chars(about.data(), about.data() + about.size(), condition.place);
+  return condition;
+}
 
-  explicit Condition(std::string_view text) {
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    kind = text.substr(0, colon);
-    about = text.substr(std::min(colon + 1, text.size()));
-    if (const std::size_t equals = about.find('='); equals != std::string_view::npos) {
-      has_value = true;
-      value = about.substr(equals + 1);
-      is_not = equals > 0 && about[equals - 1] == '!';
-      about = about.substr(0, equals - (is_not ? 1 : 0));
-    }
-    std::from_chars(about.data(), about.data() + about.size(), place);
-  }
-  [[nodiscard]] bool is_sensible() const {
-    if (std::ranges::find(kConditions, kind) == kConditions.end() || about.empty()) return false;
-    if (kind == "attr" || kind == "before") return true;
-    if (kind == "may") return !has_value && std::ranges::find(kNumberKinds, about) != kNumberKinds.end();
-    if (kind == "any") return !has_value && core::element_type_from_name(about).has_value();
-    const bool is_number = std::ranges::all_of(about, [](char c) { return c >= '0' && c <= '9'; });
-    return is_number && has_value == (kind == "type" || kind == "rank");
-  }
-};
+bool is_sensible(const KnownErrors::Condition& condition) {
+  const auto& [kind, about, value, is_not, has_value, place] = condition;
+  if (std::ranges::find(kConditions, kind) == kConditions.end() || about.empty()) return false;
+  if (kind == "attr" || kind == "before") return true;
+  if (kind == "may") return !has_value && std::ranges::find(kNumberKinds, about) != kNumberKinds.end();
+  if (kind == "any") return !has_value && core::element_type_from_name(about).has_value();
+  const bool is_number = std::ranges::all_of(about, [](char c) { return c >= '0' && c <= '9'; });
+  return is_number && has_value == (kind == "type" || kind == "rank");
+}
 
 // Whether an index may be one that the data does not have. Sizes are taken to be within what they count.
 bool may_be_outside(const KnownErrors::Case& one) {
@@ -130,7 +125,7 @@ bool has_type(const ValueRange& range, std::string_view names) {
   return false;
 }
 
-bool holds(const Condition& condition, const KnownErrors::Case& one) {
+bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {
   const Node& node = one.node;
   const std::size_t i = condition.place;
   if (condition.kind == "may") return may_be(condition.about, one);
@@ -140,7 +135,7 @@ bool holds(const Condition& condition, const KnownErrors::Case& one) {
   }
   if (condition.kind == "before") {
     return std::ranges::any_of(node.outputs, [&](const std::string& name) {
-      return one.followers.contains({name, std::string(condition.about)});
+      return one.followers.contains({name, condition.about});
     });
   }
   if (condition.kind == "any") {
@@ -177,17 +172,17 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
     if (line.empty() || line[0] == '#') continue;
     const std::size_t first = line.find('\t');
     const std::size_t second = first != std::string_view::npos ? line.find('\t', first + 1) : first;
-    bool is_sensible = second != std::string_view::npos && first > 0;
+    bool is_rule = second != std::string_view::npos && first > 0;
     Rule rule;
-    if (is_sensible) {
+    if (is_rule) {
       rule.op = line.substr(0, first);
       rule.runtime = line.substr(second + 1);
       for (const std::string_view condition : parts_of(line.substr(first + 1, second - first - 1), ' ')) {
-        is_sensible = is_sensible && Condition(condition).is_sensible();
-        rule.conditions.emplace_back(condition);
+        rule.conditions.push_back(condition_of(condition));
+        is_rule = is_rule && is_sensible(rule.conditions.back());
       }
     }
-    if (!is_sensible) {
+    if (!is_rule) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("{}, line {}: '{}' must be OPERATOR, conditions and BACKEND VERSION, with tabs between",
                                 where, number, line.substr(0, 80)));
@@ -215,12 +210,12 @@ std::string KnownErrors::of(const Case& one) const {
   if (!one.node.domain.empty()) return {};
   for (const Rule& rule : rules_) {
     if (rule.op != one.node.op && rule.op != "*") continue;
-    const bool is_met = std::ranges::all_of(
-        rule.conditions, [&](const std::string& condition) { return holds(Condition(condition), one); });
+    const bool is_met =
+        std::ranges::all_of(rule.conditions, [&](const Condition& condition) { return holds(condition, one); });
     if (!is_met) continue;
     std::string kinds;
-    for (const std::string& condition : rule.conditions) {
-      if (condition.starts_with("may:")) kinds += (kinds.empty() ? " of numbers such as " : ", ") + condition.substr(4);
+    for (const Condition& condition : rule.conditions) {
+      if (condition.kind == "may") kinds += (kinds.empty() ? " of numbers such as " : ", ") + condition.about;
     }
     return fmt::format("is computed otherwise than ONNX says by {}{}", rule.runtime, kinds);
   }

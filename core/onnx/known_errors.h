@@ -68,10 +68,20 @@ class KnownErrors {
   // Why the node is not computed as ONNX says, "" when nothing is known against it.
   [[nodiscard]] std::string of(const Case& one) const;
 
+  // "type:1=f32" is of the kind "type", about "1" or place 1, and wants "f32".
+  struct Condition {
+    std::string kind;
+    std::string about;
+    std::string value;
+    bool is_not = false;
+    bool has_value = false;
+    std::size_t place = 0;
+  };
+
  private:
   struct Rule {
     std::string op;
-    std::vector<std::string> conditions;
+    std::vector<Condition> conditions;
     std::string runtime;  // "openvino 2026.4.1"
   };
   std::vector<Rule> rules_;
