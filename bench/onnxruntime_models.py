@@ -94,7 +94,7 @@ class Contender:
             left[f"{op} {why}"] += 1
         more = re.search(r"Latebind leaves (\d+) more", self.log)
         if more:
-            left["more, of which the log has no reason"] = int(more[1])
+            left["more, for reasons that the log does not list"] = int(more[1])
         count = [int(one) for one in taken.groups()] if taken else [0, 0, 0]
         return {"taken": count[0], "nodes": count[1], "parts": count[2], "left": dict(left)}
 

@@ -26,11 +26,6 @@ T element_at(const void* data, std::size_t i) {
   return value;
 }
 
-bool is_float(ElementType type) {
-  return type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
-         type == ElementType::kF64;
-}
-
 double float_at(const TensorView& tensor, std::size_t i) {
   switch (tensor.type) {
     case ElementType::kF16:

@@ -151,11 +151,10 @@ std::vector<BackendReport> Engine::report() const {
     report.status = backend->available();
     Result<std::vector<Device>> devices = report.status.ok() ? backend->devices() : report.status;
     report.diagnosis = backend->diagnosis(&devices);
-    // A table that cannot be read keeps every ONNX model from it.
-    auto known = backend->known_errors();
-    if (known.ok()) {
+    if (auto known = backend->known_errors(); known.ok()) {
       report.known_errors = *std::move(known);
-    } else {
+    } else if (report.status.ok()) {
+      // A table that cannot be read keeps every ONNX model from the backend.
       devices = report.status = known.status();
     }
     if (report.status.ok()) {

@@ -178,9 +178,7 @@ std::string text_at(ElementType type, const std::byte* data) {
 
 std::string described(ElementType type, const Bound& bound) {
   std::string text = fmt::format("numbers from {:.0f} to {:.0f}", bound.low, bound.high);
-  const bool is_float =
-      type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 || type == ElementType::kF64;
-  if (!is_float) return text;
+  if (!is_float(type)) return text;
   if (!bound.may_be_nan) text += ", no NaN";
   if (!bound.may_be_subnormal) text += ", none below the smallest normal number but 0";
   return text;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/onnx/input_bound.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
@@ -17,17 +18,7 @@ namespace latebind::core {
 
 class InputBounds {
  public:
-  // Of one input of a model, by its name.
-  struct Bound {
-    std::string input;
-    std::size_t place = 0;  // among the model's inputs, for vendors that name them otherwise
-    // Inclusive; ±infinity: no limit. Of floating-point numbers the same on both sides of 0.
-    double low = 0;
-    double high = 0;
-    bool may_be_nan = true;
-    bool may_be_subnormal = true;  // below the smallest normal number (for f64 that of f32), and not 0
-    bool may_be_empty = true;      // no elements
-  };
+  using Bound = onnx::InputBound;
 
   // Any numbers.
   InputBounds() = default;

@@ -69,7 +69,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
   LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name(), external));
   // What cannot be opened is the vendor's to refuse, by its name.
   if (!all_opened) return bounds;
-  const auto report = onnx::find_known_errors(network, errors);
+  auto report = onnx::find_known_errors(network, errors);
   if (!report.nodes.empty()) {
     std::string named;
     const std::size_t count = std::min(kNamedMax, report.nodes.size());
@@ -83,10 +83,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
                               more > 0 ? fmt::format("; and {} more nodes", more) : ""));
   }
   bounds.inputs = network.network.inputs.size();
-  for (const onnx::InputBound& bound : report.bounds) {
-    bounds.bounds.push_back({bound.input, bound.place, bound.low, bound.high, bound.may_be_nan, bound.may_be_subnormal,
-                             bound.may_be_empty});
-  }
+  bounds.bounds = std::move(report.bounds);
   return bounds;
 }
 

@@ -47,6 +47,11 @@ std::size_t size_of(ElementType type) {
   return facts ? facts->size : 0;
 }
 
+bool is_float(ElementType type) {
+  return type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
+         type == ElementType::kF64;
+}
+
 bool is_aligned(const void* data, ElementType type) {
   const std::size_t size = size_of(type);
   return size != 0 && reinterpret_cast<std::uintptr_t>(data) % size == 0;

@@ -38,6 +38,7 @@ enum class ElementType : std::int32_t {
 
 // Bytes of one element; 0 for a number that is not an ElementType.
 [[nodiscard]] std::size_t size_of(ElementType type);
+[[nodiscard]] bool is_float(ElementType type);
 // True when the address is aligned for the type, which vendors take for granted.
 [[nodiscard]] bool is_aligned(const void* data, ElementType type);
 // "f32", "i64", "bool" …

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/onnx/given.h"
 #include "core/onnx/known_errors.h"
 #include "core/onnx/lookups.h"
 
@@ -22,47 +23,9 @@ constexpr std::size_t kWorkToAskLessMax = 4'000'000;
 std::size_t work_of(const Node& node) {
   return 1 + node.inputs.size() + node.outputs.size();
 }
-// A caller's floating-point numbers where only far larger ones matter: 2^60.
-constexpr double kFiniteMax = 1'152'921'504'606'846'976;
-// A caller's ordinary numbers.
-constexpr double kGivenMax = 1'073'741'824;  // 2^30
-constexpr double kGivenIntegerMax = 1'048'576;
+
 // Weights of so few elements are always looked at.
 constexpr std::size_t kLookedAtAlways = 4096;
-
-// How much is asked of what a caller gives.
-enum class Care : std::uint8_t {
-  kNothing,
-  kFits,      // integers in 32 bits, floating-point numbers that are finite and not huge
-  kOrdinary,  // what models are given
-  kFlags,     // of integers that models calculate with: 0 and 1, as a mask has them
-};
-
-// What is given by a caller; `indices`: how many there are of what it looks up.
-ValueRange given(ElementType type, Care care, std::optional<std::int64_t> indices) {
-  ValueRange range = ValueRange::any(type);
-  const auto within = [&](double low, double high) {
-    range.low = range.exact_low = std::max(range.low, low);
-    range.high = range.exact_high = std::min(range.high, high);
-  };
-  if (care == Care::kNothing) return range;
-  if (is_wide(type)) within(-2'147'483'648.0, 2'147'483'647.0);
-  if (is_float(type)) {
-    within(-(type == ElementType::kF16 ? 65'504 : kFiniteMax), type == ElementType::kF16 ? 65'504 : kFiniteMax);
-    range.may_be_nan = false;
-  }
-  if (care == Care::kFits) return range;
-  range.may_be_empty = false;
-  if (is_wide(type)) within(-kGivenIntegerMax, kGivenIntegerMax);
-  if (is_wide(type) && care == Care::kFlags) within(0, 1);
-  if (is_wide(type) && indices) within(static_cast<double>(-*indices), static_cast<double>(*indices - 1));
-  if (is_float(type)) {
-    const double most = type == ElementType::kF16 ? 65'504 : kGivenMax;
-    within(-most, most);
-    range.may_be_subnormal = false;
-  }
-  return range;
-}
 
 bool takes_weights(const Node& node) {
   static const std::set<std::string_view> kLayers{"Attention",
@@ -410,8 +373,8 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
     const auto asked = care.find(inputs[place]);
     if (asked != care.end() && asked->second == Care::kNothing) continue;
     const ValueRange range = walk.of_input(inputs[place], asked == care.end() ? Care::kOrdinary : asked->second);
-    report.bounds.push_back({inputs[place], place, range.type, range.low, range.high, range.may_be_nan,
-                             range.may_be_subnormal, range.may_be_empty});
+    report.bounds.push_back(
+        {inputs[place], place, range.low, range.high, range.may_be_nan, range.may_be_subnormal, range.may_be_empty});
   }
   return report;
 }

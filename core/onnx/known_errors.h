@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/onnx/input_bound.h"
 #include "core/onnx/network.h"
 #include "core/onnx/value_range.h"
 #include "core/result.h"
@@ -85,19 +86,6 @@ class KnownErrors {
     std::string runtime;  // "openvino 2026.4.1"
   };
   std::vector<Rule> rules_;
-};
-
-// What a caller's numbers must be for a model to be computed as ONNX says. Empty tensors are refused, too, where
-// `may_be_empty` is not set.
-struct InputBound {
-  std::string input;
-  std::size_t place = 0;  // among the inputs of the model's own graph
-  core::ElementType type = core::ElementType::kF32;
-  double low = -kInfinite;
-  double high = kInfinite;
-  bool may_be_nan = true;
-  bool may_be_subnormal = true;
-  bool may_be_empty = true;
 };
 
 struct KnownErrorReport {

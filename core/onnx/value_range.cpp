@@ -91,11 +91,6 @@ bool all_have(std::span<const ValueRange* const> inputs, bool (*holds)(const Val
 
 }  // namespace
 
-bool is_float(ElementType type) {
-  return type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32 ||
-         type == ElementType::kF64;
-}
-
 bool is_wide(ElementType type) {
   return type == ElementType::kI32 || type == ElementType::kU32 || type == ElementType::kI64 ||
          type == ElementType::kU64;

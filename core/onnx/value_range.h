@@ -98,7 +98,6 @@ struct ValueRange {
   [[nodiscard]] bool may_be_infinite() const;
 };
 
-[[nodiscard]] bool is_float(core::ElementType type);
 // An integer of 32 or 64 bits.
 [[nodiscard]] bool is_wide(core::ElementType type);
 // The numbers of an integer type; ±infinity for floating-point ones.

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/onnx/tensor_proto.h"
 #include "hosts/onnxruntime/onnx_part.h"
 
 namespace latebind::provider {
@@ -36,19 +37,6 @@ std::span<const std::byte> data_of(const Host& host, const abi::Value* value) {
   return {static_cast<const std::byte*>(data), size};
 }
 
-// What has another size than its shape says is not read.
-void take_data(onnx::Constant& constant, std::span<const std::byte> data) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : constant.shape) {
-    const bool is_much = size < 0 || static_cast<std::uint64_t>(size) > onnx::kConstantElementsMax;
-    elements = is_much ? onnx::kConstantElementsMax + 1 : elements * static_cast<std::size_t>(size);
-    if (elements > onnx::kConstantElementsMax) return;
-  }
-  constant.is_read = constant.type && elements <= onnx::kConstantElementsMax &&
-                     data.size() == elements * core::size_of(*constant.type);
-  if (constant.is_read) constant.data = data;
-}
-
 onnx::Constant constant_of(const GraphView& graph, const ValueView& value) {
   const TypeView view = graph.type_of(value);
   onnx::Constant constant;
@@ -57,7 +45,8 @@ onnx::Constant constant_of(const GraphView& graph, const ValueView& value) {
   if (!constant.type) return constant;
   const abi::Value* tensor = nullptr;
   graph.host().check(graph.host()->ValueInfo_GetInitializerValue(value.raw, &tensor));
-  take_data(constant, data_of(graph.host(), Host::need(tensor, "initializer")));
+  constant.data = data_of(graph.host(), Host::need(tensor, "initializer"));
+  onnx::take(constant);
   return constant;
 }
 
@@ -77,7 +66,8 @@ onnx::Constant tensor_of(const Host& host, const abi::OpAttr* raw) {
   if (const std::int32_t known = latebind_type(type); known != 0) constant.type = static_cast<ElementType>(known);
   constant.shape.assign(shape, shape + rank);
   if (!constant.type) return constant;
-  take_data(constant, data_of(host, value));
+  constant.data = data_of(host, value);
+  onnx::take(constant);
   const auto bytes = std::make_shared<const std::vector<std::byte>>(constant.data.begin(), constant.data.end());
   constant.data = *bytes;
   constant.owned = bytes;
@@ -139,11 +129,7 @@ onnx::OnnxNetwork onnx_network_of(const GraphView& graph) {
         }
       }
     }
-    std::size_t count = 0;
-    host.check(host->Node_GetNumAttributes(view.raw, &count));
-    std::vector<const abi::OpAttr*> attributes(Host::need_count(count, "number of attributes"));
-    if (count > 0) host.check(host->Node_GetAttributes(view.raw, attributes.data(), count));
-    for (const abi::OpAttr* raw : attributes) {
+    for (const abi::OpAttr* raw : attributes_of(host, view.raw)) {
       const char* name = nullptr;
       host.check(host->OpAttr_GetName(Host::need(raw, "attribute"), &name));
       node.attributes[Host::need(name, "name of an attribute")] = attribute_of(host, raw);

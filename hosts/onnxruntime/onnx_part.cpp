@@ -121,6 +121,14 @@ std::size_t initializer_size(const Host& host, const ValueView& value) {
   return size;
 }
 
+std::vector<const abi::OpAttr*> attributes_of(const Host& host, const abi::Node* node) {
+  std::size_t count = 0;
+  host.check(host->Node_GetNumAttributes(node, &count));
+  std::vector<const abi::OpAttr*> attributes(Host::need_count(count, "number of attributes"));
+  if (count > 0) host.check(host->Node_GetAttributes(node, attributes.data(), count));
+  return attributes;
+}
+
 std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
   std::size_t size = 0;
   char none = 0;
@@ -198,11 +206,7 @@ void PartWriter::add_node(const NodeView& node) {
     message.add_bytes(kNodeOutput, output.name);
   message.add_bytes(kNodeName, node.name);
   message.add_bytes(kOpType, node.op);
-  std::size_t count = 0;
-  host_.check(host_->Node_GetNumAttributes(node.raw, &count));
-  std::vector<const abi::OpAttr*> attributes(Host::need_count(count, "number of attributes"));
-  if (count > 0) host_.check(host_->Node_GetAttributes(node.raw, attributes.data(), count));
-  for (const abi::OpAttr* raw : attributes) {
+  for (const abi::OpAttr* raw : attributes_of(host_, node.raw)) {
     const char* name = nullptr;
     host_.check(host_->OpAttr_GetName(Host::need(raw, "attribute"), &name));
     Host::need(name, "name of an attribute");

@@ -79,6 +79,7 @@ class PartWriter {
 // The bytes of a constant initializer.
 [[nodiscard]] std::size_t initializer_size(const Host& host, const ValueView& value);
 
+[[nodiscard]] std::vector<const abi::OpAttr*> attributes_of(const Host& host, const abi::Node* node);
 // The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
 [[nodiscard]] std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);

@@ -1,7 +1,5 @@
 // FileLock and FolderLock: one holder at a time, threads and processes alike.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -9,6 +7,7 @@
 
 #include "core/platform/files/file_lock.h"
 #include "core/platform/files/folder_lock.h"
+#include "tests/platform/held_by_child.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {
@@ -78,25 +77,14 @@ TEST(FileLockTest, LetsOneThreadInAtATime) {
 
 TEST(FileLockTest, ComesBackFromAProcessThatDied) {
   const ScratchFolder folder;
-  int ready[2] = {-1, -1};
-  ASSERT_EQ(::pipe(ready), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  testing::HeldByChild child([&](const auto& keep) {
     const auto lock = FileLock::acquire(folder / "lock", milliseconds(0));
-    const char answer = lock.ok() ? 'y' : 'n';
-    static_cast<void>(!::write(ready[1], &answer, 1));
-    ::pause();
-    ::_exit(0);
-  }
-  char answer = 0;
-  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
-  ASSERT_EQ(answer, 'y');
+    keep(lock.ok());
+  });
+  ASSERT_TRUE(child.is_taken());
   EXPECT_EQ(FileLock::acquire(folder / "lock", milliseconds(0)).status().code(), StatusCode::kBusy);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  child.kill();
   EXPECT_TRUE(FileLock::acquire(folder / "lock", milliseconds(0)).ok());
-  ::close(ready[0]);
-  ::close(ready[1]);
 }
 
 TEST(FileLockTest, IsANewOneWhenItsFileWasRemoved) {

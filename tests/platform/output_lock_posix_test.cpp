@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "core/platform/files/output_file.h"
 #include "core/platform/files/output_lock.h"
+#include "tests/platform/held_by_child.h"
 #include "tests/platform/support.h"
 
 namespace latebind::platform {
@@ -37,28 +37,17 @@ TEST(OutputLockTest, IsTheSameForEveryNameOfAPlace) {
 
 TEST(OutputLockTest, OfAKilledProcessLocksNobodyOutAndIsRemoved) {
   const ScratchFolder folder;
-  int ready[2] = {-1, -1};
-  ASSERT_EQ(::pipe(ready), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  testing::HeldByChild child([&](const auto& keep) {
     const auto place = OutputLock::acquire(folder / "place", milliseconds(0));
     const auto other = OutputLock::acquire(folder / "other", milliseconds(0));
-    const char answer = place.ok() && other.ok() ? 'y' : 'n';
-    static_cast<void>(!::write(ready[1], &answer, 1));
-    ::pause();
-    ::_exit(0);
-  }
-  char answer = 0;
-  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
-  ASSERT_EQ(answer, 'y');
+    keep(place.ok() && other.ok());
+  });
+  ASSERT_TRUE(child.is_taken());
   for (const std::string& name : folder.names())
     make_old(folder / name);
   static_cast<void>(remove_abandoned_outputs(folder.path()));
   EXPECT_EQ(folder.names().size(), 2U) << "held";
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  ::close(ready[0]);
-  ::close(ready[1]);
+  child.kill();
   {
     const auto lock = OutputLock::acquire(folder / "place", milliseconds(0));
     EXPECT_TRUE(lock.ok() && lock->is_held());

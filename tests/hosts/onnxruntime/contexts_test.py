@@ -17,13 +17,6 @@ MODEL_FILE = "ep.context_file_path"
 FEEDS = rows(3)
 
 
-@pytest.fixture(scope="module")
-def devices():
-    ort.register_execution_provider_library("latebind", LIBRARY)
-    yield [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
-    ort.unregister_execution_provider_library("latebind")
-
-
 def compiler_of(model, devices, options=None, entries=None, embedded=False):
     source = str(model) if isinstance(model, os.PathLike) else model.SerializeToString()
     made = session_options(devices, options, entries)

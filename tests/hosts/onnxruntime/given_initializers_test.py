@@ -5,16 +5,9 @@ import onnx
 import onnxruntime as ort
 import pytest
 from onnx import helper, numpy_helper
-from provider_scene import LIBRARY, attestations, floats, layers, model_of, rows, session_options
+from provider_scene import attestations, floats, layers, model_of, rows, session_options
 
 FEEDS = rows(3)
-
-
-@pytest.fixture(scope="module")
-def devices():
-    ort.register_execution_provider_library("latebind", LIBRARY)
-    yield [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
-    ort.unregister_execution_provider_library("latebind")
 
 
 def wide(width):

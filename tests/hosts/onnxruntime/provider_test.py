@@ -18,13 +18,6 @@ from provider_scene import LIBRARY, attestations, floats, layers, load, model_of
 from tokenizers import Tokenizer
 
 
-@pytest.fixture(scope="module")
-def devices():
-    ort.register_execution_provider_library("latebind", LIBRARY)
-    yield [device for device in ort.get_ep_devices() if device.ep_name == "Latebind"]
-    ort.unregister_execution_provider_library("latebind")
-
-
 def test_a_device_for_each_piece_of_hardware(devices):
     assert len(devices) == 1
     assert devices[0].device.type == ort.OrtHardwareDeviceType.CPU

@@ -1,11 +1,9 @@
 """Latebind's provider compiles the default model for several targets at once, and what it wrote runs on each."""
 
-import ctypes
 import io
 import json
 import os
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,9 +11,9 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from provider_scene import LIBRARY, attestations, session_options
 from tokenizers import Tokenizer
 
-LIBRARY = os.environ["LATEBIND_TEST_PROVIDER"]
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
 BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
 MODEL = SOURCE / "build/runtime/model/all-MiniLM-L6-v2"
@@ -36,7 +34,6 @@ def compilers():
 
 @pytest.fixture(scope="module")
 def devices(compilers):
-    ort.set_default_logger_severity(4)
     ort.register_execution_provider_library("latebind.virtual", LIBRARY)
     yield {device.ep_metadata["latebind.device"]: device for device in ort.get_ep_devices() if device.ep_name == "Latebind"}
     ort.unregister_execution_provider_library("latebind.virtual")
@@ -72,22 +69,6 @@ def expected(model, feeds):
     return vector
 
 
-def options_for(devices, options=None, entries=None):
-    made = ort.SessionOptions()
-    made.add_provider_for_devices(devices, options or {})
-    for key, value in (entries or {}).items():
-        made.add_session_config_entry(key, value)
-    return made
-
-
-def attestations():
-    function = ctypes.CDLL(LIBRARY).LatebindAttestations
-    function.restype = ctypes.c_size_t
-    text = ctypes.create_string_buffer(function(None, ctypes.c_size_t(0)) + 4096)
-    function(text, ctypes.c_size_t(len(text)))
-    return json.loads(text.value)
-
-
 def cosine(a, b):
     return float((a * b).sum() / np.linalg.norm(a) / np.linalg.norm(b))
 
@@ -109,12 +90,12 @@ def check_that_it_runs_everywhere(compiled, devices, feeds, expected):
     bundle = bundle_of(compiled)
     assert set(variants(bundle)) >= {"portable", *(f"npu:{name.rpartition('.')[2]}" for name in NPUS)}, variants(bundle)
     # On the processor its own blob, with nothing compiled: a runtime that has no cache and takes no time to compile.
-    session = ort.InferenceSession(str(compiled), options_for([devices["openvino:CPU"]]), enable_fallback=False)
+    session = ort.InferenceSession(str(compiled), session_options([devices["openvino:CPU"]]), enable_fallback=False)
     (answer,) = attestations()
     assert (answer["device"], answer["fallback"]) == ("openvino:CPU", False)
     assert cosine(session.run(None, feeds)[0][0], expected) >= 0.99999
     del session
-    emulated = options_for([devices[NPUS[0]]], {"emulate": "true"})
+    emulated = session_options([devices[NPUS[0]]], {"emulate": "true"})
     session = ort.InferenceSession(str(compiled), emulated, enable_fallback=False)
     (answer,) = attestations()
     assert (answer["device"], answer["emulated"]) == (NPUS[0], True)
@@ -123,7 +104,7 @@ def check_that_it_runs_everywhere(compiled, devices, feeds, expected):
 
 def test_targets_by_the_option_embedded(devices, model, feeds, expected, tmp_path):
     compiled = tmp_path / "compiled.onnx"
-    options = options_for([devices["openvino:CPU"]], {"targets": ",".join(["openvino:CPU", *NPUS])})
+    options = session_options([devices["openvino:CPU"]], {"targets": ",".join(["openvino:CPU", *NPUS])})
     ort.ModelCompiler(options, str(model), embed_compiled_data_into_model=True).compile_to_file(str(compiled))
     properties = {entry.key: entry.value for entry in onnx.load(compiled).metadata_props}
     for device in ["openvino:CPU", *NPUS]:
@@ -135,7 +116,7 @@ def test_targets_by_the_option_embedded(devices, model, feeds, expected, tmp_pat
 def test_targets_are_the_devices_of_the_session_and_the_bundle_lies_beside(devices, model, feeds, expected, tmp_path):
     compiled = tmp_path / "model_ctx.onnx"
     entries = {"ep.context_enable": "1", "ep.context_file_path": str(compiled), "ep.context_embed_mode": "0"}
-    options = options_for([devices[name] for name in ["openvino:CPU", *NPUS]], entries=entries)
+    options = session_options([devices[name] for name in ["openvino:CPU", *NPUS]], entries=entries)
     session = ort.InferenceSession(str(model), options, enable_fallback=False)
     assert cosine(session.run(None, feeds)[0][0], expected) >= 0.99999
     del session
@@ -145,7 +126,7 @@ def test_targets_are_the_devices_of_the_session_and_the_bundle_lies_beside(devic
 
 def test_a_target_that_is_not_there_is_an_error_and_nothing_is_written(devices, model, tmp_path):
     compiled = tmp_path / "compiled.onnx"
-    options = options_for([devices["openvino:CPU"]], {"targets": "openvino:CPU,openvino:NPU.4000"})
+    options = session_options([devices["openvino:CPU"]], {"targets": "openvino:CPU,openvino:NPU.4000"})
     with pytest.raises(Exception, match="openvino_intel_npu_compiler"):
         ort.ModelCompiler(options, str(model), embed_compiled_data_into_model=False).compile_to_file(str(compiled))
     assert list(tmp_path.iterdir()) == []
@@ -156,6 +137,6 @@ def test_contexts_that_sessions_share_are_refused_by_name(devices, model, tmp_pa
     entries = {"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "compiled.onnx"), key: "1"}
     with pytest.raises(Exception, match=f"{key}=1 would put what several sessions compile into one file"):
         ort.InferenceSession(
-            str(model), options_for([devices["openvino:CPU"]], entries=entries), enable_fallback=False
+            str(model), session_options([devices["openvino:CPU"]], entries=entries), enable_fallback=False
         )
     assert list(tmp_path.iterdir()) == []
