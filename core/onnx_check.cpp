@@ -57,12 +57,8 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     const auto name = platform::path_from_utf8(std::string(location));
     // Other places are not looked at: what has its data there may be any number.
     if (beside.size() > kFilesMax || !is_within(name)) return {};
-    std::error_code error;
-    const auto real = std::filesystem::weakly_canonical(form->file, error);
-    for (const auto& model_file : {form->file, real}) {
-      if (auto opened = platform::MappedFile::open(model_file.parent_path() / name); opened.ok() && !file)
-        file = *std::move(opened);
-    }
+    if (auto opened = platform::MappedFile::open(form->file.parent_path() / name); opened.ok())
+      file = *std::move(opened);
     all_opened = all_opened && file;
     return file ? file->bytes() : std::span<const std::byte>();
   };

@@ -221,6 +221,16 @@ def test_a_table_of_ones_own(devices, tmp_path):
         load(layers(), devices, {"openvino.known_errors": str(tmp_path / "missing.tsv")})
 
 
+def test_numbers_that_no_device_computes_as_onnx_defines_are_computed_by_the_hosts_cpu(devices):
+    session = load(layers(), devices)  # OpenVINO's Relu drops a NaN
+    ordinary, with_nan = rows(3), rows(3)
+    with_nan["x"][1, 2] = np.nan
+    for feeds in (ordinary, with_nan, ordinary, with_nan):
+        np.testing.assert_allclose(session.run(None, feeds)[0], on_the_cpu(layers(), feeds)[0], rtol=1e-5, atol=1e-5)
+    assert np.isnan(session.run(None, with_nan)[0][1]).all()
+    assert sorted(one["device"] for one in attestations()) == ["onnxruntime:CPU", "openvino:CPU"]
+
+
 def test_output_shapes_that_only_a_run_can_tell(devices):
     nodes = [helper.make_node("NonZero", ["x"], ["y"])]
     model = model_of(nodes, [floats("x", "n", 16)], [helper.make_tensor_value_info("y", TensorProto.INT64, [2, "k"])])
