@@ -172,8 +172,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
     is_spoiled = slot.executable && !is_usable(slot.executable);
   }
   if (is_spoiled) {
-    log(LogLevel::kInfo,
-        fmt::format("{} loads {} again: a run without enough memory has spoiled it", slot.name, model_name_));
+    log(LogLevel::kInfo, fmt::format("{} loads {} again: a run that failed has spoiled it", slot.name, model_name_));
   }
   let_go(slot);  // before there is another
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));

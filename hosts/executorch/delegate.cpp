@@ -64,6 +64,14 @@ class Event {
   et::EventTracerEntry entry_{};
 };
 
+// The part of LoadedMethod::Active that a read-only key names; null for every other key.
+std::string LoadedMethod::Active::*active_text(std::string_view key) {
+  if (key == kActiveDeviceKey) return &LoadedMethod::Active::device;
+  if (key == kActivePrecisionKey) return &LoadedMethod::Active::precision;
+  if (key == kActiveRuntimeVersionKey) return &LoadedMethod::Active::runtime_version;
+  return nullptr;
+}
+
 }  // namespace
 
 LatebindBackend::~LatebindBackend() {
@@ -141,10 +149,12 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
     const Options resolved = options.resolved();
     if (!resolved.status().ok()) return say_status(name, resolved.status());
     ET_CHECK_OK_OR_RETURN_ERROR(LoadedMethod::load(here, name, payload, resolved.get(), loaded));
-    whole.device = compiling.device = loaded->active_device();
-    // Without news it says nothing: in Python, ExecuTorch's log does not bear two threads that load programs.
-    const auto answering = loaded->answering();
-    say(answering.is_fallback ? Level::kInfo : Level::kDebug, name + ": on " + answering.text);
+    const auto active = loaded->active();
+    whole.device = compiling.device = active.device;
+    const std::string by =
+        name + ": on " + active.device + " in " + active.precision + ", runtime " + active.runtime_version;
+    // Only a fallback is news: in Python, ExecuTorch's log does not bear two threads that load programs.
+    say(active.reason.empty() ? Level::kDebug : Level::kInfo, active.reason.empty() ? by : by + "; " + active.reason);
     const std::lock_guard lock(mutex_);
     loaded_.push_back(loaded.get());
     return et::Error::Ok;
@@ -172,8 +182,10 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
       changed = options_;
     }
     for (const et::BackendOption& option : options) {
-      if (text_in(option.key) == kActiveDeviceKey) {
-        say(Level::kError, "set_option: active_device can only be read; device is for the next load");
+      const std::string_view key = text_in(option.key);
+      if (active_text(key) != nullptr) {
+        say(Level::kError,
+            "set_option: " + std::string(key) + " can only be read; device and precision are for the next load");
         return et::Error::InvalidArgument;
       }
       if (const auto complaint = changed.set(option)) {
@@ -199,8 +211,8 @@ et::Error LatebindBackend::get_option(et::BackendOptionContext& /*context*/, et:
     for (et::BackendOption& option : options) {
       const std::string_view key = text_in(option.key);
       std::string text;
-      if (key == kActiveDeviceKey) {
-        if (!loaded_.empty()) text = loaded_.back()->active_device();
+      if (const auto member = active_text(key)) {
+        if (!loaded_.empty()) text = loaded_.back()->active().*member;
       } else if (auto set = options_.text(key)) {
         text = *std::move(set);
       } else {

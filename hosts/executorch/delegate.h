@@ -43,8 +43,8 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
       ::executorch::runtime::BackendOptionContext& context,
       const ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
 
-  // The same keys, and active_device: the device that would answer now, for the method that was loaded last and still
-  // exists; "" when there is none. Values are strings.
+  // The same keys, and active_device, active_precision and active_runtime_version: what would answer now, for the
+  // method that was loaded last and still exists; "" when there is none. Values are strings.
   [[nodiscard]] ::executorch::runtime::Error get_option(
       ::executorch::runtime::BackendOptionContext& context,
       ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;

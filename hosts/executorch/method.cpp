@@ -300,13 +300,6 @@ et::Error LoadedMethod::execute(et::BackendExecutionContext& context, et::Span<e
   return et::Error::Ok;
 }
 
-std::string LoadedMethod::active_device() const {
-  lb_attestation* raw = nullptr;
-  if (lb_model_attestation(model_.get(), &raw) != LB_OK) return {};
-  const AttestationHandle handle(raw);
-  return device_of(raw);
-}
-
 std::size_t LoadedMethod::hung_runs() const {
   lb_attestation* raw = nullptr;
   auto active = LB_INIT(lb_active);
@@ -315,16 +308,13 @@ std::size_t LoadedMethod::hung_runs() const {
   return lb_attestation_get(raw, &active) == LB_OK ? active.hung_runs : 0;
 }
 
-LoadedMethod::Answering LoadedMethod::answering() const {
+LoadedMethod::Active LoadedMethod::active() const {
   lb_attestation* raw = nullptr;
   if (lb_model_attestation(model_.get(), &raw) != LB_OK) return {};
   const AttestationHandle handle(raw);
   auto active = LB_INIT(lb_active);
   if (lb_attestation_get(raw, &active) != LB_OK) return {};
-  const bool is_fallback = active.fallback != 0;
-  return {device_of(raw) + " in " + active.precision + ", runtime " + active.runtime_version +
-              (is_fallback ? std::string("; ") + active.reason : ""),
-          is_fallback};
+  return {device_of(raw), active.precision, active.runtime_version, active.fallback != 0 ? active.reason : ""};
 }
 
 }  // namespace latebind::delegate

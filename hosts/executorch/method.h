@@ -1,6 +1,6 @@
 // LoadedMethod: one delegate call of a program, loaded by Latebind; what a DelegateHandle points to.
 //
-// execute() is for one thread at a time, as ExecuTorch's Method is; active_device() may be called meanwhile. Several
+// execute() is for one thread at a time, as ExecuTorch's Method is; active() may be called meanwhile. Several
 // methods run at once on several threads.
 #pragma once
 
@@ -40,14 +40,14 @@ class LoadedMethod {
   [[nodiscard]] ::executorch::runtime::Error execute(::executorch::runtime::BackendExecutionContext& context,
                                                      ::executorch::runtime::Span<::executorch::runtime::EValue*> args);
 
-  // "openvino:CPU": the device that would answer now.
-  [[nodiscard]] std::string active_device() const;
-  // For the log: "openvino:CPU in f32, runtime 2026.4.1…", and behind it what could not be used, if that is news.
-  struct Answering {
-    std::string text;
-    bool is_fallback = false;
+  // The device that would answer now. Every text is empty when the model does not tell.
+  struct Active {
+    std::string device;  // "openvino:CPU"
+    std::string precision;
+    std::string runtime_version;
+    std::string reason;  // why a preferred device could not be used; empty when it is used
   };
-  [[nodiscard]] Answering answering() const;
+  [[nodiscard]] Active active() const;
 
  private:
   struct Port {

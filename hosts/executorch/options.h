@@ -1,5 +1,6 @@
 // The options of a load: compile specs of a program, options of the backend, and options of one load. All of them are
-// keys of Latebind's own table (docs/configuration.md), and two of the delegate's: see kConfigKey and kActiveDeviceKey.
+// keys of Latebind's own table (docs/configuration.md), and four of the delegate's: see kConfigKey and
+// kActiveDeviceKey.
 //
 // A value type. Latebind checks keys and values.
 #pragma once
@@ -17,8 +18,10 @@ namespace latebind::delegate {
 
 // A config.toml, which is overridden by all that is set by key.
 inline constexpr std::string_view kConfigKey = "config";
-// The device that would answer now. Read-only.
+// The device that would answer now, what it computes in, and the version of its runtime. Read-only.
 inline constexpr std::string_view kActiveDeviceKey = "active_device";
+inline constexpr std::string_view kActivePrecisionKey = "active_precision";
+inline constexpr std::string_view kActiveRuntimeVersionKey = "active_runtime_version";
 
 // What is wrong, in one line; nothing on success.
 using OptionError = std::optional<std::string>;

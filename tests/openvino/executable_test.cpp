@@ -197,14 +197,20 @@ TEST_F(ExecutableTest, RunsThatAlwaysFailNeverDrainThePool) {
   EXPECT_TRUE(add(*executable).ok());
 }
 
-TEST_F(ExecutableTest, OneShapeThatFailsLeavesTheOthersAlone) {
-  auto* executable = load(kDynamicModel);
-  fake_.script("fail-shape 2,2 -1 no kernel for this shape\n");
-  std::vector<float> a{1, 2, 3, 4};
-  std::vector<OutputTensor> outputs(1);
-  EXPECT_TRUE(executable->execute(std::vector{floats(a, {1, 2})}, outputs, {}).ok());
-  EXPECT_EQ(executable->execute(std::vector{floats(a, {2, 2})}, outputs, {}).code(), StatusCode::kDeviceFailed);
-  EXPECT_TRUE(executable->execute(std::vector{floats(a, {1, 2})}, outputs, {}).ok());
+TEST_F(ExecutableTest, OneShapeThatFailsLeavesTheOthersAloneButOnTheCpu) {
+  for (const bool on_cpu : {false, true}) {
+    fake_.script("device CPU\ndevice GPU\n");
+    auto* executable = load(kDynamicModel, {}, on_cpu ? "CPU" : "GPU");
+    ASSERT_NE(executable, nullptr);
+    fake_.script("device CPU\ndevice GPU\nfail-shape 2,2 -1 no kernel for this shape\n");
+    std::vector<float> a{1, 2, 3, 4};
+    std::vector<OutputTensor> outputs(1);
+    EXPECT_TRUE(executable->execute(std::vector{floats(a, {1, 2})}, outputs, {}).ok());
+    EXPECT_EQ(executable->execute(std::vector{floats(a, {2, 2})}, outputs, {}).code(), StatusCode::kDeviceFailed);
+    const auto status = executable->execute(std::vector{floats(a, {1, 2})}, outputs, {});
+    EXPECT_EQ(status.code(), on_cpu ? StatusCode::kBusy : StatusCode::kOk) << "it has to be loaded again";
+    EXPECT_EQ(executable->spoiled_by(), on_cpu ? 1 : 0);
+  }
 }
 
 TEST_F(ExecutableTest, AWrongOutputShapeIsAnErrorNotAResult) {

@@ -345,7 +345,7 @@ TEST_F(FailoverTest, ARequestThatNoDeviceCanComputeIsTheCallersMistakeAndRestsNo
   EXPECT_TRUE(run(4).ok());
   EXPECT_EQ(placed_->attestation()->active.device, "GPU");
   EXPECT_LE(compiles_on("GPU"), 1);
-  EXPECT_LE(compiles_on("CPU"), 1);
+  EXPECT_LE(compiles_on("CPU"), 4) << "a failed run in a dynamic shape costs the CPU one load";
 }
 
 TEST_F(FailoverTest, TheCallersMistakesNeverFailOverAndNeverOpenTheBreaker) {

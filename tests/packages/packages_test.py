@@ -39,8 +39,8 @@ PROMISED = [
     "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
     "share/doc/latebind/deploy/container/Containerfile", "share/doc/latebind/deploy/kubernetes/deployment.yaml",
 ]
-# Any file or library of a vendor has one of these in its name. One page of our own is about such a vendor.
-VENDOR = re.compile(r"openvino|onnxruntime(?!\.md$)|libtbb|libQnn|intel_npu", re.IGNORECASE)
+# Any file or library of a vendor has one of these in its name. Pages of our own are about such vendors.
+VENDOR = re.compile(r"(openvino|onnxruntime|libtbb|libQnn|intel_npu)(?!.*\.md$)", re.IGNORECASE)
 # Where Debian 12 has what the program may need.
 DEBIAN_PACKAGES = {
     "libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",

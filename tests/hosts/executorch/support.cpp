@@ -4,6 +4,7 @@
 #include <executorch/runtime/platform/platform.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -72,6 +73,14 @@ std::string said() {
     }
   }
   return text;
+}
+
+std::string active(const char* key) {
+  std::array<et::BackendOption, 1> options{};
+  std::strncpy(options[0].key, key, sizeof options[0].key - 1);
+  options[0].value = std::array<char, et::kMaxOptionValueLength>{};
+  EXPECT_EQ(et::get_option("LatebindBackend", {options.data(), options.size()}), et::Error::Ok) << key;
+  return std::get<std::array<char, et::kMaxOptionValueLength>>(options[0].value).data();
 }
 
 et::BackendInterface* load_delegate() {

@@ -34,6 +34,9 @@ using ::executorch::extension::Module;
 [[nodiscard]] std::string said();
 void clear_log();
 
+// What the delegate's get_option says of the method that was loaded last.
+[[nodiscard]] std::string active(const char* key);
+
 // Opens the delegate as a host does (dlopen) and gives the backend that it registered.
 et::BackendInterface* load_delegate();
 // The stock backend of the wheel.

@@ -33,6 +33,8 @@ class OptionsTest : public DelegateTest {
 TEST_F(OptionsTest, ACompileSpecChoosesTheDevice) {
   ASSERT_EQ(load({{"device", "cpu"}}), et::Error::Ok) << said();
   EXPECT_EQ(get("active_device"), "openvino:CPU");
+  EXPECT_EQ(get("active_precision"), "f32");
+  EXPECT_THAT(get("active_runtime_version"), HasSubstr("2026."));
   EXPECT_EQ(said(), "") << "a line for each load is more than ExecuTorch's log bears in Python";
 }
 
@@ -89,7 +91,8 @@ TEST_F(OptionsTest, UnknownKeysAreRefusedByNameWithTheNearest) {
   std::string ignored;
   EXPECT_NE(option("active_divice", "", &ignored), et::Error::Ok);
   EXPECT_THAT(said(), HasSubstr("unknown setting 'active_divice'"));
-  EXPECT_NE(set("active_device", "cpu"), et::Error::Ok);
+  for (const char* key : {"active_device", "active_precision", "active_runtime_version"})
+    EXPECT_NE(set(key, "cpu"), et::Error::Ok) << key;
 }
 
 TEST_F(OptionsTest, UnknownWordsAreRefusedWithTheNearest) {

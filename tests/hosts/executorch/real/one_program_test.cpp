@@ -26,14 +26,6 @@ std::string provider_file() {
   return {};
 }
 
-std::string active_device() {
-  et::BackendOptions<1> options;
-  EXPECT_EQ(options.set_option("active_device", ""), et::Error::Ok);
-  auto span = options.view();
-  EXPECT_EQ(et::get_option("LatebindBackend", span), et::Error::Ok);
-  return std::get<std::array<char, et::kMaxOptionValueLength>>(span[0].value).data();
-}
-
 class OneProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -66,7 +58,7 @@ class OneProgramTest : public ::testing::Test {
     Module module(program, Module::LoadMode::Mmap);
     ASSERT_EQ(module.load(map), et::Error::Ok);
     ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
-    EXPECT_EQ(active_device(), device);
+    EXPECT_EQ(active("active_device"), device);
     HostTensor x(ScalarType::Float, {2, 4});
     x.fill<float>({1, 2, 3, 4, 5, 6, 7, 8});
     const auto outputs = module.forward({x.value()});
