@@ -9,6 +9,7 @@
 
 #include "core/blob_source.h"
 #include "core/cached_load.h"
+#include "core/named_executable.h"
 #include "core/onnx_check.h"
 
 namespace latebind::core {
@@ -132,7 +133,8 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     };
     LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, bounds_as_onnx_says(model, **backend, device));
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
-      LB_ASSIGN_OR_RETURN(auto loaded, load_shapes(compile));
+      LB_ASSIGN_OR_RETURN(auto as_vendor_names, load_shapes(compile));
+      auto loaded = with_names_of(model, std::move(as_vendor_names));
       loaded->set_input_bounds(InputBounds::of(loaded->inputs(), bounds.inputs, bounds.bounds, device.id()));
       if (verifier) LB_RETURN_IF_ERROR(verifier->verify(device, compile, *loaded));
       return loaded;

@@ -1,5 +1,5 @@
-// Fuzzes what looks for a vendor's known errors in an ONNX file: by the real table, and that what is found is of the
-// file.
+// Fuzzes what looks for a vendor's known errors in an ONNX file, by the real table: what is found is of the file. And
+// the two readers of names agree.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 
 #include "backends/openvino/known_errors_table.h"
 #include "core/onnx/known_errors.h"
+#include "core/onnx/port_names.h"
 
 namespace {
 
@@ -29,11 +30,13 @@ const onnx::KnownErrors& errors() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
+  const onnx::PortNames names = onnx::port_names_of(bytes);
   const auto network = onnx::read_onnx_network(bytes, "fuzz");
   if (!network.ok()) {
     if (network.status().to_string().find('\n') != std::string::npos) std::abort();
     return 0;
   }
+  if (names.inputs != network->network.inputs || names.outputs != network->network.outputs) std::abort();
   const auto report = onnx::find_known_errors(*network, errors());
   for (const auto& [place, why] : report.nodes) {
     if (place >= network->network.nodes.size() || why.empty()) std::abort();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -80,8 +81,9 @@ Status OnnxruntimeRun::place(std::span<const TensorView> inputs, std::span<Outpu
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = session.outputs[i];
     Output& output = outputs_[i];
-    // A declared rank of 0 may also mean that the rank is not known.
-    if (info.shape.rank() == 0 || !info.shape.is_static()) continue;
+    // A declared rank of 0 may also mean that the rank is not known. An output that is an input is given back as it
+    // came, and what was made ready for it is not written.
+    if (info.shape.rank() == 0 || !info.shape.is_static() || loaded_->is_input[i]) continue;
     auto data = outputs[i].prepare(info.type, info.shape);
     if (!data.ok()) return data.status().with_context(fmt::format("output '{}'", info.name));
     output.in_place = !in_own_memory && core::is_aligned(*data, info.type);
@@ -165,6 +167,8 @@ OnnxruntimeRun::Loaded::Loaded(Session made) : session(std::move(made)) {
     input_names.push_back(info.name.c_str());
   for (const TensorInfo& info : session.outputs)
     output_names.push_back(info.name.c_str());
+  for (const TensorInfo& info : session.outputs)
+    is_input.push_back(std::ranges::find(session.inputs, info.name, &TensorInfo::name) != session.inputs.end());
 }
 
 OnnxruntimeExecutable::OnnxruntimeExecutable(const std::shared_ptr<const OnnxruntimeRun::Loaded>& loaded,

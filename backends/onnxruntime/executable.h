@@ -24,6 +24,7 @@ class OnnxruntimeRun {
     const Session session;
     std::vector<const char*> input_names;
     std::vector<const char*> output_names;
+    std::vector<bool> is_input;  // of each output
   };
 
   OnnxruntimeRun(std::shared_ptr<const Loaded> loaded, Lease lease);

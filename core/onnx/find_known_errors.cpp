@@ -82,25 +82,26 @@ struct Scope {
   }
 };
 
+using Errors = std::vector<std::pair<std::size_t, std::string>>;
+using Cares = std::map<std::string, Care>;
+
 class Walk {
  public:
   Walk(const OnnxNetwork& model, const KnownErrors& errors, const std::set<std::size_t>& left)
       : model_(model), errors_(errors), left_(left), indices_(indices_looked_up(model.network)) {}
 
-  std::vector<std::pair<std::size_t, std::string>> run(const std::map<std::string, Care>& care) {
-    findings_.clear();
-    work_within_ = 0;
-    Scope scope;
-    for (const std::string& input : model_.network.inputs) {
-      const auto asked = care.find(input);
-      scope.ranges[input] = of_input(input, asked == care.end() ? Care::kOrdinary : asked->second);
-      scope.ranges[input].id = ++last_id_;
-    }
-    (void)walk(model_.network, scope, 0);
-    work_ += work_within_ + model_.network.inputs.size();
-    for (const Node& node : model_.network.nodes)
-      work_ += work_of(node);
+  // What is found when this is asked of the inputs.
+  Errors run(const Cares& care) {
+    walk_all(care);
     return findings_;
+  }
+
+  // Whether nodes at `places` are found, and no others. Ends at the first difference.
+  bool finds(const Cares& care, const std::vector<std::size_t>& places) {
+    expected_ = &places;
+    walk_all(care);
+    expected_ = nullptr;
+    return findings_.size() == places.size() && !is_different_;
   }
 
   [[nodiscard]] bool is_no_index(const std::string& input) const { return !indices_.contains(input); }
@@ -119,7 +120,21 @@ class Walk {
   }
 
  private:
-  using Errors = std::vector<std::pair<std::size_t, std::string>>;
+  void walk_all(const Cares& care) {
+    findings_.clear();
+    is_different_ = false;
+    work_within_ = 0;
+    Scope scope;
+    for (const std::string& input : model_.network.inputs) {
+      const auto asked = care.find(input);
+      scope.ranges[input] = of_input(input, asked == care.end() ? Care::kOrdinary : asked->second);
+      scope.ranges[input].id = ++last_id_;
+    }
+    (void)walk(model_.network, scope, 0);
+    work_ += work_within_ + model_.network.inputs.size();
+    for (const Node& node : model_.network.nodes)
+      work_ += work_of(node);
+  }
 
   static void take_shape(ValueRange& range, const Declared& declared) {
     if (!declared.has_shape) return;
@@ -173,6 +188,10 @@ class Walk {
       const bool is_left = depth == 0 && left_.contains(place);
       std::string error;
       std::vector<ValueRange> made = after(node, known, scope, depth, is_left ? nullptr : &error);
+      if (depth == 0 && expected_ != nullptr && is_other_than_expected(place, !error.empty())) {
+        is_different_ = true;
+        return {};
+      }
       if (!error.empty() && depth == 0) findings_.emplace_back(place, error);
       if (!error.empty() && depth > 0 && within_.empty()) within_ = node.text() + " within it, which " + error;
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -195,6 +214,12 @@ class Walk {
       outputs.push_back(range != nullptr ? *range : ValueRange::any(ElementType::kF32));
     }
     return outputs;
+  }
+
+  [[nodiscard]] bool is_other_than_expected(std::size_t place, bool is_found) const {
+    const std::size_t next = findings_.size();
+    const bool is_expected = next < expected_->size() && (*expected_)[next] == place;
+    return is_found != is_expected;
   }
 
   // A node of a function with what its caller gives: nothing where it is as it is written.
@@ -311,7 +336,10 @@ class Walk {
   const std::set<std::size_t>& left_;
   const std::map<std::string, std::int64_t> indices_;
   std::map<const Network*, std::unique_ptr<Known>> known_;
-  std::vector<std::pair<std::size_t, std::string>> findings_;
+  Errors findings_;
+  // Places of which a walk shall find no others, and whether it has: null when all is looked for.
+  const std::vector<std::size_t>* expected_ = nullptr;
+  bool is_different_ = false;
   std::size_t last_id_ = 0;
   std::string within_;  // the first finding within a node
   std::size_t work_within_ = 0;
@@ -325,7 +353,7 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   KnownErrorReport report;
   if (errors.empty()) return report;
   Walk walk(model, errors, left);
-  std::map<std::string, Care> care;
+  Cares care;
   report.nodes = walk.run(care);
   const std::size_t once = walk.work();
   // More is asked of masks where it makes a difference: (1 - mask) times the lowest float is to be finite.
@@ -342,15 +370,11 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
       mask = masks.erase(mask);
     }
   }
-  const std::map<std::string, Care> flags = care;
-  const auto places_of = [](const auto& findings) {
-    std::vector<std::size_t> places;
-    for (const auto& [place, why] : findings)
-      places.push_back(place);
-    return places;
-  };
-  const std::vector<std::size_t> places = places_of(report.nodes);
-  const auto is_enough = [&] { return places_of(walk.run(care)) == places; };
+  const Cares flags = care;
+  std::vector<std::size_t> places;
+  for (const auto& [place, why] : report.nodes)
+    places.push_back(place);
+  const auto is_enough = [&] { return walk.finds(care, places); };
   const std::vector<std::string>& inputs = model.network.inputs;
   // As little is asked of each input as leads to the same; of none, where none matters.
   for (const std::string& input : inputs)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 namespace latebind::onnx {
 namespace {
@@ -14,6 +15,9 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
+using ConditionKind = KnownErrors::ConditionKind;
+
+// By the value of ConditionKind.
 constexpr std::array<std::string_view, 12> kConditions{"any",   "attr", "before", "const", "in",  "may",
                                                        "no-in", "odd",  "out",    "rank",  "run", "type"};
 
@@ -27,10 +31,36 @@ std::vector<std::string_view> parts_of(std::string_view text, char between) {
   return parts;
 }
 
-KnownErrors::Condition condition_of(std::string_view text) {
+constexpr std::uint32_t bit_of(ElementType type) {
+  return std::uint32_t{1} << static_cast<unsigned>(type);
+}
+
+// The place of `name` in `names`, or nothing.
+template <std::size_t Size>
+std::optional<std::size_t> place_in(const std::array<std::string_view, Size>& names, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+// A bit for each type of "f32|f16"; names of no type have none.
+std::uint32_t types_in(std::string_view names) {
+  std::uint32_t types = 0;
+  for (const std::string_view name : parts_of(names, '|')) {
+    if (const auto type = core::element_type_from_name(name)) types |= bit_of(*type);
+  }
+  return types;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Nothing for text that makes no sense.
+std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   KnownErrors::Condition condition;
   const std::size_t colon = std::min(text.find(':'), text.size());
-  condition.kind = text.substr(0, colon);
+  const auto kind = place_in(kConditions, text.substr(0, colon));
   std::string_view about = text.substr(std::min(colon + 1, text.size()));
   if (const std::size_t equals = about.find('='); equals != std::string_view::npos) {
     condition.has_value = true;
@@ -38,19 +68,36 @@ KnownErrors::Condition condition_of(std::string_view text) {
     condition.is_not = equals > 0 && about[equals - 1] == '!';
     about = about.substr(0, equals - (condition.is_not ? 1 : 0));
   }
+  if (!kind || about.empty()) return std::nullopt;
+  condition.kind = static_cast<ConditionKind>(*kind);
   condition.about = about;
   std::from_chars(about.data(), about.data() + about.size(), condition.place);
-  return condition;
-}
-
-bool is_sensible(const KnownErrors::Condition& condition) {
-  const auto& [kind, about, value, is_not, has_value, place] = condition;
-  if (std::ranges::find(kConditions, kind) == kConditions.end() || about.empty()) return false;
-  if (kind == "attr" || kind == "before") return true;
-  if (kind == "may") return !has_value && std::ranges::find(kNumberKinds, about) != kNumberKinds.end();
-  if (kind == "any") return !has_value && core::element_type_from_name(about).has_value();
-  const bool is_number = std::ranges::all_of(about, [](char c) { return c >= '0' && c <= '9'; });
-  return is_number && has_value == (kind == "type" || kind == "rank");
+  switch (condition.kind) {
+    case ConditionKind::kAttribute:
+    case ConditionKind::kBefore:
+      return condition;
+    case ConditionKind::kMay: {
+      const auto number = place_in(kNumberKinds, about);
+      if (condition.has_value || !number) return std::nullopt;
+      condition.number_kind = static_cast<NumberKind>(*number);
+      return condition;
+    }
+    case ConditionKind::kAny:
+      condition.types = types_in(about);
+      if (condition.has_value || condition.types == 0) return std::nullopt;
+      return condition;
+    case ConditionKind::kType:
+      condition.types = types_in(condition.value);
+      if (!is_number(about) || condition.types == 0) return std::nullopt;
+      return condition;
+    case ConditionKind::kRank:
+      if (!is_number(about) || !is_number(condition.value)) return std::nullopt;
+      std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(), condition.rank);
+      return condition;
+    default:
+      if (!is_number(about) || condition.has_value) return std::nullopt;
+      return condition;
+  }
 }
 
 // Whether an index may be one that the data does not have. Sizes are taken to be within what they count.
@@ -79,33 +126,13 @@ bool takes_limits(std::string_view op) {
   return std::ranges::find(kTakeLimits, op) != kTakeLimits.end();
 }
 
-bool may_be(std::string_view kind, const KnownErrors::Case& one) {
-  const auto any_input = [&](const auto& holds) {
-    return std::ranges::any_of(one.inputs, [&](const ValueRange* range) { return range != nullptr && holds(*range); });
-  };
-  const auto any_float = [&](const auto& holds) {
-    return any_input([&](const ValueRange& range) { return is_float(range.type) && holds(range); });
-  };
-  if (kind == "nan") return any_float([](const ValueRange& range) { return range.may_be_nan; });
-  if (kind == "inf") return any_float([](const ValueRange& range) { return range.high == kInfinite; });
-  if (kind == "minus-inf") return any_float([](const ValueRange& range) { return range.low == -kInfinite; });
-  if (kind == "subnormal") return any_float([](const ValueRange& range) { return range.may_be_subnormal; });
-  if (kind == "large") return any_float([](const ValueRange& range) { return range.largest() > 2'147'483'648.0; });
-  if (kind == "huge") {
-    return any_float([](const ValueRange& range) {
-      return range.largest() > (range.type == ElementType::kF16 ? 16'384 : 1.2676506002282294e30);
-    });
-  }
-  if (kind == "empty") return any_input([](const ValueRange& range) { return range.may_be_empty; });
-  if (kind == "outside") return may_be_outside(one);
-  if (kind == "wrap") {
-    return std::ranges::any_of(one.outputs, [](const ValueRange& range) {
-      return !is_float(range.type) && range.type != ElementType::kBool && !(range.is_size && is_wide(range.type)) &&
-             (range.exact_low < lowest_of(range.type) || range.exact_high > highest_of(range.type));
-    });
-  }
-  const double low = kind == "beyond24" ? -16'777'216.0 : -2'147'483'648.0;
-  const double high = kind == "beyond24" ? 16'777'216.0 : 2'147'483'647.0;
+bool may_wrap(const ValueRange& range) {
+  return !is_float(range.type) && range.type != ElementType::kBool && !(range.is_size && is_wide(range.type)) &&
+         (range.exact_low < lowest_of(range.type) || range.exact_high > highest_of(range.type));
+}
+
+// Whether an integer may be outside of these, among the inputs or the exact results.
+bool may_be_beyond(double low, double high, const KnownErrors::Case& one) {
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
     const ValueRange* range = one.inputs[i];
     if (range == nullptr || !is_wide(range->type)) continue;
@@ -118,9 +145,38 @@ bool may_be(std::string_view kind, const KnownErrors::Case& one) {
   });
 }
 
-bool has_type(const ValueRange& range, std::string_view names) {
-  for (const std::string_view name : parts_of(names, '|')) {
-    if (core::name_of(range.type) == name) return true;
+bool may_be(NumberKind kind, const KnownErrors::Case& one) {
+  const auto any_input = [&](const auto& holds) {
+    return std::ranges::any_of(one.inputs, [&](const ValueRange* range) { return range != nullptr && holds(*range); });
+  };
+  const auto any_float = [&](const auto& holds) {
+    return any_input([&](const ValueRange& range) { return is_float(range.type) && holds(range); });
+  };
+  switch (kind) {
+    case NumberKind::kNan:
+      return any_float([](const ValueRange& range) { return range.may_be_nan; });
+    case NumberKind::kInfinity:
+      return any_float([](const ValueRange& range) { return range.high == kInfinite; });
+    case NumberKind::kMinusInfinity:
+      return any_float([](const ValueRange& range) { return range.low == -kInfinite; });
+    case NumberKind::kSubnormal:
+      return any_float([](const ValueRange& range) { return range.may_be_subnormal; });
+    case NumberKind::kLarge:
+      return any_float([](const ValueRange& range) { return range.largest() > 2'147'483'648.0; });
+    case NumberKind::kHuge:
+      return any_float([](const ValueRange& range) {
+        return range.largest() > (range.type == ElementType::kF16 ? 16'384 : 1.2676506002282294e30);
+      });
+    case NumberKind::kEmpty:
+      return any_input([](const ValueRange& range) { return range.may_be_empty; });
+    case NumberKind::kOutside:
+      return may_be_outside(one);
+    case NumberKind::kWrap:
+      return std::ranges::any_of(one.outputs, may_wrap);
+    case NumberKind::kBeyond24:
+      return may_be_beyond(-16'777'216.0, 16'777'216.0, one);
+    case NumberKind::kBeyond31:
+      return may_be_beyond(-2'147'483'648.0, 2'147'483'647.0, one);
   }
   return false;
 }
@@ -128,40 +184,52 @@ bool has_type(const ValueRange& range, std::string_view names) {
 bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {
   const Node& node = one.node;
   const std::size_t i = condition.place;
-  if (condition.kind == "may") return may_be(condition.about, one);
-  if (condition.kind == "attr") {
-    const Attribute* attribute = node.find(condition.about);
-    return attribute != nullptr && (!condition.has_value || (attribute->text == condition.value) != condition.is_not);
+  const auto has_type = [&](const ValueRange& range) { return (condition.types & bit_of(range.type)) != 0; };
+  switch (condition.kind) {
+    case ConditionKind::kMay:
+      return may_be(condition.number_kind, one);
+    case ConditionKind::kAttribute: {
+      const Attribute* attribute = node.find(condition.about);
+      return attribute != nullptr && (!condition.has_value || (attribute->text == condition.value) != condition.is_not);
+    }
+    case ConditionKind::kBefore:
+      return std::ranges::any_of(node.outputs, [&](const std::string& name) {
+        return one.followers.contains({name, condition.about});
+      });
+    case ConditionKind::kAny:
+      return std::ranges::any_of(one.outputs, has_type) ||
+             std::ranges::any_of(one.inputs,
+                                 [&](const ValueRange* range) { return range != nullptr && has_type(*range); });
+    case ConditionKind::kOutput:
+      return i < node.outputs.size() && !node.outputs[i].empty();
+    case ConditionKind::kInput:
+      return node.has_input(i);
+    case ConditionKind::kNoInput:
+      return !node.has_input(i);
+    default:
+      break;
   }
-  if (condition.kind == "before") {
-    return std::ranges::any_of(node.outputs, [&](const std::string& name) {
-      return one.followers.contains({name, condition.about});
-    });
-  }
-  if (condition.kind == "any") {
-    const auto has = [&](const ValueRange& range) { return core::name_of(range.type) == condition.about; };
-    return std::ranges::any_of(one.inputs, [&](const ValueRange* range) { return range != nullptr && has(*range); }) ||
-           std::ranges::any_of(one.outputs, has);
-  }
-  if (condition.kind == "out") return i < node.outputs.size() && !node.outputs[i].empty();
-  if (condition.kind == "in") return node.has_input(i);
-  if (condition.kind == "no-in") return !node.has_input(i);
   if (!node.has_input(i) || i >= one.inputs.size() || one.inputs[i] == nullptr) return false;
-  if (condition.kind == "run") return !one.constants[i];
-  if (condition.kind == "const") return one.constants[i];
-  if (condition.kind == "odd") {
-    const ValueRange& range = *one.inputs[i];
-    return range.low != range.high || std::fmod(range.low, 2) != 0;
+  const ValueRange& range = *one.inputs[i];
+  switch (condition.kind) {
+    case ConditionKind::kRun:
+      return !one.constants[i];
+    case ConditionKind::kConstant:
+      return one.constants[i];
+    case ConditionKind::kOdd:
+      return range.low != range.high || std::fmod(range.low, 2) != 0;
+    case ConditionKind::kType:
+      return has_type(range);
+    default:
+      return range.has_shape && range.shape.size() == condition.rank;
   }
-  if (condition.kind == "type") return has_type(*one.inputs[i], condition.value);
-  return one.inputs[i]->has_shape && fmt::to_string(one.inputs[i]->shape.size()) == condition.value;
 }
 
 }  // namespace
 
 Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view where,
                                       std::span<const std::string> runtimes) {
-  KnownErrors all;
+  std::vector<Rule> all;
   std::size_t number = 0;
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = std::min(table.find('\n', at), table.size());
@@ -178,8 +246,9 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
       rule.op = line.substr(0, first);
       rule.runtime = line.substr(second + 1);
       for (const std::string_view condition : parts_of(line.substr(first + 1, second - first - 1), ' ')) {
-        rule.conditions.push_back(condition_of(condition));
-        is_rule = is_rule && is_sensible(rule.conditions.back());
+        auto read = condition_of(condition);
+        is_rule = is_rule && read.has_value();
+        if (read) rule.conditions.push_back(*std::move(read));
       }
     }
     if (!is_rule) {
@@ -187,39 +256,46 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
                     fmt::format("{}, line {}: '{}' must be OPERATOR, conditions and BACKEND VERSION, with tabs between",
                                 where, number, line.substr(0, 80)));
     }
-    all.rules_.push_back(std::move(rule));
+    all.push_back(std::move(rule));
   }
   const auto is_of = [](const std::string& runtime, const std::string& named) {
     return runtime.starts_with(named) && (runtime.size() == named.size() || runtime[named.size()] == '-');
   };
   const auto is_known = [&](const std::string& runtime) {
-    return std::ranges::any_of(all.rules_, [&](const Rule& rule) { return is_of(runtime, rule.runtime); });
+    return std::ranges::any_of(all, [&](const Rule& rule) { return is_of(runtime, rule.runtime); });
   };
   const auto backend = [](const std::string& runtime) { return runtime.substr(0, runtime.find(' ')); };
   KnownErrors kept;
-  for (const Rule& rule : all.rules_) {
+  for (const Rule& rule : all) {
     const bool matters = std::ranges::any_of(runtimes, [&](const std::string& runtime) {
       return is_of(runtime, rule.runtime) || (backend(runtime) == backend(rule.runtime) && !is_known(runtime));
     });
-    if (matters) kept.rules_.push_back(rule);
+    if (matters) kept.rules_[rule.op].push_back(rule);
   }
   return kept;
 }
 
+const KnownErrors::Rule* KnownErrors::met_by(const Case& one, std::string_view op) const {
+  const auto rules = rules_.find(op);
+  if (rules == rules_.end()) return nullptr;
+  for (const Rule& rule : rules->second) {
+    const auto is_met = [&](const Condition& condition) { return holds(condition, one); };
+    if (std::ranges::all_of(rule.conditions, is_met)) return &rule;
+  }
+  return nullptr;
+}
+
 std::string KnownErrors::of(const Case& one) const {
   if (!one.node.domain.empty()) return {};
-  for (const Rule& rule : rules_) {
-    if (rule.op != one.node.op && rule.op != "*") continue;
-    const bool is_met =
-        std::ranges::all_of(rule.conditions, [&](const Condition& condition) { return holds(condition, one); });
-    if (!is_met) continue;
-    std::string kinds;
-    for (const Condition& condition : rule.conditions) {
-      if (condition.kind == "may") kinds += (kinds.empty() ? " of numbers such as " : ", ") + condition.about;
-    }
-    return fmt::format("is computed otherwise than ONNX says by {}{}", rule.runtime, kinds);
+  const Rule* rule = met_by(one, one.node.op);
+  if (rule == nullptr) rule = met_by(one, "*");
+  if (rule == nullptr) return {};
+  std::string kinds;
+  for (const Condition& condition : rule->conditions) {
+    if (condition.kind == ConditionKind::kMay)
+      kinds += (kinds.empty() ? " of numbers such as " : ", ") + condition.about;
   }
-  return {};
+  return fmt::format("is computed otherwise than ONNX says by {}{}", rule->runtime, kinds);
 }
 
 }  // namespace latebind::onnx

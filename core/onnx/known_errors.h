@@ -20,6 +20,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -34,19 +37,22 @@
 
 namespace latebind::onnx {
 
-inline constexpr std::array<std::string_view, 11> kNumberKinds{
-    "nan",        // NaN
-    "inf",        // infinity
-    "minus-inf",  // -infinity
-    "subnormal",  // below the smallest normal number
-    "large",      // a floating-point number beyond 2^31
-    "huge",       // a floating-point number beyond 2^100, of f16 beyond 2^14
-    "beyond24",   // an integer beyond 2^24, among the inputs or the exact results
-    "beyond31",   // an integer that 32 bits with a sign do not hold, likewise
-    "wrap",       // an exact result that the type of the output does not hold
-    "outside",    // an index that the first input does not have
-    "empty",      // a tensor without elements
+enum class NumberKind : std::uint8_t {
+  kNan,
+  kInfinity,
+  kMinusInfinity,
+  kSubnormal,  // below the smallest normal number
+  kLarge,      // a floating-point number beyond 2^31
+  kHuge,       // a floating-point number beyond 2^100, of f16 beyond 2^14
+  kBeyond24,   // an integer beyond 2^24, among the inputs or the exact results
+  kBeyond31,   // an integer that 32 bits with a sign do not hold, likewise
+  kWrap,       // an exact result that the type of the output does not hold
+  kOutside,    // an index that the first input does not have
+  kEmpty,      // a tensor without elements
 };
+// As the table has them, in this order.
+inline constexpr std::array<std::string_view, 11> kNumberKinds{
+    "nan", "inf", "minus-inf", "subnormal", "large", "huge", "beyond24", "beyond31", "wrap", "outside", "empty"};
 
 class KnownErrors {
  public:
@@ -69,14 +75,32 @@ class KnownErrors {
   // Why the node is not computed as ONNX says, "" when nothing is known against it.
   [[nodiscard]] std::string of(const Case& one) const;
 
-  // "type:1=f32" is of the kind "type", about "1" or place 1, and wants "f32".
+  // In the order of their names.
+  enum class ConditionKind : std::uint8_t {
+    kAny,
+    kAttribute,
+    kBefore,
+    kConstant,
+    kInput,
+    kMay,
+    kNoInput,
+    kOdd,
+    kOutput,
+    kRank,
+    kRun,
+    kType
+  };
+  // "type:1=f32" is about "1" or place 1, and wants "f32". What a node is asked is compared without reading text.
   struct Condition {
-    std::string kind;
+    ConditionKind kind = ConditionKind::kAny;
     std::string about;
     std::string value;
     bool is_not = false;
     bool has_value = false;
     std::size_t place = 0;
+    std::size_t rank = 0;         // kRank
+    std::uint32_t types = 0;      // kAny, kType: a bit for each ElementType
+    NumberKind number_kind = {};  // kMay
   };
 
  private:
@@ -85,7 +109,10 @@ class KnownErrors {
     std::vector<Condition> conditions;
     std::string runtime;  // "openvino 2026.4.1"
   };
-  std::vector<Rule> rules_;
+  [[nodiscard]] const Rule* met_by(const Case& one, std::string_view op) const;
+
+  // By operator, "*" among them; each in the table's order.
+  std::map<std::string, std::vector<Rule>, std::less<>> rules_;
 };
 
 struct KnownErrorReport {

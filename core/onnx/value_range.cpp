@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "core/half.h"
 
@@ -27,29 +29,58 @@ struct Found {
   bool subnormal = false;
 };
 
-template <class Number, class Read>
-Found found_in(std::span<const std::byte> data, double normal, const Read& read) {
-  Found found;
-  const std::size_t count = data.size() / sizeof(Number);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double number = read(number_at<Number>(data, i));
+// Of every kLanes-th number: minima of floating-point numbers are vectorised in lanes alone.
+template <class Number>
+struct Lanes {
+  static constexpr std::size_t kLanes = 16;
+  std::array<Number, kLanes> low{};
+  std::array<Number, kLanes> high{};
+  std::array<unsigned, kLanes> nan{};
+  std::array<unsigned, kLanes> subnormal{};
+
+  void take(std::size_t lane, Number number, Number normal) {
     // Neither is true of NaN.
-    found.low = number < found.low ? number : found.low;
-    found.high = number > found.high ? number : found.high;
-    found.nan |= number != number;
-    found.subnormal |= (number != 0) & (std::abs(number) < normal);
+    low[lane] = number < low[lane] ? number : low[lane];
+    high[lane] = number > high[lane] ? number : high[lane];
+    if constexpr (std::is_floating_point_v<Number>) {
+      nan[lane] |= static_cast<unsigned>(number != number);
+      subnormal[lane] |= static_cast<unsigned>((number != 0) & (std::abs(number) < normal));
+    }
   }
-  return found;
+};
+
+// `read` makes a number of what is stored; numbers below `normal` are subnormal.
+template <class Stored, class Read, class Number = std::invoke_result_t<Read, Stored>>
+Found found_in(std::span<const std::byte> data, Number normal, const Read& read) {
+  using Limits = std::numeric_limits<Number>;
+  constexpr std::size_t kLanes = Lanes<Number>::kLanes;
+  const std::size_t count = data.size() / sizeof(Stored);
+  if (count == 0) return {};
+  Lanes<Number> lanes;
+  lanes.low.fill(Limits::has_infinity ? Limits::infinity() : Limits::max());
+  lanes.high.fill(Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes.take(lane, read(number_at<Stored>(data, i + lane)), normal);
+  }
+  for (; i < count; ++i)
+    lanes.take(0, read(number_at<Stored>(data, i)), normal);
+  const auto any = [](const auto& flags) {
+    return std::ranges::any_of(flags, [](unsigned flag) { return flag != 0; });
+  };
+  return {static_cast<double>(std::ranges::min(lanes.low)), static_cast<double>(std::ranges::max(lanes.high)),
+          any(lanes.nan), any(lanes.subnormal)};
 }
 
 template <class Number>
-Found found_in(std::span<const std::byte> data, double normal = 0) {
-  return found_in<Number>(data, normal, [](Number number) { return static_cast<double>(number); });
+Found found_in(std::span<const std::byte> data, Number normal = 0) {
+  return found_in<Number>(data, normal, [](Number number) { return number; });
 }
 
 Found numbers_of(const Constant& constant) {
-  constexpr double kNormal = 1.1754943508222875e-38;
-  constexpr double kNormalF16 = 6.103515625e-05;
+  constexpr float kNormal = std::numeric_limits<float>::min();
+  constexpr float kNormalF16 = 6.103515625e-05F;
   switch (*constant.type) {
     case ElementType::kBool:
     case ElementType::kU8:

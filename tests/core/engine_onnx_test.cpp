@@ -112,5 +112,28 @@ TEST_F(EngineOnnxTest, ATableThatMakesNoSenseIsNamedAndAnotherVersionsTableIsNot
   EXPECT_EQ((*other)->attestation()->active.backend, "first");
 }
 
+TEST_F(EngineOnnxTest, PortsHaveTheModelsNamesWhateverAVendorCallsThem) {
+  model = test::OnnxBuilder()
+              .input("tokens", ElementType::kF32, {"n"})
+              .node("Exp", {"tokens"}, {"scores"})
+              .output("scores", ElementType::kF32, {"n"})
+              .model();
+  const auto placed = load();  // the backend calls them x and y
+  ASSERT_TRUE(placed.ok()) << placed.status().to_string();
+  EXPECT_EQ((*placed)->inputs()[0].name, "tokens");
+  EXPECT_EQ((*placed)->outputs()[0].name, "scores");
+  EXPECT_EQ(run(**placed, 1).first, "101");
+  // One output more than the backend has: nothing says which is which.
+  model = test::OnnxBuilder()
+              .input("tokens", ElementType::kF32, {"n"})
+              .node("Exp", {"tokens"}, {"scores"})
+              .output("scores", ElementType::kF32, {"n"})
+              .output("tokens", ElementType::kF32, {"n"})
+              .model();
+  const auto other = load();
+  ASSERT_TRUE(other.ok()) << other.status().to_string();
+  EXPECT_EQ((*other)->outputs()[0].name, "y");
+}
+
 }  // namespace
 }  // namespace latebind::core
