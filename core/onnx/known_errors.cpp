@@ -56,6 +56,33 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+constexpr std::string_view kBefore = "before ";
+
+// "openvino 2026.4.1-…" is a backend and a version.
+std::string_view backend_of(std::string_view runtime) {
+  return runtime.substr(0, runtime.find(' '));
+}
+
+std::string_view version_of(std::string_view runtime) {
+  return runtime.substr(std::min(runtime.find(' '), runtime.size() - 1) + 1);
+}
+
+// 2026, 4 and 1 of "2026.4.1-…".
+std::vector<unsigned> numbers_of(std::string_view version) {
+  std::vector<unsigned> numbers;
+  for (const std::string_view part : parts_of(version.substr(0, version.find('-')), '.')) {
+    unsigned number = 0;
+    std::from_chars(part.data(), part.data() + part.size(), number);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// Whether `runtime` is the version that a line names, of whatever build.
+bool is_version(std::string_view runtime, std::string_view named) {
+  return runtime.starts_with(named) && (runtime.size() == named.size() || runtime[named.size()] == '-');
+}
+
 // Nothing for text that makes no sense.
 std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   KnownErrors::Condition condition;
@@ -258,17 +285,16 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
     }
     all.push_back(std::move(rule));
   }
-  const auto is_of = [](const std::string& runtime, const std::string& named) {
-    return runtime.starts_with(named) && (runtime.size() == named.size() || runtime[named.size()] == '-');
+  const auto is_named = [&](std::string_view runtime) {
+    return std::ranges::any_of(all, [&](const Rule& rule) { return is_version(runtime, rule.runtime); });
   };
-  const auto is_known = [&](const std::string& runtime) {
-    return std::ranges::any_of(all, [&](const Rule& rule) { return is_of(runtime, rule.runtime); });
-  };
-  const auto backend = [](const std::string& runtime) { return runtime.substr(0, runtime.find(' ')); };
   KnownErrors kept;
   for (const Rule& rule : all) {
     const bool matters = std::ranges::any_of(runtimes, [&](const std::string& runtime) {
-      return is_of(runtime, rule.runtime) || (backend(runtime) == backend(rule.runtime) && !is_known(runtime));
+      if (backend_of(runtime) != backend_of(rule.runtime)) return false;
+      const auto limit = version_of(rule.runtime);
+      if (limit.starts_with(kBefore)) return numbers_of(version_of(runtime)) < numbers_of(limit.substr(kBefore.size()));
+      return is_version(runtime, rule.runtime) || !is_named(runtime);
     });
     if (matters) kept.rules_[rule.op].push_back(rule);
   }

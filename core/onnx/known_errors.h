@@ -13,7 +13,8 @@
 //   before:OP                                      an output of it goes into such a node
 //   may:KIND                                       numbers of this kind may get to it (kNumberKinds)
 // Values are integers, texts, floating-point numbers as %g has them, and lists of integers with commas. A line holds in
-// the version that it names and in those that no line names: nobody has shown that these are right.
+// the version that it names and in those that no line names: nobody has shown that these are right. One of "before
+// 2026.4.1" holds in every older version.
 //
 // Constant after construction; any thread.
 #pragma once
@@ -107,7 +108,7 @@ class KnownErrors {
   struct Rule {
     std::string op;
     std::vector<Condition> conditions;
-    std::string runtime;  // "openvino 2026.4.1"
+    std::string runtime;  // "openvino 2026.4.1", "openvino before 2026.4.1"
   };
   [[nodiscard]] const Rule* met_by(const Case& one, std::string_view op) const;
 

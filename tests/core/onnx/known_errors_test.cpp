@@ -53,6 +53,26 @@ TEST(KnownErrorsTest, LinesAreOfTheVersionTheyNameAndOfThoseThatNoLineNames) {
   EXPECT_NE(wrong("vendor 1.01", "Abs"), "");
 }
 
+TEST(KnownErrorsTest, ALineOfWhatWasMendedHoldsInEveryOlderVersion) {
+  const std::string table = "Relu\t\tvendor 2026.4.1\nAbs\t\tvendor before 2026.4.1\nNeg\t\tvendor before 2025.10\n";
+  const auto wrong = [&](const std::string& runtime, const std::string& op) {
+    const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
+    Node node;
+    node.op = op;
+    return errors.ok() ? errors->of({node, {}, {}, {}, {}}) : errors.status().to_string();
+  };
+  EXPECT_EQ(wrong("vendor 2026.4.0-123", "Abs"), "is computed otherwise than ONNX says by vendor before 2026.4.1");
+  EXPECT_NE(wrong("vendor 2025.9.3", "Abs"), "");
+  EXPECT_NE(wrong("vendor 2025.9.3", "Neg"), "");
+  EXPECT_EQ(wrong("vendor 2025.10.0", "Neg"), "");
+  EXPECT_EQ(wrong("vendor 2026.4.1-456", "Abs"), "");
+  EXPECT_EQ(wrong("vendor 2027.1", "Abs"), "");
+  EXPECT_EQ(wrong("other 2025.1", "Abs"), "");
+  // What a line names holds where no line names the version, be it older.
+  EXPECT_NE(wrong("vendor 2025.9.3", "Relu"), "");
+  EXPECT_NE(wrong("vendor 2027.1", "Relu"), "");
+}
+
 // A node with three inputs, the second of which is not given, and the third a constant.
 class ConditionTest : public ::testing::Test {
  protected:
