@@ -159,7 +159,7 @@ class EffectiveSettings {
                                                bool privileged);
 
   // The system's file, the user's, `config_file` if not empty, the environment. Missing files are skipped, but
-  // `config_file` must exist.
+  // `config_file` must exist. A user's file that may not be read is a warning in the log.
   [[nodiscard]] core::Status apply_standard(const std::filesystem::path& config_file);
 
   // What is passed to the backends. Values from the environment are left out: the search for a library reads it itself,

@@ -60,7 +60,11 @@ std::string reference() {
       "errors that name the nearest known one. Processes that run with more rights than their caller (setuid and the\n"
       "like) do not read the caller's file, and ignore the variables marked *trusted*. `latebind config` prints what "
       "is in\n"
-      "force and where each value came from. Programs that use the C interface set the same keys\n"
+      "force and where each value came from. A user's file that may not be read, as where `HOME` is another user's, is "
+      "left\n"
+      "out with a warning; the other files must be readable "
+      "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
+      "Programs that use the C interface set the same keys\n"
       "(`lb_options_set`), and read files and the environment only where they ask for it; the search for vendors'\n"
       "libraries looks at its variables in any case.\n\n"
       "This page is what `latebind config --reference` prints.\n";
