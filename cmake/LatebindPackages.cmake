@@ -3,7 +3,9 @@
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/latebind)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents} COMPONENT documents)
 install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_MATCHING PATTERN "*.md")
-install(FILES examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
+# A project to begin with, as it stands here.
+install(FILES examples/CMakeLists.txt examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c
+  examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
 install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt DESTINATION ${documents}/examples/executorch
   COMPONENT documents)
 if(NOT WIN32)
