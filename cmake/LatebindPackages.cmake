@@ -10,8 +10,15 @@ install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt D
   COMPONENT documents)
 if(NOT WIN32)
   # `latebind serve` as a service: the units, which nothing enables, and what to begin with elsewhere.
-  install(FILES deploy/systemd/latebind.service deploy/systemd/latebind.socket DESTINATION lib/systemd/system
-    COMPONENT program)
+  # They name the program below the prefix that it is installed to, which is known when that happens.
+  install(CODE "
+    set(source \"${PROJECT_SOURCE_DIR}/deploy/systemd\")
+    set(units \"${CMAKE_BINARY_DIR}/systemd\")
+    set(program \"${CMAKE_INSTALL_BINDIR}/latebind\")
+    set(documents \"${documents}\")
+    include(\"${PROJECT_SOURCE_DIR}/cmake/write_units.cmake\")" COMPONENT program)
+  install(FILES ${CMAKE_BINARY_DIR}/systemd/latebind.service ${CMAKE_BINARY_DIR}/systemd/latebind.socket
+    DESTINATION lib/systemd/system COMPONENT program)
   install(DIRECTORY deploy/ DESTINATION ${documents}/deploy COMPONENT documents
     PATTERN "latebind.service" EXCLUDE PATTERN "latebind.socket" EXCLUDE)
   # Where Debian looks for a licence.

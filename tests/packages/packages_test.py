@@ -141,6 +141,15 @@ def test_the_licences_of_what_is_compiled_in_go_with_it(unpacked):
         assert owner in notices
 
 
+def started_by(prefix):
+    (line,) = re.findall("^ExecStart=(.*)$", (prefix / "lib/systemd/system/latebind.service").read_text(), re.MULTILINE)
+    return line
+
+
+def test_the_units_of_an_archive_name_no_prefix(unpacked):
+    assert started_by(unpacked) == "latebind serve $SERVE_ARGUMENTS"
+
+
 def test_the_archive_works_where_it_was_unpacked(unpacked, tmp_path):
     works(unpacked, tmp_path)
 
@@ -196,6 +205,7 @@ def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
     assert not [name for name in files() if VENDOR.search(name)]
     listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
     assert set(files()) <= {line.lstrip("/") for line in listed}
+    assert started_by(root / "usr") == "/usr/bin/latebind serve $SERVE_ARGUMENTS"
     works(root / "usr", home)
     # What the service would have left, of a user that is gone by now.
     for folder in ("cache", "lib"):

@@ -27,6 +27,14 @@ else()
   set(compilers -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 endif()
 
+if(EXISTS ${prefix}/lib/systemd)
+  file(READ ${prefix}/lib/systemd/system/latebind.service unit)
+  if(NOT unit MATCHES "\nExecStart=${prefix}/bin/latebind serve " OR unit MATCHES "/usr/" OR
+     NOT EXISTS ${prefix}/share/doc/latebind/deploy/README.md)
+    message(FATAL_ERROR "the unit is for another prefix than ${prefix}:\n${unit}")
+  endif()
+endif()
+
 # run_and_expect(PATTERN COMMAND…): it succeeds, and says so.
 function(run_and_expect pattern)
   run(${ARGN})
