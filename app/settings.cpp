@@ -8,6 +8,7 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
@@ -82,6 +83,40 @@ constexpr std::string_view kListed = "`latebind config` lists all, and docs/conf
 bool is_no_setting(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
          name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM";
+}
+
+// The administrator has put it there and relies on it: a daemon must not start without its keys.
+Status apply_system_file(EffectiveSettings& settings) {
+  Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
+  if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
+  if (applied.code() != StatusCode::kPermissionDenied) return applied;
+  return Status(applied.code(), fmt::format("{}: make it readable for everybody who runs Latebind (a file of keys, "
+                                            "server.api_key_file, need not be)",
+                                            applied.message()));
+}
+
+// Nobody has named it: where HOME is another user's, as in many containers, whatever is there is not meant.
+Status apply_users_file(EffectiveSettings& settings) {
+  // In a process with rights that its caller does not have, the caller's files are not read.
+  if (platform::is_privileged()) return {};
+  const auto folder = platform::config_folder();
+  if (!folder.ok()) return {};
+  const std::filesystem::path file = *folder / kFileName;
+  const auto text = platform::read_small_file(file, kFileBytesMax);
+  if (text.ok()) return settings.apply_toml_text(*text, platform::path_to_utf8(file));
+  switch (text.status().code()) {
+    case StatusCode::kNotFound:
+      return {};
+    case StatusCode::kPermissionDenied:
+    case StatusCode::kIo:
+      core::log(core::LogLevel::kWarning,
+                fmt::format("the user's settings are left out: {}: set HOME or XDG_CONFIG_HOME to a folder of this "
+                            "user's own",
+                            text.status().message()));
+      return {};
+    default:
+      return text.status();
+  }
 }
 
 }  // namespace
@@ -249,15 +284,8 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
 
 Status EffectiveSettings::apply_standard(const std::filesystem::path& config_file) {
   EffectiveSettings settings = *this;
-  std::vector<std::filesystem::path> files{platform::system_config_folder() / kFileName};
-  // In a process with rights that its caller does not have, the caller's files are not read.
-  if (!platform::is_privileged()) {
-    if (const auto folder = platform::config_folder(); folder.ok()) files.push_back(*folder / kFileName);
-  }
-  for (const auto& file : files) {
-    Status applied = settings.apply_toml(file);
-    if (!applied.ok() && applied.code() != StatusCode::kNotFound) return applied;
-  }
+  LB_RETURN_IF_ERROR(apply_system_file(settings));
+  LB_RETURN_IF_ERROR(apply_users_file(settings));
   if (!config_file.empty()) LB_RETURN_IF_ERROR(settings.apply_toml(config_file));
   LB_RETURN_IF_ERROR(settings.apply_environment());
   adopt(std::move(settings));

@@ -58,7 +58,9 @@ struct Settings {
   bool warm_standby = false;
   std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, unchanged
   // Of the daemon: server.…
+  std::vector<std::string> models{};                  // as its command line has them
   std::vector<std::string> listen{"127.0.0.1:8080"};  // as ListenAddress of server/transport reads them
+  std::string api_key{};                              // empty: none but those of the file
   std::string api_key_file{};                         // empty: no keys
   std::string tls_certificate{};                      // empty: no TLS
   std::string tls_key{};
@@ -79,6 +81,8 @@ struct Settings {
   bool log_json = false;
   core::LogLevel log_level = core::LogLevel::kInfo;
   std::string otlp_endpoint{};  // empty: traces go nowhere
+  std::string ready_file{};     // empty: none
+  bool quiet = false;
 };
 
 inline constexpr std::string_view kTruth = "true|false";
@@ -101,6 +105,10 @@ struct SettingSpec {
 
   // May come from an untrusted file, such as a program of ExecuTorch: how a model is computed, and nothing else.
   bool of_model = false;
+  // No report shows its value.
+  bool is_secret = false;
+  // "q" for a flag that is also -q; else 0.
+  char letter = 0;
 
   [[nodiscard]] bool is_family() const { return key.ends_with('.'); }
   [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
@@ -159,7 +167,7 @@ class EffectiveSettings {
                                                bool privileged);
 
   // The system's file, the user's, `config_file` if not empty, the environment. Missing files are skipped, but
-  // `config_file` must exist.
+  // `config_file` must exist. A user's file that may not be read is a warning in the log.
   [[nodiscard]] core::Status apply_standard(const std::filesystem::path& config_file);
 
   // What is passed to the backends. Values from the environment are left out: the search for a library reads it itself,

@@ -201,6 +201,16 @@ std::string property_text(const Settings& settings, std::string_view key) {
   return found != settings.properties.end() ? found->second : std::string();
 }
 
+// A key as a header carries it. No error shows it.
+Status assign_key(Settings& settings, std::string_view /*key*/, std::string_view text) {
+  if (std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) <= ' '; }) ||
+      core::find_invalid_utf8(text)) {
+    return Status(StatusCode::kInvalidArgument, "is no key: a key is UTF-8 text without blanks");
+  }
+  settings.api_key = std::string(text);
+  return {};
+}
+
 // "10GiB", "500MB", "1048576"
 template <auto Member, bool TakesZero = false>
 Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_view text) {
@@ -467,11 +477,27 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
                 "Loads the second device right after the first, so that a failover costs no load.", false,
                 assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+    SettingSpec{"server.models", "LATEBIND_MODEL", "--model", "[NAME=]MODEL,...",
+                "What the daemon serves: sentence-transformers models (a folder, a bundle, or ORG/NAME on the Hugging "
+                "Face hub) or networks that take tensors (.onnx, .xml). A served name is the folder's unless NAME is "
+                "given; requests that name no model go to the first. The command line takes the place of this list.",
+                true, assign_list<&Settings::models>, list_text<&Settings::models>},
     SettingSpec{
         "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
         "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
         "with commas. Port 0 takes a free one.",
         true, assign_listen, list_text<&Settings::listen>},
+    SettingSpec{.key = "server.api_key",
+                .environment = "LATEBIND_API_KEY",
+                .flag = "",
+                .value = "KEY",
+                .help = "Requests must carry this key, or one of server.api_key_file (Authorization: Bearer KEY, or "
+                        "x-api-key: KEY). A flag would show it to every user of the machine, so there is none. Empty: "
+                        "no key is wanted.",
+                .trusted = true,
+                .assign = assign_key,
+                .text = text_text<&Settings::api_key>,
+                .is_secret = true},
     SettingSpec{
         "server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
         "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
@@ -546,6 +572,17 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
                 "Sends a trace of each request there, as OTLP over HTTP with JSON: http://127.0.0.1:4318. Empty: none.",
                 true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},
+    SettingSpec{"server.ready_file", "LATEBIND_READY_FILE", "--ready-file", "FILE",
+                "Gets the addresses, one a line, once every model is loaded and warm; removed at the end. Empty: none.",
+                true, assign_text<&Settings::ready_file>, text_text<&Settings::ready_file>},
+    SettingSpec{.key = "server.quiet",
+                .environment = "LATEBIND_QUIET",
+                .flag = "--quiet",
+                .value = kTruth,
+                .help = "The daemon says nothing but errors, warnings and the log of requests.",
+                .assign = assign_bool<&Settings::quiet>,
+                .text = bool_text<&Settings::quiet>,
+                .letter = 'q'},
     SettingSpec{kProperties, "", "", "VALUE",
                 "property.KEY passes the property KEY to the vendor as it is, after all others; --property KEY=VALUE "
                 "on the command line.",

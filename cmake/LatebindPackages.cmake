@@ -3,13 +3,22 @@
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/latebind)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents} COMPONENT documents)
 install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_MATCHING PATTERN "*.md")
-install(FILES examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
+# A project to begin with, as it stands here.
+install(FILES examples/CMakeLists.txt examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c
+  examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
 install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt DESTINATION ${documents}/examples/executorch
   COMPONENT documents)
 if(NOT WIN32)
   # `latebind serve` as a service: the units, which nothing enables, and what to begin with elsewhere.
-  install(FILES deploy/systemd/latebind.service deploy/systemd/latebind.socket DESTINATION lib/systemd/system
-    COMPONENT program)
+  # They name the program below the prefix that it is installed to, which is known when that happens.
+  install(CODE "
+    set(source \"${PROJECT_SOURCE_DIR}/deploy/systemd\")
+    set(units \"${CMAKE_BINARY_DIR}/systemd\")
+    set(program \"${CMAKE_INSTALL_BINDIR}/latebind\")
+    set(documents \"${documents}\")
+    include(\"${PROJECT_SOURCE_DIR}/cmake/write_units.cmake\")" COMPONENT program)
+  install(FILES ${CMAKE_BINARY_DIR}/systemd/latebind.service ${CMAKE_BINARY_DIR}/systemd/latebind.socket
+    DESTINATION lib/systemd/system COMPONENT program)
   install(DIRECTORY deploy/ DESTINATION ${documents}/deploy COMPONENT documents
     PATTERN "latebind.service" EXCLUDE PATTERN "latebind.socket" EXCLUDE)
   # Where Debian looks for a licence.

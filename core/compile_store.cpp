@@ -220,7 +220,9 @@ Result<std::vector<CompileStore::Entry>> CompileStore::list() const {
 Result<CompileStore::Freed> CompileStore::clear() {
   Freed freed;
   std::error_code error;
-  if (!std::filesystem::is_directory(folder_, error)) return freed;
+  const auto type = std::filesystem::status(folder_, error).type();
+  // `none`: it may not even be looked at, and check_folder() says why.
+  if (type != std::filesystem::file_type::directory && type != std::filesystem::file_type::none) return freed;
   LB_RETURN_IF_ERROR(check_folder());
   freed.bytes += platform::remove_abandoned_outputs(folder_);
   // No lock is created in a folder that was never a cache.

@@ -100,11 +100,15 @@ Status check_origin(std::string_view origin) {
                   core::quoted(origin)));
 }
 
-Access::Access(std::string key_file, std::vector<std::string> origins)
-    : key_file_(std::move(key_file)), origins_(std::move(origins)) {}
+Access::Access(std::string_view key, std::string key_file, std::vector<std::string> origins)
+    : key_digest_(key.empty() ? std::string() : digest_of(key)),
+      key_file_(std::move(key_file)),
+      origins_(std::move(origins)) {}
 
 core::Result<Access::Keys> Access::load_keys() const {
-  if (key_file_.empty()) return keys();
+  auto keys = std::make_shared<std::vector<std::string>>();
+  if (!key_digest_.empty()) keys->push_back(key_digest_);
+  if (key_file_.empty()) return Keys(std::move(keys));
   LB_ASSIGN_OR_RETURN(const std::string file,
                       platform::read_small_file(platform::path_from_utf8(key_file_), kKeyFileMax));
   std::string_view text = file;
@@ -114,7 +118,7 @@ core::Result<Access::Keys> Access::load_keys() const {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));
   }
-  auto keys = std::make_shared<std::vector<std::string>>();
+  const std::size_t before = keys->size();
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view key = trimmed(text.substr(0, end));
@@ -132,7 +136,7 @@ core::Result<Access::Keys> Access::load_keys() const {
     }
     keys->push_back(digest_of(key));
   }
-  if (keys->empty()) {
+  if (keys->size() == before) {
     return Status(StatusCode::kInvalidArgument, fmt::format("the file of keys {} has none", core::quoted(key_file_)));
   }
   return Keys(std::move(keys));
@@ -148,16 +152,22 @@ Access::Keys Access::keys() const {
   return keys_;
 }
 
-bool Access::allows(const HttpRequest& request) const {
-  if (key_file_.empty()) return true;
+std::optional<std::string_view> Access::why_not(const HttpRequest& request) const {
+  if (!wants_key()) return std::nullopt;
   const std::string_view key = key_of(request);
-  if (key.empty()) return false;
+  if (key.empty()) {
+    return request.header("authorization").empty()
+               ? "a key is wanted, and the request has none: Authorization: Bearer KEY, or x-api-key: KEY"
+               : "a key is wanted, and the Authorization header has none: it must be Bearer KEY; x-api-key: KEY will "
+                 "do, too";
+  }
   const std::string digest = digest_of(key);
   bool is_known = false;
   const Keys keys = this->keys();
   for (const std::string& known : *keys)
     is_known = is_same(known, digest) || is_known;
-  return is_known;
+  if (is_known) return std::nullopt;
+  return "the request's key is not one of this server's";
 }
 
 std::string Access::allowed_origin(std::string_view origin) const {

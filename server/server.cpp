@@ -80,7 +80,7 @@ std::string allowed_headers(const HttpRequest& request) {
 struct Server::State {
   explicit State(ServerOptions given)
       : options(std::move(given)),
-        access(options.settings.api_key_file, options.settings.cors_origins),
+        access(options.settings.api_key, options.settings.api_key_file, options.settings.cors_origins),
         log(options.settings.log_json ? LogFormat::kJson : LogFormat::kText, kLogLinesPerSecond, options.log) {}
 
   void handle(const ExchangePtr& exchange);
@@ -91,7 +91,7 @@ struct Server::State {
   void observe(const RequestRecord& record);
   [[nodiscard]] HttpResponse refuse_early(const Refusal& refusal, std::optional<unsigned> status,
                                           const HttpRequest* head);
-  [[nodiscard]] static Refusal no_key();
+  [[nodiscard]] static Refusal unauthorized(std::string_view why);
   [[nodiscard]] std::optional<HttpResponse> screen(const HttpRequest& head);
   void preflight(const ExchangePtr& exchange, const Router::Match& match) const;
   [[nodiscard]] Result<milliseconds> time_of(const HttpRequest& request) const;
@@ -186,18 +186,18 @@ HttpResponse Server::State::refuse_early(const Refusal& refusal, std::optional<u
   return response;
 }
 
-Refusal Server::State::no_key() {
-  return {.kind = RefusalKind::kUnauthorized,
-          .message = "a key is wanted: Authorization: Bearer KEY, or x-api-key: KEY",
-          .param = {}};
+Refusal Server::State::unauthorized(std::string_view why) {
+  return {.kind = RefusalKind::kUnauthorized, .message = std::string(why), .param = {}};
 }
 
 // A large body is read only of those who may ask. What there is no route for is refused once it is there, as a small
 // one.
 std::optional<HttpResponse> Server::State::screen(const HttpRequest& head) {
   const Router::Match match = router.find(head.method, head.segments);
-  if (match.route == nullptr || match.route->is_open || access.allows(head)) return std::nullopt;
-  return refuse_early(no_key(), std::nullopt, &head);
+  if (match.route == nullptr || match.route->is_open) return std::nullopt;
+  const auto why = access.why_not(head);
+  if (!why) return std::nullopt;
+  return refuse_early(unauthorized(*why), std::nullopt, &head);
 }
 
 void Server::State::preflight(const ExchangePtr& exchange, const Router::Match& match) const {
@@ -243,7 +243,7 @@ void Server::State::handle(const ExchangePtr& exchange) {
     return exchange->answer(std::move(response), word_of(refusal.kind));
   }
   if (!match.route->is_open) {
-    if (!access.allows(request)) return refuse(*exchange, *match.protocol, no_key());
+    if (const auto why = access.why_not(request)) return refuse(*exchange, *match.protocol, unauthorized(*why));
     if (!service->has_models()) {
       return refuse(
           *exchange, *match.protocol,
@@ -377,12 +377,14 @@ Server::~Server() {
 std::vector<std::string> Server::warnings() const {
   std::vector<std::string> warnings;
   const app::Settings& settings = state_->options.settings;
-  if (!settings.api_key_file.empty() || !state_->options.inherited.empty()) return warnings;
+  if (state_->access.wants_key() || !state_->options.inherited.empty()) return warnings;
   for (const std::string& text : settings.listen) {
     const auto address = ListenAddress::parse(text);
     if (address.ok() && !address->is_local()) {
       warnings.push_back(
-          fmt::format("{} can be reached from other machines, without a key: --api-key-file wants one", text));
+          fmt::format("{} can be reached from other machines, without a key: --api-key-file or LATEBIND_API_KEY "
+                      "wants one",
+                      text));
     }
   }
   return warnings;

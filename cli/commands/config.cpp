@@ -20,14 +20,21 @@ struct ConfigArguments {
   bool reference = false;
 };
 
+// A secret's value is for nobody who looks over a shoulder or reads a bug report.
+std::string shown_value(const app::EffectiveSettings& settings, const std::string& key) {
+  const std::string& value = settings.text_of(key);
+  const app::SettingSpec* spec = app::find_setting(key);
+  return spec != nullptr && spec->is_secret && !value.empty() ? "(not shown)" : value;
+}
+
 std::string for_people(const app::EffectiveSettings& settings) {
   std::size_t width = 0;
   for (const std::string& key : settings.keys())
     width = std::max(width, key.size());
   std::string text;
   for (const std::string& key : settings.keys()) {
-    text += fmt::format("{:<{}} = {:<12}  # {}\n", core::one_line(key), width, core::one_line(settings.text_of(key)),
-                        core::one_line(settings.origin_of(key)));
+    text += fmt::format("{:<{}} = {:<12}  # {}\n", core::one_line(key), width,
+                        core::one_line(shown_value(settings, key)), core::one_line(settings.origin_of(key)));
   }
   return text;
 }
@@ -38,7 +45,7 @@ std::string for_programs(const app::EffectiveSettings& settings) {
   for (const std::string& key : settings.keys()) {
     app::Json one;
     one["key"] = key;
-    one["value"] = settings.text_of(key);
+    one["value"] = shown_value(settings, key);
     one["origin"] = settings.origin_of(key);
     json["settings"].push_back(std::move(one));
   }
@@ -60,7 +67,11 @@ std::string reference() {
       "errors that name the nearest known one. Processes that run with more rights than their caller (setuid and the\n"
       "like) do not read the caller's file, and ignore the variables marked *trusted*. `latebind config` prints what "
       "is in\n"
-      "force and where each value came from. Programs that use the C interface set the same keys\n"
+      "force and where each value came from. A user's file that may not be read, as where `HOME` is another user's, is "
+      "left\n"
+      "out with a warning; the other files must be readable "
+      "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
+      "Programs that use the C interface set the same keys\n"
       "(`lb_options_set`), and read files and the environment only where they ask for it; the search for vendors'\n"
       "libraries looks at its variables in any case.\n\n"
       "This page is what `latebind config --reference` prints.\n";

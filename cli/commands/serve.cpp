@@ -39,8 +39,6 @@ using core::Status;
 struct ServeArguments {
   std::vector<std::string> models;
   SettingFlags flags{};
-  std::string ready_file;
-  bool quiet = false;
 };
 
 // What the signals ask for.
@@ -132,15 +130,16 @@ class ReadyFile {
   std::string written_;
 };
 
-Status load_models(const ServeArguments& options, const std::vector<server::ModelArgument>& arguments,
-                   const app::Runtime& runtime, server::Server& daemon) {
-  const TerminalClient terminal(options.quiet);
+Status load_models(const std::vector<server::ModelArgument>& arguments, const app::Runtime& runtime,
+                   server::Server& daemon) {
+  const bool quiet = runtime.settings.quiet;
+  const TerminalClient terminal(quiet);
   for (const server::ModelArgument& argument : arguments) {
     LB_ASSIGN_OR_RETURN(auto model, server::load_model(argument, runtime, terminal.client(), daemon.service().metrics(),
                                                        runtime.settings.token_vectors));
     const auto attested = model->attestation();
     note_fallback(*attested);
-    if (!options.quiet) {
+    if (!quiet) {
       note(fmt::format("{} is ready in {:.2f} s on {}", core::one_line(model->name), model->load_seconds,
                        describe(attested->active)));
     }
@@ -247,9 +246,16 @@ Exit serve(const ServeArguments& options) {
   auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
   const auto runtime = make_runtime(options.flags, hint_for_serving());
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
+  const bool quiet = runtime->settings.quiet;
+  // A daemon's warnings are for its log.
+  if (quiet && !core::log_enabled(core::LogLevel::kInfo)) show_log(LogShown::kWarnings);
   if (runtime->settings.log_json) print_messages_as_json();
   std::vector<server::ModelArgument> arguments;
-  for (const std::string& text : options.models) {
+  const auto& models = options.models.empty() ? runtime->settings.models : options.models;
+  if (models.empty()) {
+    return misuse("serve", "no model is named: give --model MODEL, or set LATEBIND_MODEL or server.models");
+  }
+  for (const std::string& text : models) {
     auto argument = server::ModelArgument::parse(text);
     if (!argument.ok()) return misuse("serve", argument.status().message());
     if (std::ranges::any_of(arguments, [&](const auto& other) { return other.name == argument->name; })) {
@@ -262,7 +268,7 @@ Exit serve(const ServeArguments& options) {
     return misuse("serve", checked.message());
   }
   const BackgroundLines lines;
-  ReadyFile ready_file(options.ready_file);
+  ReadyFile ready_file(runtime->settings.ready_file);
   if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
   // A connection each, and what the models and the vendors open.
   constexpr std::size_t kFilesBesides = 256;
@@ -294,18 +300,18 @@ Exit serve(const ServeArguments& options) {
   manager.status("loading models");
   // What computes is made by this thread; what answers was made before.
   if (const int nice = runtime->settings.compute_nice; nice > 0) platform::make_way(platform::thread_nice() + nice);
-  if (const auto loaded = load_models(options, arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
+  if (const auto loaded = load_models(arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
   wishes.end_loading();
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
-  if (!options.quiet) note("serving at " + listed(daemon.addresses()));
+  if (!quiet) note("serving at " + listed(daemon.addresses()));
 
   manager.ready("serving at " + listed(daemon.addresses()));
 
   wait_for_the_end(options, wishes, shown, manager, daemon);
   manager.stopping();
   ready_file.remove();
-  if (!options.quiet) note("ending: requests that were accepted are finished first");
+  if (!quiet) note("ending: requests that were accepted are finished first");
   // Nothing holds up the end: not a vendor's library, nor an error stream that nobody reads.
   constexpr std::chrono::seconds kForTheRest{15};
   platform::end_program_within(runtime->settings.drain_timeout + kForTheRest, static_cast<int>(Exit::kGood));
@@ -321,15 +327,12 @@ void add_serve(CLI::App& program, Action& chosen) {
   add_texts(app, "--model", options->models, "[NAME=]MODEL",
             "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
             "(.onnx, .xml) for tensors. May be given several times. Its served name is its folder's unless NAME is "
-            "given; requests that name no model go to the first.")
-      ->required();
+            "given; requests that name no model go to the first. Without it: LATEBIND_MODEL, or server.models of "
+            "config.toml.");
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kServer,   SettingGroup::kEmbedding, SettingGroup::kPlacement,    SettingGroup::kDevice,
       SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
-  add_text(app, "--ready-file", options->ready_file, "FILE",
-           "Gets the addresses, one a line, once every model is loaded and warm; removed at the end.");
-  app.add_flag("-q,--quiet", options->quiet, "Nothing but errors, warnings and the log of requests.");
   app.footer(
       "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
       "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"

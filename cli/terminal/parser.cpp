@@ -51,7 +51,7 @@ const CLI::App& chosen_command(const CLI::App& program) {
 
 bool is_quiet(const CLI::App& program) {
   const CLI::Option* const quiet = chosen_command(program).get_option_no_throw("--quiet");
-  return quiet != nullptr && !quiet->empty();
+  return quiet != nullptr && !quiet->empty() && quiet->as<bool>();
 }
 
 // Which option was given too often, where that is what is wrong; the parser's own words for it name no remedy.

@@ -68,16 +68,18 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups,
     const SettingGroup group = group_of(spec.key);
     const bool is_wanted =
         std::ranges::find(also, spec.key) != also.end() || std::ranges::find(groups, group) != groups.end();
-    if (spec.flag.empty() || !is_wanted) continue;
+    // A command may have an option of its own by that name, such as `serve --model`.
+    if (spec.flag.empty() || !is_wanted || app.get_option_no_throw(std::string(spec.flag)) != nullptr) continue;
     const auto take = [this, &spec](const std::string& text) {
       check(spec, text);
       given_.push_back({std::string(spec.key), text, std::string(spec.flag)});
     };
     CLI::Option* option = nullptr;
     if (spec.is_truth()) {
-      // --strict, --strict=false and --no-strict.
+      // --strict, --strict=false and --no-strict; -q.
       const std::string name(spec.flag);
-      option = app.add_flag(fmt::format("{0},!--no-{1}", name, name.substr(2)))
+      const std::string letter = spec.letter != 0 ? fmt::format("-{},", spec.letter) : "";
+      option = app.add_flag(fmt::format("{0}{1},!--no-{2}", letter, name, name.substr(2)))
                    ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
                    ->description(description_of(spec));
       option->each(take);

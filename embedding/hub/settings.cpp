@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/config.h"
+#include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/mapped_file.h"
@@ -94,8 +95,16 @@ Result<std::optional<std::string>> find_token(const path& home) {
   const path file = named ? *named : home / "token";
   const auto mapped = platform::MappedFile::open(file);
   if (!mapped.ok()) {
-    if (mapped.status().code() == StatusCode::kNotFound && !named) return std::optional<std::string>();
-    return mapped.status().with_context(named ? "HF_TOKEN_PATH" : "the hub's token");
+    if (named) return mapped.status().with_context("HF_TOKEN_PATH");
+    // Nobody has named it: where HOME is another user's, the token there is not meant.
+    const StatusCode code = mapped.status().code();
+    if (code == StatusCode::kPermissionDenied || code == StatusCode::kIo) {
+      core::log(core::LogLevel::kWarning,
+                fmt::format("the hub is asked without a token: {}", mapped.status().message()));
+    } else if (code != StatusCode::kNotFound) {
+      return mapped.status().with_context("the hub's token");
+    }
+    return std::optional<std::string>();
   }
   const auto bytes = mapped->bytes().first(std::min(mapped->bytes().size(), 2 * kTokenMax));
   return checked_token({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::quoted(file));

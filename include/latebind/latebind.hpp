@@ -7,6 +7,13 @@
 #ifndef LATEBIND_LATEBIND_HPP
 #define LATEBIND_LATEBIND_HPP
 
+// Compilers that came before the standard say less than 202002 of it. MSVC tells the truth in a macro of its own.
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error \
+    "latebind.hpp needs C++20: compile with -std=c++20 (MSVC: /std:c++20), or link the CMake target \
+latebind::latebind, which sees to it; C and older C++ include latebind.h"
+#else
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -1039,4 +1046,5 @@ class Runtime {
 
 }  // namespace latebind
 
+#endif
 #endif  // LATEBIND_LATEBIND_HPP

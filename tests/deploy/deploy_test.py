@@ -4,7 +4,6 @@ them by what they must agree in."""
 import copy
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -299,11 +298,13 @@ def test_the_socket_is_where_the_program_listens_by_itself():
 def test_the_sample_of_settings_is_one():
     lines = (DEPLOY / "systemd" / "serve.env").read_text(encoding="utf-8").splitlines()
     values = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    assert set(values) == {"SERVE_ARGUMENTS"}
-    assert shlex.split(values["SERVE_ARGUMENTS"])[0] == "--model"
+    assert set(values) == {"LATEBIND_MODEL"}
     reference = (SOURCE / "docs" / "configuration.md").read_text(encoding="utf-8")
-    named = [line[1:].split("=")[0] for line in lines if line.startswith("#LATEBIND_")]
-    assert named
+    named = [line.lstrip("#").split("=")[0] for line in lines if line.lstrip("#").startswith("LATEBIND_")]
+    assert len(named) > 3
+    image = "".join(line for line in containerfile().splitlines() if line.startswith("ENV "))
+    assert "LATEBIND_LISTEN=" in image and "LATEBIND_MODEL=" in image
+    named += re.findall(r"(LATEBIND_[A-Z_]+)=", image + (DEPLOY / "README.md").read_text(encoding="utf-8"))
     for name in named:
         assert f"`{name}`" in reference, name
 
@@ -316,8 +317,7 @@ def test_every_flag_is_one_of_the_program():
         pytest.skip("the program was not built")
     done = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, timeout=60, check=True)
     runtime = the("ServingRuntime", "servingruntime.yaml")["spec"]["containers"][0]
-    command_line = next(line for line in containerfile().splitlines() if line.startswith("CMD "))
-    text = " ".join([*server()["args"], *runtime["args"], command_line,
+    text = " ".join([*server()["args"], *runtime["args"],
                      (DEPLOY / "systemd" / "serve.env").read_text(encoding="utf-8"),
                      (DEPLOY / "README.md").read_text(encoding="utf-8").split("## Containers")[0]])
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--now", "--reference"}  # of systemctl and of `latebind config`

@@ -33,7 +33,8 @@ PROMISED = [
     "lib/cmake/latebind/latebindConfigVersion.cmake", "share/doc/latebind/LICENSE", "share/doc/latebind/NOTICES",
     "share/doc/latebind/README.md", "share/doc/latebind/CHANGELOG.md", "share/doc/latebind/copyright",
     "share/doc/latebind/docs/configuration.md", "share/doc/latebind/examples/embed.c",
-    "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/executorch/embed.cpp",
+    "share/doc/latebind/examples/nearest.cpp", "share/doc/latebind/examples/CMakeLists.txt", "lib/pkgconfig/latebind.pc",
+    "share/doc/latebind/examples/executorch/embed.cpp",
     "share/doc/latebind/examples/executorch/CMakeLists.txt", "share/doc/latebind/docs/pte-format.md",
     "lib/systemd/system/latebind.service", "lib/systemd/system/latebind.socket",
     "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
@@ -140,30 +141,28 @@ def test_the_licences_of_what_is_compiled_in_go_with_it(unpacked):
         assert owner in notices
 
 
+def started_by(prefix):
+    (line,) = re.findall("^ExecStart=(.*)$", (prefix / "lib/systemd/system/latebind.service").read_text(), re.MULTILINE)
+    return line
+
+
+def test_the_units_of_an_archive_name_no_prefix(unpacked):
+    assert started_by(unpacked) == "latebind serve $SERVE_ARGUMENTS"
+
+
 def test_the_archive_works_where_it_was_unpacked(unpacked, tmp_path):
     works(unpacked, tmp_path)
 
 
 def test_its_cmake_package_builds_the_examples(unpacked, tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\n"
-        "project(example LANGUAGES C CXX)\n"
-        f"find_package(latebind {SHORT_VERSION} REQUIRED CONFIG)\n"
-        "add_executable(embed ${EXAMPLES}/embed.c)\n"
-        "add_executable(nearest ${EXAMPLES}/nearest.cpp)\n"
-        "target_compile_features(nearest PRIVATE cxx_std_20)\n"
-        "foreach(program embed nearest)\n"
-        "  target_link_libraries(${program} PRIVATE latebind::latebind)\n"
-        "endforeach()\n"
-    )
     toolchain = os.environ["LATEBIND_TEST_TOOLCHAIN"]
     machine = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DCMAKE_FIND_ROOT_PATH={unpacked}"] if toolchain else [
         f"-DCMAKE_C_COMPILER={os.environ['LATEBIND_TEST_C_COMPILER']}",
         f"-DCMAKE_CXX_COMPILER={os.environ['LATEBIND_TEST_CXX_COMPILER']}"]
-    run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={unpacked}",
-        f"-DEXAMPLES={unpacked / 'share/doc/latebind/examples'}", *machine)
+    run("cmake", "-G", "Ninja", "-S", unpacked / "share/doc/latebind/examples", "-B", tmp_path / "build",
+        f"-DCMAKE_PREFIX_PATH={unpacked}", *machine)
     run("cmake", "--build", tmp_path / "build")
-    said = emulated(tmp_path / "build" / "embed", MODEL, "A man is eating food.", "A man is eating a piece of bread.",
+    said = emulated(tmp_path / "build" / "embed_c", MODEL, "A man is eating food.", "A man is eating a piece of bread.",
                     "cpu", env=clean(tmp_path)).stdout
     assert re.match(r"0\.[78]\d+ by (openvino|native):CPU in f32", said), said
 
@@ -206,6 +205,7 @@ def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
     assert not [name for name in files() if VENDOR.search(name)]
     listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
     assert set(files()) <= {line.lstrip("/") for line in listed}
+    assert started_by(root / "usr") == "/usr/bin/latebind serve $SERVE_ARGUMENTS"
     works(root / "usr", home)
     # What the service would have left, of a user that is gone by now.
     for folder in ("cache", "lib"):

@@ -24,39 +24,65 @@ class AccessTest : public testing::Test {
 };
 
 TEST_F(AccessTest, WithoutAFileEveryoneMayAsk) {
-  const Access access("", {});
+  const Access access("", "", {});
   EXPECT_FALSE(access.wants_key());
   EXPECT_TRUE(access.load_keys().ok());
-  EXPECT_TRUE(access.allows({}));
+  EXPECT_FALSE(access.why_not({}));
 }
 
 TEST_F(AccessTest, AnyKeyOfTheFileLetsIn) {
   write("# keys\n\n one \r\ntwo\n#three\nlast");
-  Access access(file_.string(), {});
-  EXPECT_FALSE(access.allows(with("x-api-key", "one")));  // nothing was read yet
+  Access access("", file_.string(), {});
+  EXPECT_TRUE(access.why_not(with("x-api-key", "one")));  // nothing was read yet
   access.use(*access.load_keys());
   for (const char* key : {"one", "two", "last"}) {
-    EXPECT_TRUE(access.allows(with("x-api-key", key))) << key;
+    EXPECT_FALSE(access.why_not(with("x-api-key", key))) << key;
     for (const char* word : {"Bearer ", "bearer ", "BEARER ", "BeArEr  "})
-      EXPECT_TRUE(access.allows(with("authorization", std::string(word) + key))) << word << key;
+      EXPECT_FALSE(access.why_not(with("authorization", std::string(word) + key))) << word << key;
   }
   for (const char* key : {"", "on", "one2", "#three", "three", "# keys"})
-    EXPECT_FALSE(access.allows(with("x-api-key", key))) << key;
+    EXPECT_TRUE(access.why_not(with("x-api-key", key))) << key;
   for (const char* value : {"one", "Bearer", "Bearer ", "Basic one", "Bearerone", "Bearer two one"})
-    EXPECT_FALSE(access.allows(with("authorization", value))) << value;
-  EXPECT_FALSE(access.allows({}));
+    EXPECT_TRUE(access.why_not(with("authorization", value))) << value;
+  EXPECT_TRUE(access.why_not({}));
+}
+
+TEST_F(AccessTest, TheOneKeyLetsInBesideThoseOfTheFile) {
+  Access alone("single", "", {});
+  EXPECT_TRUE(alone.wants_key());
+  EXPECT_TRUE(alone.why_not(with("x-api-key", "single")));  // nothing was taken yet
+  alone.use(*alone.load_keys());
+  EXPECT_FALSE(alone.why_not(with("x-api-key", "single")));
+  EXPECT_TRUE(alone.why_not(with("x-api-key", "one")));
+  write("one\n");
+  Access both("single", file_.string(), {});
+  both.use(*both.load_keys());
+  for (const char* key : {"single", "one"})
+    EXPECT_FALSE(both.why_not(with("x-api-key", key))) << key;
+  write("# none\n");
+  EXPECT_FALSE(both.load_keys().ok()) << "the file was meant to have some";
+}
+
+TEST_F(AccessTest, AWrongKeyIsNoMissingKey) {
+  Access access("single", "", {});
+  access.use(*access.load_keys());
+  const auto why = [&](const HttpRequest& request) { return std::string(access.why_not(request).value_or("")); };
+  EXPECT_NE(why({}).find("the request has none"), std::string::npos);
+  EXPECT_NE(why(with("authorization", "Basic c2luZ2xl")).find("must be Bearer KEY"), std::string::npos);
+  for (const auto& wrong : {with("authorization", "Bearer wrong"), with("x-api-key", "wrong")})
+    EXPECT_EQ(why(wrong), "the request's key is not one of this server's");
 }
 
 TEST_F(AccessTest, AFileWithoutKeysOrWithoutAnythingIsAnError) {
-  EXPECT_FALSE(Access(file_.string(), {}).load_keys().ok());
+  EXPECT_FALSE(Access("", file_.string(), {}).load_keys().ok());
   write("# none\n");
-  EXPECT_FALSE(Access(file_.string(), {}).load_keys().ok());
+  EXPECT_FALSE(Access("", file_.string(), {}).load_keys().ok());
 }
 
 TEST_F(AccessTest, AKeyHasNoBlank) {
   for (const std::string line : {"secret # note", "secret\tnote", " secret note ", "secret\rnote"}) {
     write("# a note of its own\n\ngood\n" + line + "\n");
-    const auto keys = Access(file_.string(), {}).load_keys();
+    const auto keys = Access("", file_.string(), {}).load_keys();
     ASSERT_FALSE(keys.ok()) << line;
     EXPECT_NE(keys.status().message().find("line 4"), std::string::npos) << keys.status().to_string();
     EXPECT_EQ(keys.status().to_string().find("secret"), std::string::npos) << keys.status().to_string();
@@ -66,14 +92,14 @@ TEST_F(AccessTest, AKeyHasNoBlank) {
 TEST_F(AccessTest, TheFileIsUtf8Text) {
   for (const std::string& text : {std::string("good\n\xff\n"), std::string("good\nb\0d\n", 9), std::string("\xc3\n")}) {
     write(text);
-    const auto keys = Access(file_.string(), {}).load_keys();
+    const auto keys = Access("", file_.string(), {}).load_keys();
     ASSERT_FALSE(keys.ok()) << text;
     EXPECT_NE(keys.status().message().find("is not UTF-8 text"), std::string::npos) << keys.status().to_string();
   }
   write("sch\xc3\xb6n\n");
-  Access access(file_.string(), {});
+  Access access("", file_.string(), {});
   access.use(*access.load_keys());
-  EXPECT_TRUE(access.allows(with("x-api-key", "sch\xc3\xb6n")));
+  EXPECT_FALSE(access.why_not(with("x-api-key", "sch\xc3\xb6n")));
 }
 
 TEST_F(AccessTest, AnOriginIsWhatBrowsersSend) {
@@ -114,15 +140,15 @@ TEST_F(AccessTest, AnOriginIsWhatBrowsersSend) {
 }
 
 TEST_F(AccessTest, OnlyKnownOriginsAreAllowed) {
-  const Access none("", {});
+  const Access none("", "", {});
   EXPECT_FALSE(none.has_origins());
   EXPECT_EQ(none.allowed_origin("https://a.org"), "");
-  const Access some("", {"https://a.org", "https://b.org:1"});
+  const Access some("", "", {"https://a.org", "https://b.org:1"});
   EXPECT_EQ(some.allowed_origin("https://a.org"), "https://a.org");
   EXPECT_EQ(some.allowed_origin("https://a.org.evil"), "");
   EXPECT_EQ(some.allowed_origin("http://a.org"), "");
   EXPECT_EQ(some.allowed_origin(""), "");
-  EXPECT_EQ(Access("", {"*"}).allowed_origin("https://x"), "*");
+  EXPECT_EQ(Access("", "", {"*"}).allowed_origin("https://x"), "*");
 }
 
 }  // namespace

@@ -1,0 +1,1 @@
+#include <latebind/latebind.hpp>
