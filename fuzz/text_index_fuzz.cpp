@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     texts += some.size();
     if (some.vectors.size() != some.size() * index->made_by().dimension) std::abort();
     for (std::size_t i = 0; i < some.size(); ++i) {
-      if (some.begins[i] > some.ends[i] || some.ends[i] > index->files()[file].bytes || some.lines[i] == 0) std::abort();
+      if (some.begins[i] > some.ends[i] || some.ends[i] > index->files()[file].bytes || some.lines[i] == 0)
+        std::abort();
     }
     for (const float number : some.vectors)
       sum += number;

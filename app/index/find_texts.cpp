@@ -191,7 +191,8 @@ Result<std::optional<std::string>> read_text(const FoundFile& file, std::uint64_
     read = platform::read_small_file(file.path, static_cast<std::size_t>(bytes_max));
   if (!read.ok()) {
     if (read.status().code() == StatusCode::kInvalidArgument && file.was_named) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{}: --max-file-size sets the limit", read.status().message()));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: --max-file-size sets the limit", read.status().message()));
     }
     if (file.was_named || read.status().code() == StatusCode::kOutOfMemory) return read.status();
     if (read.status().code() == StatusCode::kInvalidArgument) {

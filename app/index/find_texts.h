@@ -22,25 +22,25 @@ inline constexpr std::size_t kFolderDepthMax = 128;
 inline constexpr std::uint64_t kTextFileBytesMax = std::uint64_t{64} << 20;
 
 struct FindOptions {
-  std::vector<std::string> types{};  // endings without the dot, such as "md"; none: all files
-  bool hidden = false;               // what begins with a dot, too
+  std::vector<std::string> types{};             // endings without the dot, such as "md"; none: all files
+  bool hidden = false;                          // what begins with a dot, too
   std::uint64_t bytes_max = kTextFileBytesMax;  // of a file in a folder
   std::filesystem::path left_out{};             // a file that is not text of the user's: the index itself
 };
 
 struct FoundFile {
-  std::filesystem::path path{};  // as it is opened
-  std::string name{};            // as it is shown: what was named, and the path below it
-  std::filesystem::path place{}; // canonical
+  std::filesystem::path path{};   // as it is opened
+  std::string name{};             // as it is shown: what was named, and the path below it
+  std::filesystem::path place{};  // canonical
   std::uint64_t bytes = 0;
-  bool was_named = false;        // and not found in a folder
+  bool was_named = false;  // and not found in a folder
 };
 
 // Files and folders in named folders that are not looked at, by why.
 struct LeftOut {
   std::size_t hidden = 0;
   std::size_t links = 0;
-  std::size_t types = 0;    // of other types than those asked for
+  std::size_t types = 0;  // of other types than those asked for
   std::size_t large = 0;
   std::size_t binary = 0;   // with a zero byte, or not UTF-8
   std::size_t special = 0;  // pipes, sockets, devices

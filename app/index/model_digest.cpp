@@ -41,7 +41,8 @@ Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* diges
     std::string& digest = found[folder.files.relative(file)];
     if (!digest.empty()) continue;
     if (in_folder) {
-      auto known = digests != nullptr ? digests->known(file) : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
+      auto known =
+          digests != nullptr ? digests->known(file) : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
       if (!known.ok()) known = digests != nullptr ? digests->compute(file) : platform::sha256_hex_of_file(file);
       if (!known.ok()) return known.status();
       digest = *std::move(known);

@@ -39,7 +39,8 @@ std::string IndexedBy::difference_from(const IndexedBy& other) const {
   for (const auto& [key, value] : options.items()) {
     const auto found = other.options.find(key);
     const std::string was = found == other.options.end() ? "nothing" : found->dump();
-    if (value.dump() != was) return fmt::format("{} {} instead of {}", key, core::printable(value.dump()), core::printable(was));
+    if (value.dump() != was)
+      return fmt::format("{} {} instead of {}", key, core::printable(value.dump()), core::printable(was));
   }
   return options.size() == other.options.size() ? "" : "fewer options";
 }
@@ -48,9 +49,10 @@ Result<TextIndex> TextIndex::open(const std::filesystem::path& file) {
   auto tensors = embedding::Safetensors::open(file);
   if (!tensors.ok()) {
     if (tensors.status().code() != StatusCode::kInvalidModel) return tensors.status();
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} is no index, or a damaged one: name another file, or remove it and run this again ({})",
-                              core::quoted(platform::path_to_utf8(file)), tensors.status().message()));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{} is no index, or a damaged one: name another file, or remove it and run this again ({})",
+                    core::quoted(platform::path_to_utf8(file)), tensors.status().message()));
   }
   return of(*std::move(tensors));
 }
@@ -80,9 +82,8 @@ Result<std::span<const T>> TextIndex::tensor(std::string_view name, std::string_
   if (!found) return damaged(fmt::format("it has no '{}'", name));
   if (found->type != type) return damaged(fmt::format("'{}' has the type {}", name, core::printable(found->type)));
   const auto stored = tensors_.shape_of(name);
-  if (!std::ranges::equal(*stored, shape, [](std::int64_t one, std::size_t wanted) {
-        return std::cmp_equal(one, wanted);
-      })) {
+  if (!std::ranges::equal(*stored, shape,
+                          [](std::int64_t one, std::size_t wanted) { return std::cmp_equal(one, wanted); })) {
     return damaged(fmt::format("'{}' has another shape than what belongs to it", name));
   }
   // The numbers are used where they lie.

@@ -2,8 +2,8 @@
 // tells whether a file is still the one that was read. docs/index-format.md describes the format, which is a
 // safetensors file with tensors of these names.
 //
-// Everything in the file is checked when it is opened, but for the numbers of the vectors. Immutable after it is opened;
-// any thread may read. Spans are valid as long as the index lives.
+// Everything in the file is checked when it is opened, but for the numbers of the vectors. Immutable after it is
+// opened; any thread may read. Spans are valid as long as the index lives.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ namespace latebind::app {
 inline constexpr std::uint64_t kIndexVersion = 1;
 inline constexpr std::size_t kIndexFilesMax = 1'000'000;
 inline constexpr std::size_t kIndexTextsMax = 100'000'000;
-inline constexpr std::size_t kIndexNameMax = 4096;                               // bytes of a file's name
-inline constexpr std::size_t kIndexDescriptionMax = std::size_t{64} << 10;       // of its JSON
-inline constexpr std::uint64_t kIndexedFileBytesMax = std::uint64_t{1} << 40;    // of a file with texts
+inline constexpr std::size_t kIndexNameMax = 4096;                             // bytes of a file's name
+inline constexpr std::size_t kIndexDescriptionMax = std::size_t{64} << 10;     // of its JSON
+inline constexpr std::uint64_t kIndexedFileBytesMax = std::uint64_t{1} << 40;  // of a file with texts
 inline constexpr std::size_t kIndexDimensionMax = std::size_t{1} << 20;
 
 // How texts become vectors: vectors of two indices can be compared where all of it is equal.
@@ -41,8 +41,8 @@ struct IndexedBy {
 
 // A file, as it was when its texts were embedded.
 struct IndexedFile {
-  std::string name{};         // relative to the index's folder, with '/'; absolute where that cannot be
-  std::string sha256{};       // 32 bytes
+  std::string name{};    // relative to the index's folder, with '/'; absolute where that cannot be
+  std::string sha256{};  // 32 bytes
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;  // 0: the content has to be read to tell whether it is the same

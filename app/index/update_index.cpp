@@ -222,7 +222,8 @@ class Update {
         if (!text.ok()) return text.status().with_context(fmt::format("{}:{}", found_->name, line->number));
         if (text->find_first_not_of(" \t") == std::string::npos) continue;
         if (++texts_ > kIndexTextsMax)
-          return Status(StatusCode::kInvalidArgument, fmt::format("more than {} texts: use several indices", kIndexTextsMax));
+          return Status(StatusCode::kInvalidArgument,
+                        fmt::format("more than {} texts: use several indices", kIndexTextsMax));
         NewFile& file = new_.back();
         file.begins.push_back(line->begin);
         file.ends.push_back(line->end);

@@ -46,8 +46,8 @@ struct IndexUpdate {
 };
 
 // Texts of files that are not asked about stay as long as these files are unchanged. An index that was made by another
-// model or otherwise is made anew. The file is replaced as a whole, when all is done and about every half minute before, so that
-// what is interrupted goes on from there; one process at a time updates it, others wait. The errors of
+// model or otherwise is made anew. The file is replaced as a whole, when all is done and about every half minute
+// before, so that what is interrupted goes on from there; one process at a time updates it, others wait. The errors of
 // TextIndex::open(), write_index(), read_text() and embedding; kBusy when another process does not finish.
 [[nodiscard]] core::Result<IndexUpdate> update_index(const IndexRequest& request);
 

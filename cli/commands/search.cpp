@@ -253,8 +253,8 @@ Exit search(const SearchArguments& options) {
   const embedding::Embedder& network = late ? late->network() : **opened;
   const auto attested = network.attestation();
   const auto start = std::chrono::steady_clock::now();
-  auto report = find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(),
-                             *runtime);
+  auto report =
+      find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(), *runtime);
   if (report.ok()) {
     const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
     report->shows_files = options.source.files.size() > 1 || !is_one_named;
@@ -280,9 +280,10 @@ void add_search(CLI::App& program, Action& chosen) {
   options->prompt.add_to(app, "every line of the files");
   options->query_prompt.add_to(app, "the query", "query");
   add_dimensions(app, options->dimensions);
-  add_text(app, "--index", options->index, "FILE",
-           "Keeps the vectors in this file, beside the texts: next time only files that have changed are embedded. Made "
-           "where it is missing, and anew for another model or other options (docs/index-format.md).");
+  add_text(
+      app, "--index", options->index, "FILE",
+      "Keeps the vectors in this file, beside the texts: next time only files that have changed are embedded. Made "
+      "where it is missing, and anew for another model or other options (docs/index-format.md).");
   add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
            "A cross-encoder or multi-vector encoder that ranks the best lines again, on the same devices.");
   add_integer(app, "--candidates", options->candidates, 1, 1000,

@@ -24,8 +24,8 @@ std::string for_people(const MatchReport& report) {
   std::string text;
   std::size_t rank = 0;
   for (const Match& match : report.matches) {
-    text += fmt::format("{:>3}  {:.4f}  {} {}\n", ++rank, match.score, place_of(report, match),
-                        core::one_line(match.text));
+    text +=
+        fmt::format("{:>3}  {:.4f}  {} {}\n", ++rank, match.score, place_of(report, match), core::one_line(match.text));
   }
   return text;
 }

@@ -16,14 +16,12 @@ namespace latebind::cli {
 
 class Reranker {
  public:
-  // Of a network that was opened already; `model` is its name, for messages. `raw_scores`: the network's numbers as they
-  // are, of a cross-encoder. kInvalidArgument and kUnsupported for what gives no score.
+  // Of a network that was opened already; `model` is its name, for messages. `raw_scores`: the network's numbers as
+  // they are, of a cross-encoder. kInvalidArgument and kUnsupported for what gives no score.
   static core::Result<std::unique_ptr<Reranker>> of(std::unique_ptr<embedding::Embedder> network,
                                                     const std::string& model, bool raw_scores = false);
 
-  [[nodiscard]] const embedding::Embedder& network() const {
-    return pairs_ ? pairs_->network() : late_->network();
-  }
+  [[nodiscard]] const embedding::Embedder& network() const { return pairs_ ? pairs_->network() : late_->network(); }
   // For texts that answer this query. Refers to the reranker. The errors of encoding the query.
   [[nodiscard]] core::Result<ScoreDocuments> scores(const std::string& query) const;
 

@@ -70,8 +70,8 @@ Status fill_in(const app::IndexRequest& request, const app::IndexUpdate& update,
 
 }  // namespace
 
-Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& found,
-                                 const embedding::Embedder& embedder, const app::Runtime& runtime) {
+Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& found, const embedding::Embedder& embedder,
+                                 const app::Runtime& runtime) {
   app::IndexRequest request;
   request.file = platform::path_from_utf8(search.index);
   LB_ASSIGN_OR_RETURN(request.by, made_by(search, embedder, runtime));
