@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "core/platform/files/folders.h"
 #include "core/platform/files/temporary_folder.h"
 
 namespace latebind::app {
@@ -40,7 +43,7 @@ IndexPart part_of(const std::string& name, const Texts& texts) {
 class TextIndexTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto folder = platform::TemporaryFolder::create();
+    auto folder = platform::TemporaryFolder::create("index-test");
     ASSERT_TRUE(folder.ok());
     folder_.emplace(*std::move(folder));
     file_ = folder_->path() / "index";
