@@ -18,7 +18,8 @@ constexpr std::string_view kEnglish = "English";
 
 constexpr std::array kRecommended{
     RecommendedModel{"minishlab/potion-base-8M", EncoderKind::kEmbedder, "static",
-                     "a table instead of a network: much faster than all others, and less exact", 30, 256, kEnglish, "MIT"},
+                     "a table instead of a network: much faster than all others, and less exact", 30, 256, kEnglish,
+                     "MIT"},
     RecommendedModel{"sentence-transformers/all-MiniLM-L6-v2", EncoderKind::kEmbedder, "bert",
                      "the usual first choice: small, fast, good for short texts", 91, 384, kEnglish, "Apache-2.0"},
     RecommendedModel{"BAAI/bge-small-en-v1.5", EncoderKind::kEmbedder, "bert",

@@ -186,8 +186,9 @@ Result<std::string> commit_of(const CachedModel& model, const std::string& revis
     known.emplace_back(one.commit);
     known.insert(known.end(), one.refs.begin(), one.refs.end());
   }
-  return Status(StatusCode::kNotFound, fmt::format("the cache has no revision {} of {}{}", core::quoted(revision),
-                                                   model.id, known.empty() ? "" : core::supported_instead(revision, known)));
+  return Status(StatusCode::kNotFound,
+                fmt::format("the cache has no revision {} of {}{}", core::quoted(revision), model.id,
+                            known.empty() ? "" : core::supported_instead(revision, known)));
 }
 
 }  // namespace
@@ -219,7 +220,8 @@ Result<CachedModel> find_cached(const std::vector<CachedModel>& models, const st
                                                             core::quoted(name), found[0]->id, found[1]->id));
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("the cache has no model {}{}", core::quoted(name), known.empty() ? "; it is empty" : core::supported_instead(name, known)));
+                fmt::format("the cache has no model {}{}", core::quoted(name),
+                            known.empty() ? "; it is empty" : core::supported_instead(name, known)));
 }
 
 Result<Removal> plan_removal(const path& cache_folder, const CachedModel& model, const std::string& revision) {
