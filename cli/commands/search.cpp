@@ -283,9 +283,10 @@ void add_search(CLI::App& program, Action& chosen) {
   add_text(
       app, "--index", options->index, "FILE",
       "Keeps the vectors in this file, beside the texts: next time only files that have changed are embedded. Made "
-      "where it is missing, and anew for another model or other options (docs/index-format.md).");
-  add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
-           "A cross-encoder or multi-vector encoder that ranks the best lines again, on the same devices.");
+      "where it is missing, and anew for another model or other options (docs/index-format.md; default: none).");
+  add_text(
+      app, "--rerank", options->reranker, "DIR|ORG/NAME",
+      "A cross-encoder or multi-vector encoder that ranks the best lines again, on the same devices (default: none).");
   add_integer(app, "--candidates", options->candidates, 1, 1000,
               "How many lines --rerank gets, 1 to 1000 (default 100).");
   add_texts(app, "--type", options->finding.types, "ENDING",
@@ -305,7 +306,7 @@ void add_search(CLI::App& program, Action& chosen) {
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
                "left_out, index and reranker where there is one; with --rerank results have their vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("PATH", options->source.files, "Files and folders whose lines are searched; - is stdin.")
+  app.add_option("FILE", options->source.files, "Files and folders whose lines are searched; - is stdin.")
       ->required()
       ->expected(1, 1 << 20);
   app.footer(
