@@ -1,4 +1,6 @@
-// latebind models: which models are known, and what they were compared with.
+// latebind models: models to begin with, those in the cache, and which networks are known.
+#include "app/jobs/models.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +12,7 @@
 #include "cli/commands/command.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
+#include "core/text/one_line.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/tokenizer/tokenizer_file.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
@@ -19,10 +22,79 @@ namespace {
 
 struct ModelsArguments {
   bool json = false;
+  bool networks = false;
   bool reference = false;
 };
 
-std::string models_for_people() {
+struct RemoveArguments {
+  std::string model;
+  bool yes = false;
+  bool json = false;
+};
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr double kMega = 1e6;
+  constexpr double kGiga = 1e9;
+  const auto count = static_cast<double>(bytes);
+  return count < kGiga ? fmt::format("{:.0f} MB", count / kMega) : fmt::format("{:.1f} GB", count / kGiga);
+}
+
+std::string size_text(const app::RecommendedModel& model) {
+  return size_text(std::uint64_t{model.megabytes} * 1'000'000);
+}
+
+std::string_view heading_of(embedding::EncoderKind kind) {
+  switch (kind) {
+    case embedding::EncoderKind::kEmbedder:
+      return "vectors of texts (latebind embed, search, serve)";
+    case embedding::EncoderKind::kMultiVectorEncoder:
+      return "vectors of tokens (latebind search, rerank)";
+    case embedding::EncoderKind::kCrossEncoder:
+      return "scores for a query and a text (latebind rerank, search --rerank)";
+    case embedding::EncoderKind::kSparseEncoder:
+      break;
+  }
+  return "weights of terms (latebind search)";
+}
+
+std::string models_for_people(const app::ModelsReport& report) {
+  std::string text;
+  std::string_view heading;
+  for (const app::RecommendedModel& model : app::recommended_models()) {
+    if (heading != heading_of(model.kind)) text += fmt::format("{}:\n", heading = heading_of(model.kind));
+    const std::string dimension = model.dimension > 0 ? fmt::format("{} numbers, ", model.dimension) : "";
+    text +=
+        fmt::format("  {}{}\n      {}\n      {}, {}{}, {}\n", model.id, report.has(model.id) ? "  (in the cache)" : "",
+                    model.good_for, size_text(model), dimension, model.languages, model.licence);
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& model : report.cached)
+    bytes += model.bytes;
+  text += fmt::format("in the cache, {}: {} models, {}\n", core::one_line(report.cache_folder), report.cached.size(),
+                      size_text(bytes));
+  for (const auto& model : report.cached) {
+    const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
+    text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
+                        model.revisions.size() > 1 ? fmt::format(", {} revisions", model.revisions.size()) : "",
+                        is_usable ? "" : ", incomplete");
+  }
+  return text;
+}
+
+Exit remove_model(const RemoveArguments& options) {
+  const auto removal = app::plan_model_removal(options.model);
+  if (!removal.ok()) return fail(removal.status());
+  const std::string what = fmt::format(
+      "{}{}: {} files, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "", removal->files.size(),
+      size_text(removal->bytes),
+      removal->kept > 0 ? fmt::format("; {} stay, which other models or revisions use", removal->kept) : "");
+  if (!options.yes) return misuse("models rm", fmt::format("nothing is removed without --yes; it removes {}", what));
+  if (const auto removed = embedding::hub::remove(*removal); !removed.ok()) return fail(removed);
+  const auto printed = print(options.json ? app::to_text(app::to_json(*removal)) : fmt::format("removed {}\n", what));
+  return printed.ok() ? Exit::kGood : fail(printed);
+}
+
+std::string networks_for_people() {
   std::size_t width = 0;
   for (const auto& one : embedding::architectures())
     width = std::max(width, one.model_type.size());
@@ -37,7 +109,7 @@ std::string models_for_people() {
   return text;
 }
 
-std::string models_for_programs() {
+std::string networks_for_programs() {
   app::Json json;
   json["architectures"] = app::Json::array();
   for (const auto& one : embedding::architectures()) {
@@ -56,6 +128,22 @@ std::string models_for_programs() {
   return app::to_text(json);
 }
 
+std::string recommended_reference() {
+  std::string text =
+      "## Models to begin with\n\n"
+      "What their publishers say of them: sizes are those of what is loaded. `latebind models` shows which of them are "
+      "in "
+      "the\n"
+      "hub's cache, and `latebind models rm NAME` removes one.\n\n"
+      "| model | good for | size | numbers | languages | licence |\n|---|---|---|---|---|---|\n";
+  for (const app::RecommendedModel& model : app::recommended_models()) {
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", model.id, model.good_for, size_text(model),
+                        model.dimension > 0 ? fmt::format("{}", model.dimension) : "a score", model.languages,
+                        model.licence);
+  }
+  return text + "\n";
+}
+
 // docs/models.md, whole.
 std::string models_reference() {
   std::string text =
@@ -64,7 +152,9 @@ std::string models_reference() {
       "`model.safetensors.index.json`), `tokenizer.json` (or a [vocabulary](#vocabularies)), and the modules of\n"
       "sentence-transformers. Latebind reads it as it is, without an export and without Python. This page is what "
       "`latebind models --reference` prints;\n"
-      "`latebind models` prints the same for reading, `--json` for programs.\n\n"
+      "`latebind models --networks` prints the lists for reading, with `--json` for programs.\n\n";
+  text += recommended_reference();
+  text +=
       "## Networks\n\n"
       "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
       "on\n"
@@ -214,9 +304,17 @@ std::string models_reference() {
 }
 
 Exit models(const ModelsArguments& options) {
-  const auto printed = print(options.reference ? models_reference()
-                             : options.json    ? models_for_programs()
-                                               : models_for_people());
+  std::string text;
+  if (options.reference) {
+    text = models_reference();
+  } else if (options.networks) {
+    text = options.json ? networks_for_programs() : networks_for_people();
+  } else {
+    const auto report = app::list_models();
+    if (!report.ok()) return fail(report.status());
+    text = options.json ? app::to_text(app::to_json(*report)) : models_for_people(*report);
+  }
+  const auto printed = print(text);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -224,17 +322,34 @@ Exit models(const ModelsArguments& options) {
 
 void add_models(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ModelsArguments>();
-  CLI::App& app = *program.add_subcommand("models", "Lists the kinds of models that are known.");
-  app.add_flag(
-      "--json", options->json,
-      "Prints {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: [type]}}.");
+  CLI::App& app = *program.add_subcommand("models", "Lists models to begin with, and those in the hub's cache.");
+  app.add_flag("--json", options->json,
+               "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
+               "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
+               "--networks {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: "
+               "[type]}}.");
+  app.add_flag("--networks", options->networks, "Lists the kinds of networks and tokenizers that are known instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");
+  auto removing = std::make_shared<RemoveArguments>();
+  CLI::App& remove = *app.add_subcommand("rm", "Removes a model from the hub's cache.");
+  add_text(remove, "NAME", removing->model, "[ORG/]NAME[@REVISION]",
+           "The model, and which branch, tag or commit of it (default: all of them). ORG may be left out where one "
+           "model in the cache has the name.")
+      ->required();
+  remove.add_flag("-y,--yes", removing->yes, "Removes it; without this only what would be removed is told.");
+  remove.add_flag("--json", removing->json, "Prints {model, commit, bytes, files, kept}: what was removed.");
+  remove.footer(
+      "What another model or revision uses stays, and so does everything outside the cache. A model that\n"
+      "another process is loading is not removed; a server that has it loaded goes on with it.");
   app.footer(
       "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"
       "and every command that takes --model load one by its name on the hub.\n\n"
       "Example:\n"
       "  latebind models");
-  app.callback([options, &chosen] { chosen = [options] { return models(*options); }; });
+  remove.callback([removing, &chosen] { chosen = [removing] { return remove_model(*removing); }; });
+  app.callback([options, &app, &chosen] {
+    if (app.get_subcommands().empty()) chosen = [options] { return models(*options); };
+  });
 }
 
 }  // namespace latebind::cli

@@ -1,28 +1,20 @@
 // latebind rerank: the lines of a file by their scores for a query.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <span>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/matches.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/rank_lines.h"
-#include "core/text/quote.h"
+#include "cli/terminal/reranker.h"
 #include "core/text/utf8.h"
-#include "embedding/cross_encoder.h"
 
 namespace latebind::cli {
 namespace {
 
 using core::Result;
-using core::Status;
 
 struct RerankArguments {
   EmbedderOptions model{};
@@ -34,30 +26,11 @@ struct RerankArguments {
   bool quiet = false;
 };
 
-// Pairs of the query with each document.
-ScoreDocuments by_pairs(const RerankArguments& options, const embedding::CrossEncoder& encoder) {
-  return [&](std::span<const std::string_view> documents, std::span<float> scores) {
-    std::vector<embedding::TextPair> pairs;
-    pairs.reserve(documents.size());
-    for (const std::string_view document : documents)
-      pairs.push_back({options.query, document});
-    return encoder.score(pairs, scores, {}, options.raw_scores);
-  };
-}
-
-Exit rerank_by_pairs(const RerankArguments& options, const RankOptions& ranking, TextReader& reader,
-                     std::unique_ptr<embedding::Embedder> network, const MatchTelling& telling) {
-  const auto encoder = embedding::CrossEncoder::of(std::move(network));
-  const std::size_t labels = encoder->labels().size();
-  if (labels != 1) {
-    return fail(Status(core::StatusCode::kUnsupported,
-                       fmt::format("the model gives {} numbers for a pair ({}), by which nothing can be ranked", labels,
-                                   core::printable(fmt::format("{}", fmt::join(encoder->labels(), ", "))))));
-  }
-  const auto attested = encoder->network().attestation();
-  const auto start = std::chrono::steady_clock::now();
-  return tell_matches(rank_lines(ranking, reader, by_pairs(options, *encoder)), encoder->network(), *attested, start,
-                      telling);
+Result<MatchReport> rank(const RerankArguments& options, TextReader& reader, const Reranker& reranker) {
+  LB_ASSIGN_OR_RETURN(const auto scores, reranker.scores(options.query));
+  auto report = rank_lines({.query = options.query, .count = options.count, .quiet = options.quiet}, reader, scores);
+  if (report.ok()) report->files = options.source.files;
+  return report;
 }
 
 Exit rerank(const RerankArguments& options) {
@@ -68,23 +41,15 @@ Exit rerank(const RerankArguments& options) {
   if (!reader.ok()) return fail(reader.status());
   auto opened = open_network(options.model, *runtime, std::nullopt);
   if (!opened.ok()) return fail(opened.status());
-  const RankOptions ranking{.query = options.query, .count = options.count, .quiet = options.quiet};
-  const MatchTelling telling{.json = options.json, .quiet = options.quiet};
-  switch ((*opened)->kind()) {
-    case embedding::EncoderKind::kCrossEncoder:
-      return rerank_by_pairs(options, ranking, *reader, *std::move(opened), telling);
-    case embedding::EncoderKind::kMultiVectorEncoder:
-      break;
-    default:
-      return fail(embedding::wrong_kind(options.model.model, (*opened)->kind()));
-  }
-  if (options.raw_scores) {
+  if (options.raw_scores && (*opened)->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
     return misuse("rerank", "--raw-scores is for cross-encoders: the scores of a multi-vector encoder are as they are");
   }
-  const auto encoder = embedding::MultiVectorEncoder::of(*std::move(opened));
-  const auto attested = encoder->network().attestation();
+  const auto reranker = Reranker::of(*std::move(opened), options.model.model, options.raw_scores);
+  if (!reranker.ok()) return fail(reranker.status());
+  const auto attested = (*reranker)->network().attestation();
   const auto start = std::chrono::steady_clock::now();
-  return tell_matches(rank_lines_late(ranking, *reader, *encoder), encoder->network(), *attested, start, telling);
+  return tell_matches(rank(options, *reader, **reranker), (*reranker)->network(), *attested, start,
+                      {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace
@@ -101,8 +66,8 @@ void add_rerank(CLI::App& program, Action& chosen) {
   options->model.add_to(app, "A cross-encoder or multi-vector encoder");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
-               "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "
-               "text}]}.");
+               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, "
+               "line, text}]}.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")->required()->expected(1);
   app.footer(

@@ -1,9 +1,13 @@
-// latebind search: the lines of a file that are nearest to a query.
+// latebind search: the lines of files and folders that are nearest to a query.
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "app/index/find_texts.h"
+#include "app/model_source.h"
 #include "cli/data/nearest.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/embedder_options.h"
@@ -11,6 +15,9 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/rank_lines.h"
+#include "cli/terminal/reranker.h"
+#include "cli/terminal/search_index.h"
+#include "core/platform/files/folders.h"
 #include "core/text/utf8.h"
 #include "embedding/embed_stream.h"
 
@@ -28,9 +35,18 @@ struct SearchArguments {
   std::string query;
   std::size_t count = 5;
   std::size_t dimensions = 0;
+  app::FindOptions finding{};
+  std::string index;
+  std::string reranker;
+  std::size_t candidates = 100;
   bool json = false;
   bool quiet = false;
 };
+
+// How many lines the first model finds: more where another one ranks them.
+std::size_t found_count(const SearchArguments& options) {
+  return options.reranker.empty() ? options.count : std::max(options.count, options.candidates);
+}
 
 // The lines whose vectors are nearest to the query's.
 class ByVector {
@@ -42,8 +58,9 @@ class ByVector {
     LB_ASSIGN_OR_RETURN(stats, embedder.embed({&query, 1}, vector, call));
     return ByVector(vector, count);
   }
-  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text) {
-    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text);
+  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
+             std::size_t file) {
+    nearest_.offer(window.vectors.subspan(i * dimension_, dimension_), line, text, file);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(nearest_).take(); }
 
@@ -63,8 +80,9 @@ class ByTerms {
     LB_ASSIGN_OR_RETURN(stats, embedder.embed_sparse({&query, 1}, {&ranking.query_, 1}, call));
     return ranking;
   }
-  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text) {
-    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text);
+  void offer(const embedding::VectorWindow& window, std::size_t i, std::uint64_t line, const std::string& text,
+             std::size_t file) {
+    best_.offer(static_cast<float>(embedding::dot(query_, window.sparse[i])), line, text, file);
   }
   [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
 
@@ -80,13 +98,14 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
   const auto& asked = options.query_prompt;
   embedding::EmbedStats query_stats;
   auto ranking = Ranking::of(
-      embedder, options.query, options.count,
+      embedder, options.query, found_count(options),
       {.texts = {.dimensions = options.dimensions, .role = asked.role, .prompt = asked.choice()}}, query_stats);
   if (!ranking.ok()) return ranking.status().with_context("--query");
   if (!options.quiet) note_dimensions(embedder, options.dimensions);
 
   Progress progress(reader.total_bytes(), options.quiet);
   struct Place {
+    std::size_t file;
     std::uint64_t line;
     std::uint64_t bytes;
     std::string text;
@@ -102,7 +121,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
       if (!more) return Text();
       // Nobody searches for an empty line.
     } while (record.text.find_first_not_of(" \t") == std::string::npos);
-    pending.push_back({record.line, record.bytes, std::move(record.text)});
+    pending.push_back({record.file, record.line, record.bytes, std::move(record.text)});
     return Text(pending.back().text);
   };
   const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
@@ -110,7 +129,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     const std::size_t count = window.token_counts.size();
     for (std::size_t i = 0; i < count; ++i) {
       Place& place = pending.front();
-      ranking->offer(window, i, place.line, place.text);
+      ranking->offer(window, i, place.line, place.text, place.file);
       bytes += place.bytes;
       pending.pop_front();
     }
@@ -123,58 +142,182 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
   return found;
 }
 
+// The files that are searched, before anything expensive.
+Result<app::FoundFiles> find_files(const SearchArguments& options) {
+  app::FindOptions finding = options.finding;
+  if (!options.index.empty()) finding.left_out = platform::path_from_utf8(options.index);
+  LB_ASSIGN_OR_RETURN(auto found, app::find_texts(options.source.files, finding));
+  // With an index, unchanged files are not read.
+  if (options.index.empty()) LB_RETURN_IF_ERROR(app::leave_out_binary(found, finding.bytes_max));
+  return found;
+}
+
+Result<MatchReport> find_matches(const SearchArguments& options, const std::filesystem::path& model,
+                                 app::FoundFiles& found, std::optional<TextReader>& reader,
+                                 const embedding::Embedder& network, const embedding::MultiVectorEncoder* late,
+                                 const app::Runtime& runtime) {
+  if (!options.index.empty()) {
+    return search_index({.index = options.index,
+                         .model = model,
+                         .query = options.query,
+                         .count = found_count(options),
+                         .dimensions = options.dimensions,
+                         .prompt = &options.prompt,
+                         .query_prompt = &options.query_prompt,
+                         .source = &options.source,
+                         .bytes_max = options.finding.bytes_max,
+                         .quiet = options.quiet},
+                        found, network, runtime);
+  }
+  if (!reader) return MatchReport{.query = options.query};
+  if (late != nullptr) {
+    LB_ASSIGN_OR_RETURN(const auto scores,
+                        late_scores(*late, options.query, options.query_prompt.choice(), options.prompt.choice()));
+    return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
+  }
+  if (network.kind() == embedding::EncoderKind::kSparseEncoder) return find<ByTerms>(options, *reader, network);
+  return find<ByVector>(options, *reader, network);
+}
+
+// The matches by the scores of another model.
+Status rerank(const SearchArguments& options, const Reranker& reranker, MatchReport& report) {
+  LB_ASSIGN_OR_RETURN(const auto score, reranker.scores(options.query));
+  std::vector<std::string_view> texts;
+  for (const Match& match : report.matches)
+    texts.emplace_back(match.text);
+  std::vector<float> scores(texts.size());
+  if (!texts.empty()) LB_RETURN_IF_ERROR(score(texts, scores).status());
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    report.matches[i].first_score = std::exchange(report.matches[i].score, scores[i]);
+  // Of equal scores the first model's order stays.
+  std::ranges::stable_sort(report.matches, std::greater(), &Match::score);
+  report.matches.resize(std::min(report.matches.size(), options.count));
+  report.reranked = {.model = reranker.network().name(), .attestation = reranker.network().attestation()};
+  return {};
+}
+
+// Whether the options fit a model of this kind.
+std::string_view misused(const SearchArguments& options, embedding::EncoderKind kind) {
+  if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
+    return "--dimensions: the vectors of tokens are compared as they are";
+  if (kind != embedding::EncoderKind::kEmbedder && !options.index.empty())
+    return "--index keeps one vector a line: the model gives others; leave it out, or take an embedder";
+  return {};
+}
+
 Exit search(const SearchArguments& options) {
-  const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
+  auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("search", runtime.status().message());
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
-  auto reader = TextReader::open(options.source);
-  if (!reader.ok()) return fail(reader.status());
-  auto opened = open_network(options.embedder, *runtime, /*kind=*/std::nullopt);
-  if (!opened.ok()) return fail(opened.status());
-  const auto attested = (*opened)->attestation();
-  const auto start = std::chrono::steady_clock::now();
-  const MatchTelling telling{.json = options.json, .quiet = options.quiet};
-  switch ((*opened)->kind()) {
-    case embedding::EncoderKind::kEmbedder:
-      return tell_matches(find<ByVector>(options, *reader, **opened), **opened, *attested, start, telling);
-    case embedding::EncoderKind::kSparseEncoder:
-      return tell_matches(find<ByTerms>(options, *reader, **opened), **opened, *attested, start, telling);
-    case embedding::EncoderKind::kMultiVectorEncoder:
-      if (options.dimensions > 0)
-        return misuse("search", "--dimensions: the vectors of tokens are compared as they are");
-      break;
-    case embedding::EncoderKind::kCrossEncoder:
-      return fail(embedding::wrong_kind(options.embedder.model, (*opened)->kind()));
+  if (!options.index.empty() && std::ranges::count(options.source.files, "-") > 0)
+    return misuse("search", "--index: the texts of stdin cannot be found again; name a file");
+  auto found = find_files(options);
+  if (!found.ok()) return fail(found.status());
+  if (found->files.empty() && !options.quiet) note("there is no text file to search");
+  std::optional<TextReader> reader;
+  if (options.index.empty() && !found->files.empty()) {
+    TextSource source = options.source;
+    source.files.clear();
+    for (const app::FoundFile& file : found->files)
+      source.files.push_back(platform::path_to_utf8(file.path));
+    auto opened = TextReader::open(std::move(source));
+    if (!opened.ok()) return fail(opened.status());
+    reader = *std::move(opened);
   }
-  const auto encoder = embedding::MultiVectorEncoder::of(*std::move(opened));
-  return tell_matches(rank_lines_late({.query = options.query, .count = options.count, .quiet = options.quiet}, *reader,
-                                      *encoder, options.query_prompt.choice(), options.prompt.choice()),
-                      encoder->network(), *attested, start, telling);
+
+  // A model that was given by its name has a folder now.
+  EmbedderOptions opening = options.embedder;
+  if (const auto model = opening.find_model(runtime->onnx_file); !model.ok()) return fail(model);
+  auto opened = open_network(opening, *runtime, /*kind=*/std::nullopt);
+  if (!opened.ok()) return fail(opened.status());
+  const embedding::EncoderKind kind = (*opened)->kind();
+  if (kind == embedding::EncoderKind::kCrossEncoder) return fail(embedding::wrong_kind(options.embedder.model, kind));
+  if (const auto why = misused(options, kind); !why.empty()) return misuse("search", why);
+  std::unique_ptr<Reranker> reranker;
+  if (!options.reranker.empty()) {
+    EmbedderOptions second = options.embedder;
+    second.model = options.reranker;
+    // What was said of the other model's files and lengths.
+    app::Runtime others = *runtime;
+    others.onnx_file.clear();
+    others.max_tokens = 0;
+    auto ranking = open_network(second, others, /*kind=*/std::nullopt);
+    if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
+    auto made = Reranker::of(*std::move(ranking), options.reranker);
+    if (!made.ok()) return fail(made.status().with_context("--rerank"));
+    reranker = *std::move(made);
+  }
+
+  std::unique_ptr<embedding::MultiVectorEncoder> late;
+  if (kind == embedding::EncoderKind::kMultiVectorEncoder) late = embedding::MultiVectorEncoder::of(*std::move(opened));
+  const embedding::Embedder& network = late ? late->network() : **opened;
+  const auto attested = network.attestation();
+  const auto start = std::chrono::steady_clock::now();
+  auto report =
+      find_matches(options, platform::path_from_utf8(opening.model), *found, reader, network, late.get(), *runtime);
+  if (report.ok()) {
+    const bool is_one_named = found->files.size() == 1 && found->files.front().was_named;
+    report->shows_files = options.source.files.size() > 1 || !is_one_named;
+    for (const app::FoundFile& file : found->files)
+      report->files.push_back(file.name);
+    if (!is_one_named) report->left_out = found->left_out;
+    if (reranker) {
+      if (const auto ranked = rerank(options, *reranker, *report); !ranked.ok())
+        report = ranked.with_context("--rerank");
+    }
+  }
+  return tell_matches(report, network, *attested, start, {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace
 
 void add_search(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<SearchArguments>();
-  CLI::App& app = *program.add_subcommand("search", "Finds the lines of a file nearest to a query.");
+  CLI::App& app = *program.add_subcommand("search", "Finds the lines of files and folders nearest to a query.");
   add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
   add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
   options->embedder.add_to(app);
-  options->prompt.add_to(app, "every line of the file");
+  options->prompt.add_to(app, "every line of the files");
   options->query_prompt.add_to(app, "the query", "query");
   add_dimensions(app, options->dimensions);
+  add_text(
+      app, "--index", options->index, "FILE",
+      "Keeps the vectors in this file, beside the texts: next time only files that have changed are embedded. Made "
+      "where it is missing, and anew for another model or other options (docs/index-format.md; default: none).");
+  add_text(
+      app, "--rerank", options->reranker, "DIR|ORG/NAME",
+      "A cross-encoder or multi-vector encoder that ranks the best lines again, on the same devices (default: none).");
+  add_integer(app, "--candidates", options->candidates, 1, 1000,
+              "How many lines --rerank gets, 1 to 1000 (default 100).");
+  add_texts(app, "--type", options->finding.types, "ENDING",
+            "In folders only files with this ending, such as md; may be given several times (default: all).");
+  app.add_flag("--hidden", options->finding.hidden, "In folders also what begins with a dot.");
+  app.add_option_function<std::string>(
+         "--max-file-size",
+         [options](const std::string& given) {
+           auto value = core::parse_integer("--max-file-size", given, 1, 4096);
+           if (!value.ok()) throw CLI::ValidationError(std::string(value.status().message()));
+           options->finding.bytes_max = static_cast<std::uint64_t>(*value) << 20U;
+         },
+         "The largest file that is read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
+      ->type_name("MIB");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
-               "Prints {query, device, precision, fallback, reason, results: [{rank, score, line, "
-               "text}]}.");
+               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
+               "left_out, index and reranker where there is one; with --rerank results have their vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("FILE", options->source.files, "File whose lines are searched; - is stdin.")->required()->expected(1);
+  app.add_option("FILE", options->source.files, "Files and folders whose lines are searched; - is stdin.")
+      ->required()
+      ->expected(1, 1 << 20);
   app.footer(
       "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
-      "a multi-vector encoder the sum of the query's best products, MaxSim), line number and text.\n"
-      "Empty lines are left out; of a longer text the first 64 KiB are shown.\n\n"
-      "Example:\n"
-      "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt");
+      "a multi-vector encoder the sum of the query's best products, MaxSim; with --rerank the second\n"
+      "model's score), place and text. Empty lines are left out; of a longer text the first 64 KiB are\n"
+      "shown. In folders, hidden and binary files, links and large files are left out and counted.\n\n"
+      "Examples:\n"
+      "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
+      "  latebind search --model sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
+      "      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "core/text/utf8.h"
@@ -17,7 +18,7 @@ double dot(std::span<const float> a, std::span<const float> b) {
 }
 
 bool better(const Match& a, const Match& b) {
-  return a.score != b.score ? a.score > b.score : a.line < b.line;
+  return std::tuple(-a.score, a.file, a.line) < std::tuple(-b.score, b.file, b.line);
 }
 
 }  // namespace
@@ -25,14 +26,14 @@ bool better(const Match& a, const Match& b) {
 Nearest::Nearest(std::span<const float> query, std::size_t count)
     : query_(query.begin(), query.end()), query_length_(std::sqrt(dot(query, query))), best_(count) {}
 
-void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std::string& text) {
+void Nearest::offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file) {
   const double lengths = query_length_ * std::sqrt(dot(vector, vector));
   const double cosine = lengths > 0 ? dot(query_, vector) / lengths : 0;
-  best_.offer(std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, line, text);
+  best_.offer(std::isfinite(cosine) ? static_cast<float>(cosine) : -1.0F, line, text, file);
 }
 
-void BestMatches::offer(float score, std::uint64_t line, const std::string& text) {
-  Match match{.score = score, .line = line, .text = {}};
+void BestMatches::offer(float score, std::uint64_t line, const std::string& text, std::size_t file) {
+  Match match{.score = score, .file = file, .line = line};
   if (heap_.size() == count_) {
     if (!better(match, heap_.front())) return;
     std::ranges::pop_heap(heap_, better);

@@ -175,6 +175,7 @@ Result<bool> TextReader::next(TextRecord& record) {
     parts.input.reset();
   }
   LB_RETURN_IF_ERROR(parts.to_text(record.text));
+  record.file = parts.next_file - 1;
   record.line = parts.line;
   return true;
 }

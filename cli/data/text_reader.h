@@ -31,6 +31,7 @@ struct TextSource {
 
 struct TextRecord {
   std::string text;
+  std::size_t file = 0;     // of the source, from 0
   std::uint64_t line = 0;   // of its file, from 1
   std::uint64_t bytes = 0;  // taken from the input, the line's end included
 };

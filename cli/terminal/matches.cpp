@@ -13,17 +13,25 @@ namespace latebind::cli {
 
 namespace {
 
-// A line for each: rank, score, line number, text.
+// Where a match is, for people: "docs/a.md:12", or "line 12" where there is one file.
+std::string place_of(const MatchReport& report, const Match& match) {
+  if (!report.shows_files) return fmt::format("line {:<6}", match.line);
+  return fmt::format("{}:{} ", core::one_line(report.files[match.file]), match.line);
+}
+
+// A line for each: rank, score, place, text.
 std::string for_people(const MatchReport& report) {
   std::string text;
   std::size_t rank = 0;
   for (const Match& match : report.matches) {
-    text += fmt::format("{:>3}  {:.4f}  line {:<6} {}\n", ++rank, match.score, match.line, core::one_line(match.text));
+    text +=
+        fmt::format("{:>3}  {:.4f}  {} {}\n", ++rank, match.score, place_of(report, match), core::one_line(match.text));
   }
   return text;
 }
 
-// {query, device, precision, fallback, reason, results: [{rank, score, line, text}]}; `attestation` as of now.
+// {query, device, precision, fallback, reason, [index,] [left_out,] [reranker,] results: [{rank, score,
+// [vector_score,] file, line, text}]}; `attestation` as of now.
 std::string for_programs(const MatchReport& report, const core::Attestation& attestation) {
   const std::string in_between = fallback_texts(report.stats, attestation);
   const auto& active = attestation.active;
@@ -33,11 +41,24 @@ std::string for_programs(const MatchReport& report, const core::Attestation& att
   json["precision"] = core::word_of(active.precision);
   json["fallback"] = attestation.fallback || !in_between.empty();
   json["reason"] = in_between.empty() ? attestation.reason : in_between;
+  if (!report.index.is_null()) json["index"] = report.index;
+  if (report.left_out) json["left_out"] = report.left_out->json();
+  if (report.reranked) {
+    const core::Attestation& reranker = *report.reranked->attestation;
+    app::Json& entry = json["reranker"];
+    entry["model"] = report.reranked->model;
+    entry["device"] = reranker.active.id();
+    entry["precision"] = core::word_of(reranker.active.precision);
+    entry["fallback"] = reranker.fallback;
+    entry["reason"] = reranker.reason;
+  }
   json["results"] = app::Json::array();
   for (const Match& match : report.matches) {
     app::Json result;
     result["rank"] = json["results"].size() + 1;
     result["score"] = app::rounded(static_cast<double>(match.score), 6);
+    if (match.first_score) result["vector_score"] = app::rounded(static_cast<double>(*match.first_score), 6);
+    if (!report.files.empty()) result["file"] = report.files[match.file];
     result["line"] = match.line;
     result["text"] = match.text;
     json["results"].push_back(std::move(result));
@@ -55,7 +76,11 @@ Exit tell_matches(const core::Result<MatchReport>& report, const embedding::Embe
   if (!report.ok()) return fail(report.status());
   note_fallback_texts(report->stats, *now);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (!telling.quiet) note(summary(report->stats, time.count(), network));
+  if (!telling.quiet) {
+    if (report->left_out && report->left_out->count() > 0) note("left out: " + report->left_out->text());
+    // Of an index nothing may have been computed but the query.
+    if (report->index.is_null() || report->stats.texts > 0) note(summary(report->stats, time.count(), network));
+  }
   const auto printed = print(telling.json ? for_programs(*report, *now) : for_people(*report));
   return printed.ok() ? Exit::kGood : fail(printed);
 }

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/index/find_texts.h"
+#include "app/json_text.h"
 #include "cli/data/nearest.h"
 #include "cli/terminal/messages.h"
 #include "core/attestation.h"
@@ -14,10 +18,22 @@
 
 namespace latebind::cli {
 
+// Who gave the matches their last scores, where that is another model.
+struct RerankReport {
+  std::string model{};
+  std::shared_ptr<const core::Attestation> attestation{};
+};
+
 struct MatchReport {
   std::string query{};
   std::vector<Match> matches{};  // best first
   embedding::EmbedStats stats{};
+  // Of Match::file; people see them where they named more than one file.
+  std::vector<std::string> files{};
+  bool shows_files = false;
+  std::optional<app::LeftOut> left_out{};
+  app::Json index{};  // null: there is none
+  std::optional<RerankReport> reranked{};
 };
 
 // How a report is told.

@@ -22,6 +22,7 @@ constexpr std::size_t kShownWindowDocuments = 512;
 constexpr std::size_t kWindowBytes = std::size_t{64} << 20;
 
 struct Document {
+  std::size_t file = 0;
   std::uint64_t line = 0;
   std::string text{};
 };
@@ -40,7 +41,7 @@ Status score_all(const ScoreDocuments& score, std::vector<Document>& documents, 
   }
   stats += *done;
   for (std::size_t i = 0; i < documents.size(); ++i)
-    best.offer(scores[i], documents[i].line, documents[i].text);
+    best.offer(scores[i], documents[i].line, documents[i].text, documents[i].file);
   documents.clear();
   return {};
 }
@@ -72,7 +73,7 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
     // Nobody ranks an empty line.
     if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
     bytes += record.text.size();
-    documents.push_back({record.line, std::move(record.text)});
+    documents.push_back({record.file, record.line, std::move(record.text)});
     if (documents.size() == window || bytes >= kWindowBytes) LB_RETURN_IF_ERROR(score_window());
   }
   LB_RETURN_IF_ERROR(score_window());
@@ -80,21 +81,21 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
   return report;
 }
 
-Result<MatchReport> rank_lines_late(const RankOptions& options, TextReader& reader,
-                                    const embedding::MultiVectorEncoder& encoder,
-                                    const embedding::PromptChoice& query_prompt,
-                                    const embedding::PromptChoice& prompt) {
-  embedding::TokenVectors query;
-  const std::string_view texts[] = {options.query};
+Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder, const std::string& query,
+                                   const embedding::PromptChoice& query_prompt, const embedding::PromptChoice& prompt) {
+  auto vectors = std::make_shared<embedding::TokenVectors>();
+  const std::string_view texts[] = {query};
   const auto query_stats =
-      encoder.encode(texts, query, {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
+      encoder.encode(texts, *vectors, {.texts = {.role = embedding::TextRole::kQuery, .prompt = query_prompt}});
   if (!query_stats.ok()) return query_stats.status().with_context("--query");
-  auto report = rank_lines(options, reader, [&](std::span<const std::string_view> documents, std::span<float> scores) {
-    return encoder.score(query.numbers, documents, scores,
-                         {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
+  return ScoreDocuments([&encoder, vectors, prompt, of_query = query_stats->fallback_texts](
+                            std::span<const std::string_view> documents, std::span<float> scores) mutable {
+    auto stats = encoder.score(vectors->numbers, documents, scores,
+                               {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
+    // The query's are counted once.
+    if (stats.ok()) stats->fallback_texts += std::exchange(of_query, 0);
+    return stats;
   });
-  if (report.ok()) report->stats.fallback_texts += query_stats->fallback_texts;
-  return report;
 }
 
 }  // namespace latebind::cli

@@ -29,10 +29,11 @@ struct RankOptions {
 [[nodiscard]] core::Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader,
                                                    const ScoreDocuments& score);
 
-// The same by a multi-vector encoder. The prompts stand instead of the model's markers, where they are chosen.
-[[nodiscard]] core::Result<MatchReport> rank_lines_late(const RankOptions& options, TextReader& reader,
-                                                        const embedding::MultiVectorEncoder& encoder,
-                                                        const embedding::PromptChoice& query_prompt = {},
-                                                        const embedding::PromptChoice& prompt = {});
+// The scores of a multi-vector encoder, which must outlive them, as must what the prompts refer to. The prompts stand
+// instead of the model's markers, where they are chosen. The errors of encoding the query.
+[[nodiscard]] core::Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder,
+                                                       const std::string& query,
+                                                       const embedding::PromptChoice& query_prompt = {},
+                                                       const embedding::PromptChoice& prompt = {});
 
 }  // namespace latebind::cli

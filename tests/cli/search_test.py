@@ -1,8 +1,13 @@
-"""latebind search: the nearest lines of a file."""
+"""latebind search: the nearest lines of files and folders, with an index and without."""
 
 import json
+import os
+import shutil
+import subprocess
 
-from support import MODEL, OPENVINO_GONE, SOURCE, VENDORS_FIRST, bad, good
+import numpy
+import pytest
+from support import MODEL, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, good, run, with_small_files
 
 TEXTS = """The cat sits on the mat
 
@@ -30,7 +35,7 @@ def test_json_has_what_its_help_says(tmp_path):
     # The empty line is left out.
     assert [result["rank"] for result in report["results"]] == [1, 2, 3, 4]
     assert report["results"][0] == {
-        "rank": 1, "score": report["results"][0]["score"], "line": 5, "text": "Two kittens are sleeping"}
+        "rank": 1, "score": report["results"][0]["score"], "file": str(file), "line": 5, "text": "Two kittens are sleeping"}
     scores = [result["score"] for result in report["results"]]
     assert scores == sorted(scores, reverse=True) and all(-1 <= score <= 1 for score in scores)
 
@@ -64,3 +69,227 @@ def test_fewer_dimensions_are_those_of_both_sides():
     late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
     assert "--dimensions: the vectors of tokens" in bad(
         2, "search", "--model", late, "--query", "a", "--dimensions", "4", "-", input="a\n")
+
+
+CAT, CRASH, PYTHON, KITTENS = (line.strip() for line in TEXTS.splitlines() if line)
+RERANKER = SOURCE / "tests" / "data" / "cross_encoders" / "bert"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two files of text among what is no text; one that is old enough for its dates to count."""
+    folder = tmp_path / "docs"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text(f"{CAT}\n\n{CRASH}\n")
+    (folder / "sub" / "b.md").write_bytes(b"\xef\xbb\xbf" + f"{PYTHON}\r\n{KITTENS}".encode())
+    (folder / "zero").write_bytes(b"x\0y")
+    (folder / "latin").write_bytes(b"caf\xe9\n")
+    (folder / ".hidden").write_text("secret\n")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("secret\n")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "c.txt").write_text("secret\n")
+    (folder / "out").symlink_to(outside)
+    (folder / "out.txt").symlink_to(outside / "c.txt")
+    (folder / "round").symlink_to(folder)
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+def found(folder, *arguments, query="young cats", model=MODEL):
+    """The report of a search with --json, and what stderr says."""
+    places = folder if isinstance(folder, list) else [folder]
+    done = good("search", "--model", model, "--device", "native", "--query", query, "--json", *arguments, *places)
+    return json.loads(done.stdout), done.stderr
+
+
+def test_a_folders_text_files_are_searched_and_the_rest_is_counted(folder):
+    report, said = found(folder)
+    assert [(one["file"], one["line"], one["text"]) for one in report["results"]] == [
+        (f"{folder}/sub/b.md", 2, KITTENS), (f"{folder}/a.txt", 1, CAT),
+        (f"{folder}/sub/b.md", 1, PYTHON), (f"{folder}/a.txt", 3, CRASH)]
+    assert report["left_out"] == {
+        "binary": 2, "hidden": 2, "links": 3, "types": 0, "large": 0, "special": 1, "unreadable": 0}
+    assert "left out: 2 binary files, 2 hidden ones, 3 links, 1 pipe or device\n" in said
+    lines = good("search", "--model", MODEL, "--query", "young cats", "-k", "1", "-q", folder).stdout
+    assert lines.split()[0] == "1" and f"{folder}/sub/b.md:2  {KITTENS}" in lines
+
+
+def test_types_hidden_files_and_sizes_can_be_chosen(folder):
+    report, _ = found(folder, "--type", "MD", "--type", "rst")
+    assert {one["file"] for one in report["results"]} == {f"{folder}/sub/b.md"} and report["left_out"]["types"] == 3
+    report, _ = found(folder, "--hidden", "-k", "100")
+    assert {one["text"] for one in report["results"]} == {CAT, CRASH, PYTHON, KITTENS, "secret"}
+    (folder / "long.txt").write_bytes(b"word " * (300 << 10))
+    report, _ = found(folder, "--max-file-size", "1")
+    assert report["left_out"]["large"] == 1 and len(report["results"]) == 4
+    assert "--max-file-size" in bad(2, "search", "--model", MODEL, "--query", "x", "--max-file-size", "0", folder)
+
+
+def test_a_file_is_searched_once_however_often_it_is_named(folder):
+    report, _ = found([folder / "a.txt", folder, folder / "sub" / ".." / "a.txt"])
+    assert [one["text"] for one in report["results"]].count(CAT) == 1
+    assert f"{folder}/a.txt" in {one["file"] for one in report["results"]}
+
+
+def test_what_is_named_and_cannot_be_searched_is_an_error(folder):
+    assert "no/such" in bad(1, "search", "--model", MODEL, "--query", "x", "no/such")
+    assert "invalid UTF-8" in bad(1, "search", "--model", MODEL, "--query", "x", "-q", folder / "latin")
+    (folder / "empty").mkdir()
+    done = good("search", "--model", MODEL, "--query", "x", folder / "empty")
+    assert done.stdout == "" and "there is no text file to search" in done.stderr
+
+
+def indexed(folder, *arguments, **options):
+    index = folder / "vectors.index"
+    report, said = found(folder, "--index", index, *arguments, **options)
+    return report["index"] | {"results": report["results"]}, said
+
+
+def load_file(file):
+    """The tensors of a safetensors file, by the format's own description."""
+    content = file.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    types = {"U8": numpy.uint8, "U64": numpy.uint64, "I64": numpy.int64, "F32": numpy.float32}
+    return {name: numpy.frombuffer(content[start + one["data_offsets"][0]:start + one["data_offsets"][1]], types[one["dtype"]])
+            .reshape(one["shape"]) for name, one in json.loads(content[8:start]).items()}
+
+
+def settle(folder):
+    """Dates that are more than two seconds old."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            os.utime(os.path.join(place, name), ns=(10**18, 10**18), follow_symlinks=False)
+
+
+def test_an_index_gives_the_same_and_embeds_only_what_has_changed(folder):
+    plain = found(folder)[0]["results"]
+    first, _ = indexed(folder)
+    assert first["results"] == plain and (first["embedded_files"], first["embedded_texts"]) == (2, 4)
+    again, said = indexed(folder)
+    assert again["results"] == plain and again["embedded_files"] == again["removed_files"] == 0
+    assert "0 files embedded now" in said and "texts/s" not in said
+    (folder / "a.txt").write_text(f"{CAT}\nnew\n")
+    changed, _ = indexed(folder)
+    assert (changed["embedded_files"], changed["embedded_texts"], changed["texts"]) == (1, 2, 4)
+    assert {one["text"] for one in changed["results"]} == {CAT, "new", PYTHON, KITTENS}
+    assert changed["results"] == found(folder)[0]["results"]
+    # A file that was renamed or touched is the same one.
+    (folder / "a.txt").rename(folder / "d.txt")
+    settle(folder)
+    moved, _ = indexed(folder)
+    assert moved["embedded_files"] == 0 and {one["file"] for one in moved["results"]} == {f"{folder}/d.txt", f"{folder}/sub/b.md"}
+    (folder / "d.txt").unlink()
+    gone, _ = indexed(folder)
+    assert (gone["files"], gone["removed_files"]) == (1, 1)
+    # What became binary goes, too.
+    (folder / "sub" / "b.md").write_bytes(b"\0")
+    assert indexed(folder)[0]["texts"] == 0
+
+
+def test_an_index_serves_parts_of_what_it_has_and_moves_with_its_folder(folder):
+    assert indexed(folder)[0]["files"] == 2
+    part, _ = found(folder / "sub", "--index", folder / "vectors.index")
+    assert part["index"]["files"] == 2 and {one["file"] for one in part["results"]} == {f"{folder}/sub/b.md"}
+    moved = folder.rename(folder.parent / "elsewhere")
+    assert indexed(moved)[0]["embedded_files"] == 0
+
+
+def test_another_model_or_other_options_make_the_index_anew_and_say_so(folder):
+    indexed(folder, model=TINY)
+    for arguments, why in ((["--dimensions", "4"], "vectors of 4 numbers instead of"), (["--prompt", "x"], "prompt"),
+                           (["--max-tokens", "4"], "max_tokens"), (["--precision", "int8"], "precision")):
+        report, said = indexed(folder, *arguments, model=TINY)
+        assert report["embedded_files"] == 2 and "is made anew" in said and why in said, said
+        indexed(folder, model=TINY)
+    other = shutil.copytree(TINY, folder.parent / "other")
+    assert indexed(folder, model=other)[0]["embedded_files"] == 0
+    config = json.loads((other / "1_Pooling" / "config.json").read_text())
+    (other / "1_Pooling" / "config.json").write_text(json.dumps(config | {"comment": ""}))
+    report, said = indexed(folder, model=other)
+    assert report["embedded_files"] == 2 and "another model" in said
+
+
+def test_jsonl_has_its_lines_in_the_index(folder):
+    (folder / "rows").mkdir()
+    (folder / "rows" / "r.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in (CAT, "", KITTENS)))
+    arguments = ["--input-format", "jsonl", "--text-field", "body"]
+    expected, _ = found(folder / "rows", *arguments)
+    report, _ = found(folder / "rows", *arguments, "--index", folder / "i")
+    assert report["results"] == expected["results"] and [one["line"] for one in report["results"]] == [3, 1]
+    assert "r.jsonl:1: " in bad(1, "search", "--model", MODEL, "--query", "x", "--index", folder / "j", "--input-format",
+                                "jsonl", "--text-field", "none", "-q", folder / "rows")
+
+
+def test_the_index_is_what_its_document_says(folder):
+    indexed(folder)
+    index = load_file(folder / "vectors.index")
+    description = json.loads(index["description"].tobytes())
+    assert description["format"] == "latebind.index" and description["dimension"] == 384
+    ends = index["files.name_ends"].tolist()
+    names = index["files.names"].tobytes().decode()
+    assert [names[a:b] for a, b in zip([0, *ends], ends, strict=False)] == ["a.txt", "sub/b.md"]
+    assert index["files.text_ends"].tolist() == [2, 4] and index["texts.lines"].tolist() == [1, 3, 1, 2]
+    content = (folder / "sub" / "b.md").read_bytes()
+    assert content[index["texts.begins"][3]:index["texts.ends"][3]].decode() == KITTENS
+    assert content[index["texts.begins"][2]:index["texts.ends"][2]].decode() == PYTHON
+    assert numpy.linalg.norm(index["texts.vectors"], axis=1) == pytest.approx(1, abs=1e-5)
+    document = (SOURCE / "docs" / "index-format.md").read_text()
+    assert all(f"`{name}`" in document for name in index)
+
+
+def test_a_file_that_is_no_index_is_never_replaced(folder):
+    plain = (folder / "a.txt").read_bytes()
+    command = ("search", "--model", TINY, "--query", "x", "-q")
+    assert "is no index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
+    weights = folder.parent / "model.safetensors"
+    shutil.copy(TINY / "model.safetensors", weights)
+    assert "a safetensors file, but no index" in bad(1, *command, "--index", weights, folder)
+    assert (folder / "a.txt").read_bytes() == plain
+    assert "is the index itself" in bad(1, *command, "--index", folder / "a.txt", folder / "a.txt")
+    assert "stdin" in bad(2, *command, "--index", folder / "i", "-", input="a\n")
+    late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
+    assert "--index" in bad(2, "search", "--model", late, "--query", "a", "--index", folder / "i", folder)
+    assert "none/i" in bad(1, *command, "--index", "none/i", folder)
+    assert not (folder / "i").exists()
+
+
+def test_two_writers_leave_one_whole_index(folder):
+    command = [str(PROGRAM), "search", "--model", str(TINY), "--query", "x", "-q", "--index", str(folder / "i"), str(folder)]
+    several = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    outputs = [one.communicate() for one in several]
+    assert [one.returncode for one in several] == [0] * 4, outputs
+    assert len({output for output, _ in outputs}) == 1
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".l")) == []
+    assert len(load_file(folder / "i")["texts.lines"]) == 4
+
+
+def test_rerank_ranks_the_best_lines_again(folder):
+    report, _ = found(folder, "--rerank", RERANKER, "-k", "3", model=TINY)
+    results = report["results"]
+    assert report["reranker"]["device"] == "native:CPU"
+    assert len(results) == 3 and [one["rank"] for one in results] == [1, 2, 3]
+    scores = {one["text"]: one["score"] for one in results}
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    alone = good("rerank", "--model", RERANKER, "--device", "native", "--query", "young cats", "--json", "-",
+                 input="\n".join(scores))
+    assert scores == pytest.approx({one["text"]: one["score"] for one in json.loads(alone.stdout)["results"]}, abs=1e-5)
+    first = {one["text"]: one["score"] for one in found(folder, model=TINY)[0]["results"]}
+    assert {one["text"]: one["vector_score"] for one in results} == {text: first[text] for text in scores}
+    # The same with an index; and only the candidates are asked about.
+    assert found(folder, "--rerank", RERANKER, "-k", "3", "--index", folder / "i", model=TINY)[0]["results"] == results
+    one, _ = found(folder, "--rerank", RERANKER, "-k", "1", "--candidates", "1", model=TINY)
+    assert one["results"][0]["vector_score"] == max(first.values())
+    assert "--rerank: " in bad(1, "search", "--model", TINY, "--query", "x", "--rerank", TINY, "-q", folder)
+
+
+def test_an_index_that_cannot_be_written_leaves_the_old_one(folder):
+    indexed(folder, model=TINY)
+    old = (folder / "vectors.index").read_bytes()
+    (folder / "more.txt").write_text("".join(f"line {i}\n" for i in range(1000)))
+    done = run("search", "--model", TINY, "--query", "x", "--index", folder / "vectors.index", "-q", folder,
+               preexec_fn=with_small_files)
+    assert done.returncode == 1 and done.stdout == "" and len(done.stderr.splitlines()) == 1
+    assert (folder / "vectors.index").read_bytes() == old
+    assert [path.name for path in folder.iterdir() if path.name.endswith(".tmp")] == []

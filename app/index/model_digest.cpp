@@ -1,0 +1,73 @@
+#include "app/index/model_digest.h"
+
+#include <map>
+#include <system_error>
+#include <vector>
+
+#include "core/platform/digest.h"
+#include "core/platform/files/folder_entries.h"
+#include "core/platform/files/folders.h"
+#include "embedding/model_folder.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Result;
+using core::Status;
+using std::filesystem::path;
+
+// An ONNX model's data beside it: "model.onnx_data", "model.onnx.data".
+void add_data_beside(const path& onnx_file, std::vector<path>& files) {
+  const std::string begin = platform::path_to_utf8(onnx_file.filename());
+  std::error_code ignored;
+  platform::for_each_entry(onnx_file.parent_path(), ignored, [&](const path& entry) {
+    const std::string name = platform::path_to_utf8(entry.filename());
+    std::error_code error;
+    if (name.size() > begin.size() && name.starts_with(begin) && std::filesystem::is_regular_file(entry, error))
+      files.push_back(entry);
+    return true;
+  });
+}
+
+Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* digests,
+                  std::map<std::string, std::string>& found) {
+  std::vector<path> files = folder.small_files;
+  for (const path& file : folder.large_files())
+    files.push_back(file);
+  if (folder.term_table_file) files.push_back(*folder.term_table_file);
+  const bool in_folder = folder.files.package() == nullptr;
+  if (in_folder && folder.onnx_file) add_data_beside(*folder.onnx_file, files);
+  for (const path& file : files) {
+    std::string& digest = found[folder.files.relative(file)];
+    if (!digest.empty()) continue;
+    if (in_folder) {
+      auto known =
+          digests != nullptr ? digests->known(file) : Result<std::string>(Status(core::StatusCode::kNotFound, ""));
+      if (!known.ok()) known = digests != nullptr ? digests->compute(file) : platform::sha256_hex_of_file(file);
+      if (!known.ok()) return known.status();
+      digest = *std::move(known);
+    } else if (digest = folder.files.identity(file); digest.empty()) {
+      LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(file));
+      digest = platform::sha256_hex(stored.bytes());
+    }
+  }
+  return folder.queries != nullptr ? add_folder(*folder.queries, digests, found) : Status();
+}
+
+}  // namespace
+
+Result<std::string> model_digest(const path& place, const std::string& onnx_file, core::FileDigests* digests) {
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
+  std::map<std::string, std::string> found;  // digests by the files' names
+  LB_RETURN_IF_ERROR(add_folder(folder, digests, found));
+  platform::Sha256 all;
+  for (const auto& [name, digest] : found) {
+    all.update(name);
+    all.update(std::string_view("\0", 1));
+    all.update(digest);
+    all.update(std::string_view("\n", 1));
+  }
+  return all.hex();
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,51 @@
+// Models that are worth beginning with, and those in the hub's cache.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/json_text.h"
+#include "core/result.h"
+#include "embedding/encoder_kind.h"
+#include "embedding/hub/cache_contents.h"
+
+namespace latebind::app {
+
+// What its publisher says of a model, at the time of this release.
+struct RecommendedModel {
+  std::string_view id;
+  embedding::EncoderKind kind;
+  std::string_view network;  // model_type of its config.json; "static" where there is none
+  std::string_view good_for;
+  std::uint32_t megabytes;  // of what is loaded
+  std::uint32_t dimension;  // of a vector; 0: it gives scores
+  std::string_view languages;
+  std::string_view licence;  // by SPDX
+};
+// By kind, small to large.
+[[nodiscard]] std::span<const RecommendedModel> recommended_models();
+
+struct ModelsReport {
+  std::string cache_folder{};
+  std::vector<embedding::hub::CachedModel> cached{};
+
+  // Whether the cache has a revision that can be opened.
+  [[nodiscard]] bool has(std::string_view id) const;
+};
+// The errors of hub::Settings::from_environment() and hub::cached_models().
+[[nodiscard]] core::Result<ModelsReport> list_models();
+
+// {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, cached}],
+// cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}
+[[nodiscard]] Json to_json(const ModelsReport& report);
+
+// What removing a model, NAME or NAME@REVISION, from the cache removes. The errors of hub::find_cached() and
+// hub::plan_removal().
+[[nodiscard]] core::Result<embedding::hub::Removal> plan_model_removal(const std::string& name);
+// {model, commit, bytes, files, kept}
+[[nodiscard]] Json to_json(const embedding::hub::Removal& removal);
+
+}  // namespace latebind::app

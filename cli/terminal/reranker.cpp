@@ -1,0 +1,52 @@
+#include "cli/terminal/reranker.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/text/quote.h"
+
+namespace latebind::cli {
+
+using core::Result;
+using core::Status;
+
+Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedder> network, const std::string& model,
+                                               bool raw_scores) {
+  std::unique_ptr<Reranker> reranker(new Reranker);
+  reranker->raw_scores_ = raw_scores;
+  switch (network->kind()) {
+    case embedding::EncoderKind::kCrossEncoder:
+      break;
+    case embedding::EncoderKind::kMultiVectorEncoder:
+      reranker->late_ = embedding::MultiVectorEncoder::of(std::move(network));
+      return reranker;
+    default:
+      return embedding::wrong_kind(model, network->kind());
+  }
+  reranker->pairs_ = embedding::CrossEncoder::of(std::move(network));
+  const auto& labels = reranker->pairs_->labels();
+  if (labels.size() != 1) {
+    return Status(core::StatusCode::kUnsupported,
+                  fmt::format("the model gives {} numbers for a pair ({}), by which nothing can be ranked",
+                              labels.size(), core::printable(fmt::format("{}", fmt::join(labels, ", ")))));
+  }
+  return reranker;
+}
+
+Result<ScoreDocuments> Reranker::scores(const std::string& query) const {
+  if (late_) return late_scores(*late_, query);
+  return ScoreDocuments([this, query](std::span<const std::string_view> documents, std::span<float> scores) {
+    std::vector<embedding::TextPair> pairs;
+    pairs.reserve(documents.size());
+    for (const std::string_view document : documents)
+      pairs.push_back({query, document});
+    return pairs_->score(pairs, scores, {}, raw_scores_);
+  });
+}
+
+}  // namespace latebind::cli

@@ -1,0 +1,33 @@
+// `latebind search --index`: the texts nearest to a query, by the vectors of an index that is brought up to date first.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "app/index/update_index.h"
+#include "cli/data/text_reader.h"
+#include "cli/terminal/embedder_options.h"
+#include "cli/terminal/matches.h"
+#include "core/result.h"
+
+namespace latebind::cli {
+
+struct IndexSearch {
+  std::string index{};
+  std::filesystem::path model{};  // the place that the embedder was opened from
+  std::string query{};
+  std::size_t count = 1;
+  std::size_t dimensions = 0;  // 0: all
+  const PromptArguments* prompt = nullptr;
+  const PromptArguments* query_prompt = nullptr;
+  const TextSource* source = nullptr;  // how a line becomes a text
+  std::uint64_t bytes_max = 0;
+  bool quiet = false;
+};
+// `found` loses no file; what turns out to be no text is counted in its `left_out`.
+[[nodiscard]] core::Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& found,
+                                                     const embedding::Embedder& embedder, const app::Runtime& runtime);
+
+}  // namespace latebind::cli
