@@ -67,8 +67,9 @@ if(result EQUAL 0 OR NOT count EQUAL 1 OR NOT output MATCHES "latebind.hpp needs
   message(FATAL_ERROR "with C++17 the header says '${output}'")
 endif()
 
-# With pkg-config, from a prefix that was moved.
-if(PKG_CONFIG)
+# With pkg-config, from a prefix that was moved. Not for another machine: what a program needs beside the library to start
+# there is in the toolchain file, which CMake alone reads.
+if(PKG_CONFIG AND NOT TOOLCHAIN)
   file(RENAME ${prefix} ${WORK_DIR}/moved)
   set(prefix ${WORK_DIR}/moved)
   set(ENV{PKG_CONFIG_LIBDIR} ${prefix}/lib/pkgconfig)
