@@ -492,7 +492,7 @@ constexpr SettingSpec kAfterBackends[] = {
                 .flag = "",
                 .value = "KEY",
                 .help = "Requests must carry this key, or one of server.api_key_file (Authorization: Bearer KEY, or "
-                        "x-api-key: KEY). A flag would show it to every user of the machine, so there is none. Empty: "
+                        "x-api-key: KEY). There is no flag, because every user of the machine could read it. Empty: "
                         "no key is wanted.",
                 .trusted = true,
                 .assign = assign_key,

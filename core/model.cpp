@@ -195,6 +195,12 @@ std::optional<ModelFormat> format_of(std::span<const std::byte> bytes) {
   return std::nullopt;
 }
 
+Result<SharedBytes> ModelForm::open() const {
+  if (file.empty()) return graph;
+  LB_ASSIGN_OR_RETURN(auto part, FilePart::open(file));
+  return std::move(part.bytes);
+}
+
 Result<Model> Model::from_file(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   const auto format = format_of(mapped.bytes());

@@ -70,6 +70,9 @@ struct ModelForm {
   SharedBytes graph{};                   // ONNX protobuf, or IR XML text
   SharedBytes weights{};                 // IR in memory: what the offsets in the XML refer to; empty for ONNX
   std::vector<ExternalData> external{};  // ONNX in memory: where its external data is
+
+  // ONNX protobuf or IR XML text: `graph`, or the mapped file. The errors of MappedFile::open().
+  [[nodiscard]] Result<SharedBytes> open() const;
 };
 
 // What is known of a file with weights.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/onnx/port_names.h"
-#include "core/platform/files/mapped_file.h"
 
 namespace latebind::core {
 namespace {
@@ -52,15 +51,9 @@ std::optional<std::vector<TensorInfo>> renamed(std::span<const TensorInfo> ports
 std::unique_ptr<Executable> with_names_of(const Model& model, std::unique_ptr<Executable> loaded) {
   const ModelForm* form = model.find(ModelFormat::kOnnx);
   if (form == nullptr || model.graph() != nullptr) return loaded;
-  std::optional<platform::MappedFile> mapped;
-  std::span<const std::byte> bytes = form->graph.bytes;
-  if (!form->file.empty()) {
-    auto opened = platform::MappedFile::open(form->file);
-    if (!opened.ok()) return loaded;  // the vendor was faster
-    mapped.emplace(*std::move(opened));
-    bytes = mapped->bytes();
-  }
-  const onnx::PortNames names = onnx::port_names_of(bytes);
+  const auto content = form->open();
+  if (!content.ok()) return loaded;  // the file has gone since the vendor read it
+  const onnx::PortNames names = onnx::port_names_of(content->bytes);
   if (std::ranges::equal(loaded->inputs(), names.inputs, {}, &TensorInfo::name) &&
       std::ranges::equal(loaded->outputs(), names.outputs, {}, &TensorInfo::name)) {
     return loaded;

@@ -38,12 +38,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
   const std::vector<std::string> runtimes{fmt::format("{} {}", backend.name(), version)};
   LB_ASSIGN_OR_RETURN(const auto errors, onnx::KnownErrors::read(table, "the table of known errors", runtimes));
   if (errors.empty()) return bounds;
-  std::optional<platform::MappedFile> mapped;
-  std::span<const std::byte> bytes = form->graph.bytes;
-  if (!form->file.empty()) {
-    LB_ASSIGN_OR_RETURN(mapped, platform::MappedFile::open(form->file));
-    bytes = mapped->bytes();
-  }
+  LB_ASSIGN_OR_RETURN(const SharedBytes content, form->open());
   std::map<std::string, std::optional<platform::MappedFile>, std::less<>> beside;
   bool all_opened = true;
   const auto external = [&](std::string_view location) -> std::span<const std::byte> {
@@ -62,7 +57,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     all_opened = all_opened && file;
     return file ? file->bytes() : std::span<const std::byte>();
   };
-  LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(bytes, model.name(), external));
+  LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(content.bytes, model.name(), external));
   // What cannot be opened is the vendor's to refuse, by its name.
   if (!all_opened) return bounds;
   auto report = onnx::find_known_errors(network, errors);

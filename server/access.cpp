@@ -112,8 +112,7 @@ core::Result<Access::Keys> Access::load_keys() const {
   LB_ASSIGN_OR_RETURN(const std::string file,
                       platform::read_small_file(platform::path_from_utf8(key_file_), kKeyFileMax));
   std::string_view text = file;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.starts_with(core::kByteOrderMark)) text.remove_prefix(core::kByteOrderMark.size());
   if (text.find('\0') != std::string_view::npos || core::find_invalid_utf8(text)) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));

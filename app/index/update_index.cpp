@@ -47,8 +47,7 @@ struct Line {
   std::size_t end = 0;
 };
 std::optional<Line> next_line(std::string_view text, std::size_t& begin, std::uint64_t& number) {
-  constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
-  if (begin == 0 && text.starts_with(kByteOrderMark)) begin = kByteOrderMark.size();
+  if (begin == 0 && text.starts_with(core::kByteOrderMark)) begin = core::kByteOrderMark.size();
   if (begin >= text.size()) return std::nullopt;
   const std::size_t end = std::min(text.find('\n', begin), text.size());
   Line line{.number = ++number, .begin = begin, .end = end};

@@ -51,12 +51,12 @@ struct IndexUpdate {
 // TextIndex::open(), write_index(), read_text() and embedding; kBusy when another process does not finish.
 [[nodiscard]] core::Result<IndexUpdate> update_index(const IndexRequest& request);
 
-// The texts of some places of an updated index, each cut to `bytes_max`, read from the file again. kIo when the file is
-// no longer what was embedded.
+// A text of a file: its number, and its content once read_places() has read it.
 struct TextPlace {
-  std::size_t text = 0;  // of its file
+  std::size_t text = 0;
   std::string content{};
 };
+// Reads texts of one file of the request again. kIo when the file is no longer what was embedded.
 [[nodiscard]] core::Status read_places(const IndexRequest& request, const IndexUpdate& update, std::size_t file,
                                        std::span<TextPlace> places);
 

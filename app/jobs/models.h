@@ -14,11 +14,11 @@
 
 namespace latebind::app {
 
-// What its publisher says of a model, at the time of this release.
+// What is said of a model in this release. Nothing here is asked of the hub.
 struct RecommendedModel {
   std::string_view id;
   embedding::EncoderKind kind;
-  std::string_view network;  // model_type of its config.json; "static" where there is none
+  std::string_view network;  // the model_type of config.json; "static" for a model without a network
   std::string_view good_for;
   std::uint32_t megabytes;  // of what is loaded
   std::uint32_t dimension;  // of a vector; 0: it gives scores
@@ -32,7 +32,7 @@ struct ModelsReport {
   std::string cache_folder{};
   std::vector<embedding::hub::CachedModel> cached{};
 
-  // Whether the cache has a revision that can be opened.
+  // Whether the cache has a revision whose files are all there (CachedRevision::is_usable).
   [[nodiscard]] bool has(std::string_view id) const;
 };
 // The errors of hub::Settings::from_environment() and hub::cached_models().

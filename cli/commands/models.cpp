@@ -131,10 +131,10 @@ std::string networks_for_programs() {
 std::string recommended_reference() {
   std::string text =
       "## Models to begin with\n\n"
-      "What their publishers say of them: sizes are those of what is loaded. `latebind models` shows which of them are "
-      "in "
-      "the\n"
-      "hub's cache, and `latebind models rm NAME` removes one.\n\n"
+      "The size is that of the files that Latebind loads. A model's card on the hub has the last word on its licence "
+      "and languages.\n"
+      "`latebind models` shows which of these models the hub's cache has, and `latebind models rm NAME` removes "
+      "one.\n\n"
       "| model | good for | size | numbers | languages | licence |\n|---|---|---|---|---|---|\n";
   for (const app::RecommendedModel& model : app::recommended_models()) {
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", model.id, model.good_for, size_text(model),
@@ -336,7 +336,8 @@ void add_models(CLI::App& program, Action& chosen) {
            "The model, and which branch, tag or commit of it (default: all of them). ORG may be left out where one "
            "model in the cache has the name.")
       ->required();
-  remove.add_flag("-y,--yes", removing->yes, "Removes it; without this only what would be removed is told.");
+  remove.add_flag("-y,--yes", removing->yes,
+                  "Removes the model. Without this option the command only says what it would remove.");
   remove.add_flag("--json", removing->json, "Prints {model, commit, bytes, files, kept}: what was removed.");
   remove.footer(
       "What another model or revision uses stays, and so does everything outside the cache. A model that\n"

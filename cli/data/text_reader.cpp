@@ -22,7 +22,6 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{64} * 1024;
-constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
 
 Status read_error(const std::string& name, int error_number) {
   const std::error_code error(error_number ? error_number : EIO, std::generic_category());
@@ -120,7 +119,7 @@ struct TextReader::Parts {
     if (bytes == 0) return false;
     ++line;
     if (!text.empty() && text.back() == '\r') text.pop_back();
-    if (line == 1 && text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+    if (line == 1 && text.starts_with(core::kByteOrderMark)) text.erase(0, core::kByteOrderMark.size());
     return true;
   }
 

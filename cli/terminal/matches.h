@@ -32,7 +32,7 @@ struct MatchReport {
   std::vector<std::string> files{};
   bool shows_files = false;
   std::optional<app::LeftOut> left_out{};
-  app::Json index{};  // null: there is none
+  app::Json index{};  // null without an index
   std::optional<RerankReport> reranked{};
 };
 

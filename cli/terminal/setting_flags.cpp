@@ -68,7 +68,7 @@ void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups,
     const SettingGroup group = group_of(spec.key);
     const bool is_wanted =
         std::ranges::find(also, spec.key) != also.end() || std::ranges::find(groups, group) != groups.end();
-    // A command may have an option of its own by that name, such as `serve --model`.
+    // Some commands have their own option of that name, such as `serve --model`.
     if (spec.flag.empty() || !is_wanted || app.get_option_no_throw(std::string(spec.flag)) != nullptr) continue;
     const auto take = [this, &spec](const std::string& text) {
       check(spec, text);

@@ -337,9 +337,9 @@ class Walk {
   const std::map<std::string, std::int64_t> indices_;
   std::map<const Network*, std::unique_ptr<Known>> known_;
   Errors findings_;
-  // Places of which a walk shall find no others, and whether it has: null when all is looked for.
+  // The places that finds() compares a walk with; null during run().
   const std::vector<std::size_t>* expected_ = nullptr;
-  bool is_different_ = false;
+  bool is_different_ = false;  // the walk has ended early, at a node that `expected_` does not agree with
   std::size_t last_id_ = 0;
   std::string within_;  // the first finding within a node
   std::size_t work_within_ = 0;

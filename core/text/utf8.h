@@ -9,6 +9,9 @@
 
 namespace latebind::core {
 
+// What some programs put before UTF-8 text. It is no part of the text.
+inline constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
+
 // Offset of the first byte that does not begin a well-formed character (Unicode 15, table 3-7: no overlong forms, no
 // surrogates, nothing above U+10FFFF), or nothing when all of `text` is UTF-8.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);

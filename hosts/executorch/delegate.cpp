@@ -151,10 +151,12 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
     ET_CHECK_OK_OR_RETURN_ERROR(LoadedMethod::load(here, name, payload, resolved.get(), loaded));
     const auto active = loaded->active();
     whole.device = compiling.device = active.device;
-    const std::string by =
+    const bool is_fallback = !active.reason.empty();
+    std::string line =
         name + ": on " + active.device + " in " + active.precision + ", runtime " + active.runtime_version;
-    // Only a fallback is news: in Python, ExecuTorch's log does not bear two threads that load programs.
-    say(active.reason.empty() ? Level::kDebug : Level::kInfo, active.reason.empty() ? by : by + "; " + active.reason);
+    if (is_fallback) line += "; " + active.reason;
+    // Only a fallback is news: ExecuTorch's log in Python crashes when two threads that load programs write to it.
+    say(is_fallback ? Level::kInfo : Level::kDebug, line);
     const std::lock_guard lock(mutex_);
     loaded_.push_back(loaded.get());
     return et::Error::Ok;

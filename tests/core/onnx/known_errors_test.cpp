@@ -16,6 +16,14 @@ using testing::errors_of;
 using ::testing::HasSubstr;
 using Runtimes = std::vector<std::string>;
 
+// What a table says of an operator without inputs in a version.
+std::string reason_for(const std::string& table, const std::string& runtime, const std::string& op) {
+  const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
+  Node node;
+  node.op = op;
+  return errors.ok() ? errors->of({node, {}, {}, {}, {}}) : errors.status().to_string();
+}
+
 TEST(KnownErrorsTest, ALineThatMakesNoSenseIsNamed) {
   for (const std::string bad :
        {"MatMul", "MatMul\tin:1", "\tin:1\tvendor 1", "MatMul\tsometimes:1\tvendor 1", "MatMul\tmay:be\tvendor 1",
@@ -36,12 +44,7 @@ TEST(KnownErrorsTest, LinesAreOfTheVersionTheyNameAndOfThoseThatNoLineNames) {
     const auto errors = KnownErrors::read(table, "t", runtimes);
     return !errors.ok() || errors->empty();
   };
-  const auto wrong = [&](const std::string& runtime, const std::string& op) {
-    const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
-    Node node;
-    node.op = op;
-    return errors.ok() ? errors->of({node, {}, {}, {}, {}}) : errors.status().to_string();
-  };
+  const auto wrong = [&](const std::string& runtime, const std::string& op) { return reason_for(table, runtime, op); };
   EXPECT_TRUE(is_empty({}));
   EXPECT_TRUE(is_empty({"third 1.0"}));
   EXPECT_EQ(wrong("vendor 1.0", "Relu"), "is computed otherwise than ONNX says by vendor 1.0");
@@ -55,12 +58,7 @@ TEST(KnownErrorsTest, LinesAreOfTheVersionTheyNameAndOfThoseThatNoLineNames) {
 
 TEST(KnownErrorsTest, ALineOfWhatWasMendedHoldsInEveryOlderVersion) {
   const std::string table = "Relu\t\tvendor 2026.4.1\nAbs\t\tvendor before 2026.4.1\nNeg\t\tvendor before 2025.10\n";
-  const auto wrong = [&](const std::string& runtime, const std::string& op) {
-    const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
-    Node node;
-    node.op = op;
-    return errors.ok() ? errors->of({node, {}, {}, {}, {}}) : errors.status().to_string();
-  };
+  const auto wrong = [&](const std::string& runtime, const std::string& op) { return reason_for(table, runtime, op); };
   EXPECT_EQ(wrong("vendor 2026.4.0-123", "Abs"), "is computed otherwise than ONNX says by vendor before 2026.4.1");
   EXPECT_NE(wrong("vendor 2025.9.3", "Abs"), "");
   EXPECT_NE(wrong("vendor 2025.9.3", "Neg"), "");

@@ -75,12 +75,25 @@ std::string said() {
   return text;
 }
 
-std::string active(const char* key) {
+et::Error option(const char* key, const char* text, std::string* read) {
   std::array<et::BackendOption, 1> options{};
   std::strncpy(options[0].key, key, sizeof options[0].key - 1);
-  options[0].value = std::array<char, et::kMaxOptionValueLength>{};
-  EXPECT_EQ(et::get_option("LatebindBackend", {options.data(), options.size()}), et::Error::Ok) << key;
-  return std::get<std::array<char, et::kMaxOptionValueLength>>(options[0].value).data();
+  std::array<char, et::kMaxOptionValueLength> value{};
+  std::strncpy(value.data(), text, value.size() - 1);
+  options[0].value = value;
+  const et::Span<et::BackendOption> span(options.data(), options.size());
+  const et::Error error =
+      read != nullptr ? et::get_option("LatebindBackend", span) : et::set_option("LatebindBackend", span);
+  if (read != nullptr && error == et::Error::Ok) {
+    *read = std::get<std::array<char, et::kMaxOptionValueLength>>(options[0].value).data();
+  }
+  return error;
+}
+
+std::string option_of(const char* key) {
+  std::string value;
+  EXPECT_EQ(option(key, "", &value), et::Error::Ok) << key;
+  return value;
 }
 
 et::BackendInterface* load_delegate() {

@@ -34,8 +34,10 @@ using ::executorch::extension::Module;
 [[nodiscard]] std::string said();
 void clear_log();
 
-// What the delegate's get_option says of the method that was loaded last.
-[[nodiscard]] std::string active(const char* key);
+// Sets an option of the delegate to `text`, or with `read` gets it.
+et::Error option(const char* key, const char* text, std::string* read);
+// The value of an option that the delegate has.
+[[nodiscard]] std::string option_of(const char* key);
 
 // Opens the delegate as a host does (dlopen) and gives the backend that it registered.
 et::BackendInterface* load_delegate();

@@ -38,25 +38,7 @@ class DelegateTest : public ::testing::Test {
   }
 
   et::Error set(const char* key, const char* value) const { return option(key, value, nullptr); }
-  std::string get(const char* key) const {
-    std::string value;
-    EXPECT_EQ(option(key, "", &value), et::Error::Ok) << key;
-    return value;
-  }
-  et::Error option(const char* key, const char* text, std::string* read) const {
-    std::array<et::BackendOption, 1> options{};
-    std::strncpy(options[0].key, key, sizeof options[0].key - 1);
-    std::array<char, et::kMaxOptionValueLength> value{};
-    std::strncpy(value.data(), text, value.size() - 1);
-    options[0].value = value;
-    const et::Span<et::BackendOption> span(options.data(), options.size());
-    const et::Error error =
-        read != nullptr ? et::get_option("LatebindBackend", span) : et::set_option("LatebindBackend", span);
-    if (read != nullptr && error == et::Error::Ok) {
-      *read = std::get<std::array<char, et::kMaxOptionValueLength>>(options[0].value).data();
-    }
-    return error;
-  }
+  std::string get(const char* key) const { return option_of(key); }
 
   FakeOpenvino fake;
   ProgramFolder folder;

@@ -31,8 +31,8 @@ class MiniLmTest : public ::testing::Test {
     Module module(program, Module::LoadMode::Mmap);
     ASSERT_EQ(module.load(map), et::Error::Ok);
     ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
-    EXPECT_EQ(active("active_device"), device);
-    EXPECT_EQ(active("active_precision"), precision);
+    EXPECT_EQ(option_of("active_device"), device);
+    EXPECT_EQ(option_of("active_precision"), precision);
     const Golden golden = Golden::read();
     ASSERT_EQ(golden.ids.size(), 67U);
     double least = 1;

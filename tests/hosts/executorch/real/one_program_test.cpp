@@ -58,7 +58,7 @@ class OneProgramTest : public ::testing::Test {
     Module module(program, Module::LoadMode::Mmap);
     ASSERT_EQ(module.load(map), et::Error::Ok);
     ASSERT_EQ(module.load_method("forward"), et::Error::Ok) << said();
-    EXPECT_EQ(active("active_device"), device);
+    EXPECT_EQ(option_of("active_device"), device);
     HostTensor x(ScalarType::Float, {2, 4});
     x.fill<float>({1, 2, 3, 4, 5, 6, 7, 8});
     const auto outputs = module.forward({x.value()});
