@@ -6,7 +6,7 @@ import unittest
 
 from support import BINARY, SOURCE, VENDOR, run
 
-# The C and C++ runtimes, and the distribution's libraries that README.md names.
+# The C and C++ runtimes, and the distribution's libraries that docs/platforms.md names.
 RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0"}
 DISTRIBUTION = {"libcrypto.so.3", "libssl.so.3", "libsimdjson.so.14", "libutf8proc.so.2"}
 SANITIZERS = {"libasan.so.8", "libubsan.so.1", "libtsan.so.2"}
@@ -58,7 +58,7 @@ class BinariesTest(unittest.TestCase):
                 if needed != "libonnxruntime_providers_latebind.so":
                     self.assertNotRegex(needed, VENDOR, path)
 
-    def test_nothing_needs_more_than_the_readme_names(self):
+    def test_nothing_needs_more_than_the_documents_name(self):
         allowed = RUNTIMES | DISTRIBUTION
         if os.environ.get("LATEBIND_TEST_SANITIZE"):
             allowed |= SANITIZERS
@@ -74,10 +74,10 @@ class BinariesTest(unittest.TestCase):
                 if not LOADER.match(needed) and needed not in own:
                     self.assertIn(needed, allowed, path)
 
-    def test_the_readme_names_what_the_program_needs(self):
-        readme = (SOURCE / "README.md").read_text(encoding="utf-8")
+    def test_the_documents_name_what_the_program_needs(self):
+        document = (SOURCE / "docs" / "platforms.md").read_text(encoding="utf-8")
         for name in DISTRIBUTION:
-            self.assertIn(name.split(".so")[0], readme)
+            self.assertIn(name.split(".so")[0], document)
 
     def test_nothing_that_ships_carries_a_search_path(self):
         shipped = [path for path in self.binaries if re.match(r"(lib)?latebind(_executorch)?(\.so.*)?$", os.path.basename(path))]
