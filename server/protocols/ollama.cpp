@@ -197,6 +197,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (body.limit.count_of(body.input.size()) == 0) return answer_text(*exchange, embed_text(body.model, {}, {}));
   VectorCall call;
   call.model = model->name;
+  call.names.list = "input";
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
@@ -219,6 +220,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (body.prompt.empty()) return answer_text(*exchange, R"({"embedding":[]})");
   VectorCall call;
   call.model = model->name;
+  call.names.first = "prompt";
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
   call.role = body.role;
