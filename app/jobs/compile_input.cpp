@@ -10,6 +10,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/package_identity.h"
+#include "embedding/hub/content_check.h"
 
 namespace latebind::app {
 namespace {
@@ -85,8 +86,12 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
         fmt::format("{} is a bundle already: with {}, what is compiled is added to it", model, client.name("add")));
   }
   std::error_code error;
-  if (!std::filesystem::is_regular_file(place, error)) return read_folder(place, onnx_file, client);
-  LB_ASSIGN_OR_RETURN(core::Model read, core::Model::from_file(place));
+  if (!std::filesystem::is_regular_file(place, error)) {
+    auto read = read_folder(place, onnx_file, client);
+    if (!read.ok()) return embedding::hub::with_damage(read.status(), place);
+    return read;
+  }
+  LB_ASSIGN_OR_RETURN(core::Model read, open_model(place));
   std::uint64_t bytes = 0;
   for (const auto& file : read.files())
     bytes += std::filesystem::file_size(file, error);

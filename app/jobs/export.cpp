@@ -9,6 +9,7 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "embedding/export_onnx.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::app {
@@ -41,7 +42,7 @@ Placed export_onnx(const ExportOptions& options, const Client& client) {
   const auto model = find_model(options.model, {}, client);
   if (!model.ok()) return {model.status()};
   if (Status wrong = check_place(options, *model, client); !wrong.ok()) return {std::move(wrong), true};
-  return {write(options, *model, client)};
+  return {embedding::hub::with_damage(write(options, *model, client), *model)};
 }
 
 }  // namespace latebind::app

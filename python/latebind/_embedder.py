@@ -62,6 +62,7 @@ class Embedder(TextEncoder[Vectors]):
     _inputs = "text"
     _doing = "Embedding"
     _functions = "lb_embedder"
+    _kind = "embedder"
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
