@@ -11,6 +11,7 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
 
 namespace latebind::server {
 namespace cohere {

@@ -11,6 +11,7 @@
 #include "server/protocols/relevance.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
 
 namespace latebind::server {
 namespace scoring {
@@ -28,8 +29,7 @@ struct ScoreBody {
 };
 
 Problem read_one_or_several(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
-  if (value.is_string()) return read_text(value, texts.emplace_back());
-  if (read_texts(value, limit, texts)) return "must be a string or an array of strings";
+  if (auto problem = read_text_or_texts(value, limit, texts)) return problem;
   if (limit.count_of(texts.size()) == 0) return "must not be empty";
   return std::nullopt;
 }
