@@ -26,8 +26,6 @@ namespace {
 constexpr std::size_t kLargeAnswer = std::size_t{64} << 10;
 // What a number of a vector takes until its answer is sent: as a float, and as text.
 constexpr std::uint64_t kNumberBytes = sizeof(float) + 12;
-// A served name is shown in headers, paths and labels.
-constexpr std::size_t kNameMax = 200;
 
 // Of a sparse vector in an answer at least, and of each of its entries.
 constexpr std::uint64_t kSparseBytes = 64;
@@ -180,15 +178,8 @@ bool Service::wait_until_idle(steady_clock::time_point until) const {
 }
 
 Status Service::add(std::shared_ptr<const ServedModel> model) {
-  if (model->name.empty() || model->name.size() > kNameMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the name of a served model has 1 to {} bytes, not {}", kNameMax, model->name.size()));
-  }
-  if (std::ranges::any_of(models_, [&](const auto& other) { return other->name == model->name; })) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("two models are called {}: give one another name, --model NAME=…", core::quoted(model->name)));
-  }
+  LB_RETURN_IF_ERROR(names_.add(
+      {.given = model->given.empty() ? model->name : model->given, .name = model->name, .others = model->aliases}));
   if (model->tensors != nullptr) {
     runs_[model.get()] = std::make_unique<TensorRuns>(model->tensors, limits_.queue_runs_max, in_flight_);
   }
@@ -202,9 +193,7 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
         .kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
   }
   if (name.empty()) return models_.front().get();
-  for (const auto& model : models_) {
-    if (model->name == name) return model.get();
-  }
+  if (const auto found = names_.find(name)) return models_[*found].get();
   std::string known;
   for (const auto& model : models_)
     known += (known.empty() ? "" : ", ") + model->name;

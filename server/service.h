@@ -31,6 +31,8 @@
 #include "embedding/embedder.h"
 #include "embedding/multi_vector_encoder.h"
 #include "server/exchange.h"
+#include "server/model_digest.h"
+#include "server/model_names.h"
 #include "server/observe/metrics.h"
 #include "server/refusal.h"
 #include "server/tensor_runs.h"
@@ -53,8 +55,12 @@ struct ServiceLimits {
 
 // A loaded model. Constant.
 struct ServedModel {
-  std::string name;
-  std::string folder;  // as it was opened, UTF-8
+  std::string name;                    // the canonical one
+  std::vector<std::string> aliases{};  // its other names
+  std::string given{};                 // the argument that it was started with
+  std::string folder;                  // as it was opened, UTF-8
+  std::string commit{};                // of the hub; empty: unknown
+  ModelDigest digest{};                // of its files
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
   bool began_as_fallback = false;  // as it was loaded
@@ -205,7 +211,7 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Before is_ready(): each model once, by its name; kInvalidArgument for one that is taken.
+  // Before is_ready(): each model once. The errors of NameTable::add().
   [[nodiscard]] core::Status add(std::shared_ptr<const ServedModel> model);
   // All models are added.
   void set_ready() { phase_.store(Phase::kReady, std::memory_order_release); }
@@ -222,7 +228,8 @@ class Service {
   [[nodiscard]] const ServiceLimits& limits() const { return limits_; }
   // In the order of the command line. Only once has_models().
   [[nodiscard]] std::span<const std::shared_ptr<const ServedModel>> models() const { return models_; }
-  // The first one for "". A refusal where there is none with that name, or none is ready.
+  // By any of its names, with ":latest" or without; the first one for "". A refusal where there is none with that name,
+  // or none is ready.
   [[nodiscard]] Outcome<const ServedModel*> find(std::string_view name) const;
 
   // Computes the vectors of these texts. Records what there is to know in the exchange's record. `done` is called once,
@@ -289,6 +296,7 @@ class Service {
   const Post post_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::vector<std::shared_ptr<const ServedModel>> models_;  // constant once has_models()
+  NameTable names_;                                         // of models_; constant once has_models()
   std::atomic<Phase> phase_{Phase::kLoading};
   ServerFacts facts_;
   std::atomic<std::uint64_t> in_flight_{0};

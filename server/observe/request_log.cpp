@@ -37,7 +37,7 @@ double rounded_ms(std::chrono::steady_clock::duration time) {
 // A client's word: in quotes unless it can be taken for nothing else.
 std::string word(std::string_view text) {
   const bool is_plain = !text.empty() && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), [](char c) {
-    return core::is_name_character(c) || c == '/' || c == ':' || c == '{' || c == '}';
+    return core::is_name_character(c) || c == '/' || c == ':';
   });
   return is_plain ? std::string(text) : core::quoted(text, kWordMax);
 }
@@ -47,7 +47,7 @@ std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
   const auto add = [&line]<class... T>(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(line), format, std::forward<T>(values)...);
   };
-  add("{} {} {} {:.1f} ms", word(record.method), record.route.empty() ? "(no such path)" : word(record.route),
+  add("{} {} {} {:.1f} ms", word(record.method), record.path.empty() ? "(no request)" : word(record.path),
       record.status, ms_of(record.answered - record.arrived));
   if (!record.refusal.empty()) add(" {}", word(record.refusal));
   if (record.texts > 0) add(" {}", core::counted(record.texts, "text"));
@@ -77,6 +77,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   add_word("id", record.id);
   line["trace"] = hex_of(record.trace);
   add_word("method", record.method);
+  add_word("path", record.path);
   add_word("route", record.route);
   add_word("protocol", record.protocol);
   add_word("model", record.model);

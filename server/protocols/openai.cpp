@@ -1,5 +1,5 @@
-// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model
-// Server has it, under /v3.
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1, as OpenVINO Model Server
+// has it under /v3, and under neither, which is where clients look that were given an address without a version.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -252,9 +252,10 @@ Json embeddings_schema() {
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>([] {
     std::vector<Route> made;
-    static constexpr std::array<std::array<std::string_view, 3>, 2> kPaths{
+    static constexpr std::array<std::array<std::string_view, 3>, 3> kPaths{
         {{"/v1/embeddings", "/v1/models", "/v1/models/{model}"},
-         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"}}};
+         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"},
+         {"/embeddings", "/models", "/models/{model}"}}};
     for (const auto& paths : kPaths) {
       made.push_back({.method = "POST",
                       .path = paths[0],
