@@ -3,10 +3,10 @@
 
 windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest python3 python3-venv ca-certificates)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
-# What is linked and what is run, for aarch64: the libraries of build_packages.
+# What is linked and what is run, for aarch64: the libraries of build_packages, and a Python to import the package in.
 aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev libcli11-dev
   libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libboost1.81-dev libsimdjson-dev libgtest-dev
-  libgmock-dev)
+  libgmock-dev python3)
 
 # source_of NAME-VERSION ARCHIVE SHA256 FILE: the distribution's archive of sources, unpacked below build/runtime/sources.
 # FILE is one of those in it.
@@ -105,4 +105,5 @@ setup_aarch64() {
   setup_aarch64_cpuinfo
   wheel_into "$runtime/aarch64" "openvino==$OPENVINO_VERSION" "$AARCH64_OPENVINO_TAG"
   wheel_into "$runtime/aarch64" "onnxruntime==$ONNXRUNTIME_VERSION" "$AARCH64_ONNXRUNTIME_TAG"
+  wheel_into "$runtime/aarch64" "numpy==$AARCH64_NUMPY_VERSION" "$AARCH64_NUMPY_TAG"
 }
