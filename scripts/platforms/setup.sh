@@ -40,31 +40,40 @@ setup_windows() {
   wheel_into "$runtime/windows" "onnxruntime==$ONNXRUNTIME_VERSION" win_amd64
 }
 
-# private_apt FOLDER ARGUMENT…: apt-get for aarch64 with the host's mirrors and a state of its own, so that the host's
-# packages and its list of architectures stay as they are. Needs no root.
+# private_apt FOLDER ARCHITECTURE ARGUMENT…: apt-get for that architecture with the host's mirrors and a state of its own, so
+# that the host's packages and its list of architectures stay as they are. Needs no root.
 private_apt() {
-  local folder=$1
-  shift
-  apt-get -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Install-Recommends=false \
+  local folder=$1 architecture=$2
+  shift 2
+  apt-get -o APT::Architecture="$architecture" -o APT::Architectures::="$architecture" -o APT::Install-Recommends=false \
     -o Dir::State="$folder/state" -o Dir::State::status="$folder/state/status" \
     -o Dir::Cache="$folder/cache" -o Debug::NoLocking=true -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
 }
 
-# The distribution's libraries for aarch64, unpacked into a folder: side by side with the host's they cannot all be
-# installed.
-setup_aarch64_sysroot() {
-  local folder=$runtime/aarch64/sysroot apt=$runtime/downloads/aarch64-apt package link
-  [ "$(cat "$folder/packages" 2>/dev/null)" != "${aarch64_libraries[*]}" ] || return 0
+# distribution_root FOLDER ARCHITECTURE PACKAGE… [alone PACKAGE]: the distribution's packages for that architecture, with all
+# that they depend on, unpacked into a folder: side by side with the host's they cannot all be installed. Of the one after
+# "alone" nothing that it depends on.
+distribution_root() {
+  local folder=$1 architecture=$2 packages alone='' apt=$runtime/downloads/apt-$2 package link
+  shift 2
+  local wanted=$*
+  [ "$(cat "$folder/packages" 2>/dev/null)" != "$wanted" ] || return 0
+  packages=("$@")
+  if [ $# -gt 2 ] && [ "${packages[-2]}" = alone ]; then
+    alone=${packages[-1]}
+    packages=("${packages[@]:0:$#-2}")
+  fi
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
-    fail "the libraries for aarch64 come from Debian's mirrors, and there is no apt-get here"
-  say "downloading the distribution's libraries for aarch64"
+    fail "the libraries for $architecture come from Debian's mirrors, and there is no apt-get here"
+  say "downloading the distribution's libraries for $architecture"
   rm -rf "$apt" "$folder.part"
   mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$folder.part"
   touch "$apt/state/status"
-  if ! { private_apt "$apt" update && private_apt "$apt" install -y --download-only \
-    "${aarch64_libraries[@]}"; } >"$apt/log" 2>&1; then
+  if ! { private_apt "$apt" "$architecture" update &&
+    private_apt "$apt" "$architecture" install -y --download-only "${packages[@]}" &&
+    { [ -z "$alone" ] || (cd "$apt/cache/archives" && private_apt "$apt" "$architecture" download "$alone"); }; } >"$apt/log" 2>&1; then
     tail -n 30 "$apt/log" >&2
-    fail "apt-get could not download for aarch64: ${aarch64_libraries[*]}"
+    fail "apt-get could not download for $architecture: $wanted"
   fi
   for package in "$apt"/cache/archives/*.deb; do
     dpkg-deb --extract "$package" "$folder.part" || fail "$package could not be unpacked"
@@ -73,9 +82,18 @@ setup_aarch64_sysroot() {
   find "$folder.part" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$folder.part$(readlink "$link")" "$link"
   done
-  echo "${aarch64_libraries[*]}" >"$folder.part/packages"
+  echo "$wanted" >"$folder.part/packages"
   rm -rf "$folder" "$apt"
   mv "$folder.part" "$folder"
+}
+
+# What the image of scripts/oci_image has of the distribution, for each machine that it is for.
+setup_image() {
+  local architecture
+  mkdir -p "$runtime/image"
+  for architecture in amd64 arm64; do
+    distribution_root "$runtime/image/$architecture" "$architecture" libc6 libgcc-s1 libcurl4 alone ca-certificates
+  done
 }
 
 # qemu shows programs the /proc/cpuinfo of the host; ONNX Runtime takes what it finds there for an Arm processor's, and
@@ -101,7 +119,7 @@ CPU
 setup_aarch64() {
   [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "the other platforms are built on Linux x86_64 alone"
   mkdir -p "$runtime/aarch64"
-  setup_aarch64_sysroot
+  distribution_root "$runtime/aarch64/sysroot" arm64 "${aarch64_libraries[@]}"
   setup_aarch64_cpuinfo
   wheel_into "$runtime/aarch64" "openvino==$OPENVINO_VERSION" "$AARCH64_OPENVINO_TAG"
   wheel_into "$runtime/aarch64" "onnxruntime==$ONNXRUNTIME_VERSION" "$AARCH64_ONNXRUNTIME_TAG"
