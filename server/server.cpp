@@ -45,7 +45,8 @@ constexpr std::string_view kRequestHeaders =
     "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
     "inference-header-content-length";
 constexpr std::string_view kAnswerHeaders =
-    "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, Retry-After, "
+    "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, x-latebind-truncated-texts, "
+    "Retry-After, "
     "inference-header-content-length, x-compute-type, x-compute-time, x-compute-characters, x-compute-tokens, "
     "x-total-time, x-tokenization-time, x-queue-time, x-inference-time";
 constexpr std::size_t kWantedHeadersMax = 1024;
@@ -154,6 +155,9 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
     response.set("x-latebind-device", std::move(device));
     response.set("x-latebind-precision", std::move(precision));
     response.set("x-latebind-fallback", fallback ? "true" : "false");
+    if (record.truncated_texts > 0 && response.status == 200) {
+      response.set("x-latebind-truncated-texts", std::to_string(record.truncated_texts));
+    }
   }
   add_origin(exchange.request(), response);
   observe(record);

@@ -445,6 +445,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   vectors.token_counts = std::move(outcome.token_counts);
   vectors.vector_counts = std::move(outcome.vector_counts);
   vectors.tokens = outcome.stats.tokens;
+  vectors.truncated_texts = outcome.stats.truncated_texts;
   vectors.tokenizing = outcome.tokenizing;
   vectors.waiting = outcome.waiting;
   vectors.computing = outcome.computing;

@@ -135,6 +135,7 @@ struct Vectors {
   std::vector<std::uint32_t> token_counts{};
   std::vector<std::uint32_t> vector_counts{};  // of tokens: how many of each text
   std::uint64_t tokens = 0;
+  std::uint64_t truncated_texts = 0;
   std::chrono::steady_clock::duration tokenizing{};
   std::chrono::steady_clock::duration waiting{};
   std::chrono::steady_clock::duration computing{};

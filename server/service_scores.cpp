@@ -31,6 +31,7 @@ Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& q
   documents.rows = std::move(scores);
   documents.dimension = 1;
   documents.tokens += query.tokens;
+  documents.truncated_texts += query.truncated_texts;
   documents.tokenizing += query.tokenizing;
   documents.waiting += query.waiting;
   documents.computing += query.computing;
@@ -82,7 +83,10 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
       if (auto* vectors = std::get_if<Vectors>(&found)) {
         *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
-        exchange->note([&](RequestRecord& record) { record.tokens = vectors->tokens; });
+        exchange->note([&](RequestRecord& record) {
+          record.tokens = vectors->tokens;
+          record.truncated_texts = vectors->truncated_texts;
+        });
       }
       done(std::move(found));
     };

@@ -252,6 +252,7 @@ std::string for_people(const app::InspectReport& report) {
   if (!report.package) return text_of(*report.program);
   std::string text = report.program ? text_of(*report.program) + "\n" : "";
   text += text_of(*report.package, report.files);
+  if (!report.assumed.empty()) text += fmt::format("\nassumed: {}\n", core::one_line(report.assumed));
   if (report.decisions) text += text_of(*report.decisions, report.followed);
   if (report.verification) text += text_of(*report.verification, report.program.has_value());
   return text;
@@ -287,12 +288,12 @@ void add_inspect(CLI::App& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-               "folder, files, bytes}], verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
+               "folder, files, bytes}], assumed, verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
                "[{device, variant, "
                "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
-               "compile_specs}]}], bundle, verification, decisions, followed}, where bundle is as above.");
+               "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above.");
   app.add_flag(
       "--verify", options->verify,
       "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "

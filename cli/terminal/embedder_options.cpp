@@ -23,8 +23,8 @@ void EmbedderOptions::add_to(CLI::App& app, std::string_view what) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model(const std::string& onnx_file) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client()));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file, embedding::EncoderKind kind) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), kind));
   model = platform::path_to_utf8(folder);
   return {};
 }

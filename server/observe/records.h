@@ -3,6 +3,7 @@
 // Neither holds any text, vector or key of a client.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -56,5 +57,10 @@ struct RequestRecord {
 };
 
 using embedding::BatchRecord;
+
+// Those tokens that were computed and stand for no text: what metrics, status and page call padding.
+[[nodiscard]] inline std::uint64_t padded_tokens(const BatchRecord& batch) {
+  return batch.computed_tokens - std::min(batch.computed_tokens, batch.tokens);
+}
 
 }  // namespace latebind::server

@@ -79,10 +79,11 @@ std::string ms_words(std::optional<double> ms) {
 
 std::string bytes_words(std::optional<double> bytes) {
   if (!bytes) return std::string(kNothing);
-  if (*bytes < 1e3) return with_commas(*bytes) + " B";
-  if (*bytes < 1e6) return rate_words(*bytes / 1e3) + " kB";
-  if (*bytes < 1e9) return rate_words(*bytes / 1e6) + " MB";
-  return rate_words(*bytes / 1e9) + " GB";
+  constexpr double kKibi = 1024;
+  if (*bytes < kKibi) return with_commas(*bytes) + " B";
+  if (*bytes < kKibi * kKibi) return rate_words(*bytes / kKibi) + " KiB";
+  if (*bytes < kKibi * kKibi * kKibi) return rate_words(*bytes / kKibi / kKibi) + " MiB";
+  return rate_words(*bytes / kKibi / kKibi / kKibi) + " GiB";
 }
 
 std::string duration_words(std::optional<double> seconds) {

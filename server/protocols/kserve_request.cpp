@@ -87,13 +87,6 @@ Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& 
   return std::nullopt;
 }
 
-template <class Body, std::size_t N>
-Problem read_object(const JsonValue& value, const std::array<Member<Body>, N>& members, Body& body) {
-  if (!value.is_object()) return "must be an object";
-  if (const auto refusal = read_members(value, members, body)) return "is wrong: " + refusal->message;
-  return std::nullopt;
-}
-
 template <class Body>
 Problem refuse_shared_memory(const JsonValue& /*value*/, Body& /*body*/) {
   return "cannot be used: this server shares no memory with its clients";
@@ -338,8 +331,15 @@ Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const 
 }
 
 // `element_count` is that of the input's shape. Nothing has been allocated for it yet: the shape may be a lie.
-template <class Each>
-Problem read_elements(const InputBody& input, std::size_t element_count, const Each& each) {
+template <class Read>
+Problem read_elements(const InputBody& input, std::size_t element_count, const Read& read) {
+  std::size_t count = 0;
+  const auto each = [&](const JsonValue& value) -> Problem {
+    auto problem = read(value);
+    if (problem) *problem += fmt::format(", at element {}", count);
+    ++count;
+    return problem;
+  };
   simdjson::dom::array array;
   if (input.data->get(array) != simdjson::SUCCESS) {
     if (input.shape.rank() > 0) return "must be an array";
@@ -371,7 +371,7 @@ bool take_room(std::size_t& texts_room, std::size_t texts) {
 Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
   const bool is_kept = take_room(texts_room, element_count);
   return read_elements(input, element_count, [&](const JsonValue& value) -> Problem {
-    if (!value.is_string()) return "holds something that is no string";
+    if (!value.is_string()) return fmt::format("holds {} instead of a string", kind_of(value));
     return is_kept ? read_text(value, tensor.texts.emplace_back()) : std::nullopt;
   });
 }

@@ -11,6 +11,7 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
 
 namespace latebind::server {
 namespace ollama {
@@ -45,20 +46,9 @@ struct ShowBody {
 
 // "" asks for the model only, as in the original.
 Problem read_input(const JsonValue& value, EmbedBody& body) {
-  constexpr std::string_view kKinds = "must be a string or an array of strings";
-  std::string text;
-  if (!read_text(value, text)) {
-    if (!text.empty()) body.input.push_back(std::move(text));
-    return std::nullopt;
-  }
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
-  if (!body.limit.has_room_for(items.size())) return std::nullopt;
-  body.input.reserve(items.size());
-  for (const JsonValue item : items) {
-    if (read_text(item, body.input.emplace_back())) return std::string(kKinds);
-  }
-  return std::nullopt;
+  auto problem = read_text_or_texts(value, body.limit, body.input);
+  if (value.is_string() && body.input.front().empty()) body.input.clear();
+  return problem;
 }
 
 Json input_schema() {

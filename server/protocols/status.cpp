@@ -50,6 +50,7 @@ Json batches_json(const std::vector<BatchSeen>& batches) {
     one["width"] = seen.batch.width;
     one["tokens"] = seen.batch.tokens;
     one["computed_tokens"] = seen.batch.computed_tokens;
+    one["padded_tokens"] = padded_tokens(seen.batch);
     one["owners"] = seen.batch.owners;
     one["ms"] = rounded(ms_of(seen.batch.time), 3);
     list.push_back(std::move(one));

@@ -257,18 +257,6 @@ void refuse_no_json(Exchange& exchange, const Refusal& refusal) {
   exchange.answer(error_of(400, refusal.message, "Validation"), server::word_of(refusal.kind));
 }
 
-Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids) {
-  ids.reserve(numbers.size());
-  for (const JsonValue number : numbers) {
-    std::int64_t id = 0;
-    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
-      return "must have whole numbers from 0 as token ids";
-    }
-    ids.push_back(static_cast<std::int32_t>(id));
-  }
-  return std::nullopt;
-}
-
 Json list_schema(Json item, std::string_view about) {
   Json schema = typed_schema("array", about);
   schema["items"] = std::move(item);

@@ -281,9 +281,40 @@ def test_the_interpreter_ends_quietly_after_an_error():
 def test_a_mistyped_folder_is_also_looked_for_as_one():
     code = """
 import latebind
-try:
-    latebind.Embedder("models/nope")
-except latebind.LatebindError as error:
-    print(str(error).endswith("; nor is there a folder 'models/nope' here"))
+for model in "models/nope", "nope":
+    try:
+        latebind.Embedder(model)
+    except latebind.LatebindError as error:
+        print(error)
 """
-    assert good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}) == "True\n"
+    slash, short = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).splitlines()
+    assert slash.startswith("there is no folder 'models/nope', so it is taken for a name on the hub: ")
+    assert short.startswith(
+        "there is no folder 'nope', so it is taken for the name sentence-transformers/nope on the hub: "
+    )
+
+
+def test_a_short_name_is_one_of_the_models_of_its_kind():
+    code = """
+import latebind
+from latebind.integrations import sentence_transformers as drop_in
+for kind in latebind.Embedder, latebind.CrossEncoder, latebind.SparseEncoder, drop_in.SentenceTransformer, drop_in.CrossEncoder:
+    try:
+        kind("nope")
+    except latebind.LatebindError as error:
+        print(str(error).split(" on the hub")[0].split()[-1])
+for kind, name in (latebind.MultiVectorEncoder, "nope"), (latebind.Embedder, "nope.onnx"):
+    try:
+        kind(name)
+    except latebind.LatebindError as error:
+        print("no such folder" in str(error))
+"""
+    assert good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).split() == [
+        "sentence-transformers/nope",
+        "cross-encoder/nope",
+        "sparse-encoder/nope",
+        "sentence-transformers/nope",
+        "cross-encoder/nope",
+        "True",
+        "True",
+    ]

@@ -272,6 +272,7 @@ DAMAGED = {
     "two of it": texts("a") * 2,
     "not UTF-8": b'{"model":"f32","input":"\xff"}',
     "a lone surrogate": b'{"model":"f32","input":"\\ud800"}',
+    "a byte order mark": b"\xef\xbb\xbf" + texts("a"),
     "a control character": b'{"model":"f32","input":"\x01"}',
     "NaN": b'{"model":"f32","input":NaN}',
     "too deep": b'{"model":"f32","input":' + b"[" * 1000 + b"]" * 1000 + b"}",
@@ -298,6 +299,25 @@ def test_a_damaged_body_is_told_so_and_the_connection_goes_on(daemon, what):
     error = refused.json()["error"]
     assert set(error) == {"message", "type", "param", "code"} and error["message"]
     assert next_one.status == 200
+
+
+def test_an_answer_says_how_many_texts_were_cut(daemon):
+    most = daemon.status()["models"][0]["max_tokens"]
+    long = "a " * most
+    name = "x-latebind-truncated-texts"
+    cut = daemon.embed([long, "b", long], model="f32")
+    assert cut.headers[name] == "2" and cut.json()["usage"]["truncated_texts"] == 2
+    whole = daemon.embed(["b"], model="f32")
+    assert name not in whole.headers and "truncated_texts" not in whole.json()["usage"]
+    for path, body in (("/embed", {"inputs": long}), ("/api/embed", {"model": "f32", "input": long}),
+                       ("/similarity", {"inputs": {"source_sentence": "b", "sentences": [long]}})):
+        assert daemon.ask("POST", path, json.dumps(body)).headers[name] == "1", path
+    tensor = {"name": "text", "datatype": "BYTES", "shape": [1], "data": [long]}
+    infer = daemon.ask("POST", "/v2/models/f32/infer", json.dumps({"inputs": [tensor]}))
+    assert infer.headers[name] == "1" and infer.json()["parameters"] == {"truncated_texts": 1}
+    refused = daemon.ask("POST", "/embed", json.dumps({"inputs": ["b", long], "truncate": False}))
+    assert refused.status == 413 and name not in refused.headers
+    assert f"texts[1]: the text has {most + 2} tokens; at most {most} are taken" in refused.json()["error"]
 
 
 def test_of_a_member_that_is_there_twice_the_first_counts(daemon):

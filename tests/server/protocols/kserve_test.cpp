@@ -379,7 +379,7 @@ TEST_F(KserveTest, RefusesInputsThatAreWrongAndSaysHow) {
       {changed("data", {{1, {2}}}), "whole number"},
       {changed("data", {{1, 2}, 3}), "another number of elements"},
       {changed("data", 1), "must be an array"},
-      {changed("data", {1, 2.5}), "whole number"},
+      {changed("data", {1, 2.5}), "whole number of its type, at element 1"},
       {changed("data", {1, 2147483648}), "whole number"},
       {changed("data", {1, "2"}), "whole number"},
       {changed("data", nullptr), "neither data nor"},

@@ -81,7 +81,7 @@ TEST_F(OllamaTest, LongerTextsAreCutUnlessTheyMayNot) {
     words += "cat ";
   EXPECT_EQ(server.post_json("/api/embed", {{"model", "toy"}, {"input", words}}).status, 200U);
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", words}, {"truncate", false}}), 400,
-                 "more than the 20 tokens");
+                 "tokens; at most 20 are taken");
 }
 
 TEST_F(OllamaTest, FewerDimensionsAreNormalizedAgain) {
@@ -105,8 +105,12 @@ TEST_F(OllamaTest, BadBodiesAreRefused) {
   expect_refused(server.ask("POST", "/api/embed", "1"), 400, "must be a JSON object");
   expect_refused(server.post_json("/api/embed", {{"input", "a"}}), 400, "'model' is missing");
   expect_refused(server.post_json("/api/embed", {{"model", ""}, {"input", "a"}}), 400, "'model' is missing");
-  for (const json& input : {json(1), json::object(), json({"a", 1}), json({{"a"}})})
-    expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, "'input' must be");
+  for (const auto& [input, words] :
+       {std::pair{json(1), "'input' must be a string or an array of strings, not a number"},
+        std::pair{json::object(), "not an object"},
+        std::pair{json({"a", 1}), "'input' has a number at [1], where a string"},
+        std::pair{json({{"a"}}), "'input' has an array at [0], where a string"}})
+    expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, words);
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a"}}}), 400, "at most 2");
   // Counted and not read.
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a", 1}}}), 400,
