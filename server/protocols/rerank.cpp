@@ -1,6 +1,8 @@
 // The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
 // both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank;
 // OpenVINO Model Server has Cohere's at /v3/rerank).
+#include "server/protocols/rerank.h"
+
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -149,7 +151,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
   return text;
 }
 
-void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+void rerank(const ExchangePtr& exchange, Service& service) {
   RankingBody body;
   body.limit.most = service.limits().texts_max;
   if (const auto refusal = read_body(exchange->request().body, kRanking, body))
@@ -197,7 +199,8 @@ std::span<const Route> routes() {
     for (const std::string_view path : {"/v1/rerank", "/v2/rerank", "/v3/rerank"}) {
       made.push_back({.method = "POST",
                       .path = path,
-                      .handle = rerank,
+                      .handle = [](const ExchangePtr& exchange, const PathValues& /*values*/,
+                                   Service& service) { rerank(exchange, service); },
                       .summary = "Documents in the order of a query.",
                       .body = [] { return schema_of(kRanking); },
                       .answers = {{.status = 200, .description = "The scores.", .schema = ranking_schema}}});
@@ -209,6 +212,16 @@ std::span<const Route> routes() {
 
 }  // namespace
 }  // namespace reranking
+
+bool is_ranking_of_documents(const JsonValue& body) {
+  simdjson::dom::object fields;
+  return body.get(fields) == simdjson::SUCCESS && fields.at_key("documents").error() == simdjson::SUCCESS &&
+         fields.at_key("texts").error() != simdjson::SUCCESS;
+}
+
+void rank_documents(const ExchangePtr& exchange, Service& service) {
+  reranking::rerank(exchange, service);
+}
 
 const Protocol& rerank_protocol() {
   static constexpr Protocol kProtocol{.name = "rerank",
