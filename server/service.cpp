@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "server/likely_tokens.h"
@@ -125,6 +126,11 @@ class Service::Drop {
   bool is_requested_ = false;
   bool is_over_ = false;
 };
+
+std::string TextNames::operator()(std::uint64_t position) const {
+  if (first.empty()) return fmt::format("{}[{}]", list, position);
+  return position == 0 ? std::string(first) : fmt::format("{}[{}]", list, position - 1);
+}
 
 embedding::PromptChoice prompt_choice(const std::optional<std::string>& name) {
   if (!name) return {};
@@ -273,10 +279,9 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   const embedding::Embedder& embedder = **way;
   if (count > limits_.texts_max) {
-    return done(
-        Refusal{.kind = RefusalKind::kTooManyTexts,
-                .message = fmt::format("{} texts in one request; at most {} are taken", count, limits_.texts_max),
-                .param = "input"});
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} texts in one request; at most {}", count, limits_.texts_max),
+                        .param = std::string(call.names.list)});
   }
   if (call.dimensions > 0 && call.dimensions < embedder.dimension() && embedder.matryoshka_dimensions().empty() &&
       !limits_.allow_dimensions) {
@@ -312,6 +317,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.normalize = call.normalize && !is_sparse && !is_late;
   if (texts != nullptr) options.texts.prompt = prompt;
   options.queue_tokens_max = limits_.queue_tokens_max;
+  options.name_of = call.names;
   if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
@@ -329,8 +335,8 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Emb
                                         std::uint64_t answer_bytes) const {
   const auto most = limits_.queue_tokens_max;
   if (const auto state = network.queue_state(); most == 0 || !state.has_room(tokens, most)) {
-    return overloaded(fmt::format("{} tokens wait already and {} are being computed, of {} at most{}",
-                                  state.waiting_tokens, state.running_tokens, most,
+    return overloaded(fmt::format("{} waiting already and {} being computed, of {} at most{}",
+                                  core::counted(state.waiting_tokens, "token"), state.running_tokens, most,
                                   tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));
   }
   if (exchange.reserve(answer_bytes)) return std::nullopt;

@@ -95,9 +95,18 @@ enum class VectorKind : std::uint8_t {
   kSparse,
 };
 
+// What a request calls its texts, in errors: "input[3]".
+struct TextNames {
+  std::string_view list = "texts";
+  std::string_view first{};  // of the first one, where that stands for itself and the list begins behind it
+
+  [[nodiscard]] std::string operator()(std::uint64_t position) const;
+};
+
 // Texts, or their token ids (special tokens included), of one request.
 struct VectorCall {
   std::string model{};  // empty: the first one
+  TextNames names{};
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
   std::size_t too_many = 0;        // how many there were, where they are above the limit and not in `texts`; else 0
   std::size_t dimensions = 0;      // 0: all
@@ -114,6 +123,7 @@ struct VectorCall {
 // A query and the documents whose scores for it are wanted.
 struct ScoreCall {
   std::string model{};  // empty: the first one that gives scores, a cross-encoder or a multi-vector encoder
+  TextNames names{.list = "documents"};
   std::string query{};
   std::vector<std::string> documents{};
   std::size_t too_many = 0;  // as VectorCall's
@@ -268,8 +278,8 @@ class Service {
     std::uint64_t characters = 0;
     std::uint64_t answer_bytes = 0;                                      // besides labels and their scores
     std::function<std::uint64_t(std::size_t tokens_max)> likely_tokens;  // where a row has at most so many
-    std::string_view param;                                              // of the request's texts
-    bool ranks = false;                                                  // one score is wanted
+    TextNames names{};
+    bool ranks = false;  // one score is wanted
     std::optional<bool> truncate{};
     bool keep_end = false;
   };

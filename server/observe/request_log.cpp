@@ -13,6 +13,7 @@
 
 #include "core/json.h"
 #include "core/platform/thread.h"
+#include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
@@ -49,15 +50,15 @@ std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
   add("{} {} {} {:.1f} ms", word(record.method), record.path.empty() ? "(no request)" : word(record.path),
       record.status, ms_of(record.answered - record.arrived));
   if (!record.refusal.empty()) add(" {}", word(record.refusal));
-  if (record.texts > 0) add(" {} {}", record.texts, record.texts == 1 ? "text" : "texts");
-  if (record.tokens > 0) add(" {} tokens", record.tokens);
+  if (record.texts > 0) add(" {}", core::counted(record.texts, "text"));
+  if (record.tokens > 0) add(" {}", core::counted(record.tokens, "token"));
   if (record.truncated_texts > 0) add(" {} cut", record.truncated_texts);
   if (!record.device.empty()) add(" {} {}", word(record.device), word(record.precision));
   if (record.fallback) add(" fallback");
   if (!record.model.empty()) add(" model={}", word(record.model));
   if (!record.id.empty()) add(" id={}", word(record.id));
   add(" trace={}", hex_of(record.trace));
-  if (left_out > 0) add(" ({} lines left out before)", left_out);
+  if (left_out > 0) add(" ({} left out before)", core::counted(left_out, "line"));
   return line;
 }
 

@@ -211,6 +211,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (body.limit.count_of(body.input.size()) == 0) return answer_text(*exchange, embed_text(body.model, {}, {}));
   VectorCall call;
   call.model = model->name;
+  call.names.list = "input";
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
@@ -233,6 +234,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (body.prompt.empty()) return answer_text(*exchange, R"({"embedding":[]})");
   VectorCall call;
   call.model = model->name;
+  call.names.first = "prompt";
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
   call.role = body.role;
@@ -446,7 +448,11 @@ std::span<const Route> routes() {
                                .handle = pull,
                                .summary = "A model that is served is there already; others are not fetched.",
                                .body = [] { return schema_of(kPull); },
-                               .answers = {{.status = 200, .description = "It is there.", .schema = pull_schema}}},
+                               .answers = {{.status = 200, .description = "It is there.", .schema = pull_schema},
+                                           {.status = 200,
+                                            .description = "The same as a stream of lines.",
+                                            .content_type = "application/x-ndjson",
+                                            .schema = pull_schema}}},
                               {.method = "POST",
                                .path = "/api/show",
                                .handle = show,

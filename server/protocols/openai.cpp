@@ -174,6 +174,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
     return refuse(*exchange, openai_protocol(), *refusal);
   }
   VectorCall call;
+  call.names.list = "input";
   call.model = std::move(body.model);
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;

@@ -68,6 +68,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
     return refuse(*exchange, tei_protocol(), *refusal);
   if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
   ScoreCall call;
+  call.names.list = "texts";
   call.query = std::move(body.query);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;

@@ -182,7 +182,7 @@ class SetupTest(unittest.TestCase):
 
     def test_libraries_for_aarch64_come_by_an_apt_that_leaves_the_host_alone(self):
         aarch64 = self.root / "build" / "runtime" / "aarch64"
-        for requirement in (OPENVINO, ONNXRUNTIME):
+        for requirement in (OPENVINO, ONNXRUNTIME, f"numpy=={VERSIONS['AARCH64_NUMPY_VERSION']}"):
             (aarch64 / requirement.replace("==", "-")).mkdir(parents=True)
         for tool in ("find", "ln", "readlink"):
             (self.tools / tool).symlink_to(shutil.which(tool))
@@ -209,7 +209,7 @@ class SetupTest(unittest.TestCase):
         done = self.setup_script("aarch64")
         self.assertEqual(done.returncode, 1)
         self.assertIn("E: no such architecture", done.stderr)
-        self.assertIn("apt-get could not download for aarch64", done.stderr)
+        self.assertIn("apt-get could not download for arm64", done.stderr)
         self.assertFalse((self.root / "build" / "runtime" / "aarch64" / "sysroot").exists())
 
     def test_unknown_arguments_are_refused(self):

@@ -115,7 +115,10 @@ def test_bad_requests(daemon):
     assert post(daemon, "/v1/rerank", model="none", query="a", documents=["b"]).status == 404
     assert post(daemon, "/v1/rerank", query="a", documents=["b"], top_n=0).status == 400
     assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
-    assert post(daemon, "/v1/rerank", query="a", documents=["b " * 300], truncate=False).status == 413
+    refused = post(daemon, "/v1/rerank", query="a", documents=["c", "b " * 300], truncate=False)
+    assert refused.status == 413 and "documents[1]: the text has 304 tokens; at most " in refused.json()["message"]
+    cut = post(daemon, "/v1/rerank", query="a", documents=["c", "b " * 300])
+    assert cut.json()["usage"]["truncated_texts"] == 1 and cut.headers["x-latebind-truncated-texts"] == "1"
 
 
 def test_documents_have_no_limit_of_their_own(daemon):

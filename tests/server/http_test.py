@@ -317,7 +317,7 @@ def test_an_answer_says_how_many_texts_were_cut(daemon):
     assert infer.headers[name] == "1" and infer.json()["parameters"] == {"truncated_texts": 1}
     refused = daemon.ask("POST", "/embed", json.dumps({"inputs": ["b", long], "truncate": False}))
     assert refused.status == 413 and name not in refused.headers
-    assert f"texts[1]: the text has {most + 2} tokens; at most {most} are taken" in refused.json()["error"]
+    assert f"inputs[1]: the text has {most + 2} tokens; at most {most} are taken" in refused.json()["error"]
 
 
 def test_of_a_member_that_is_there_twice_the_first_counts(daemon):
@@ -658,6 +658,12 @@ def tls_connect(daemon, version=None):
     return tls_context(version).wrap_socket(daemon.connect())
 
 
+def metrics(daemon):
+    with tls_connect(daemon) as connection:
+        connection.sendall(get("/metrics", headers=b"Connection: close\r\n"))
+        return read_to_end(connection).decode()
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tls(tmp_path):
     certificate(tmp_path, "first")
@@ -674,12 +680,14 @@ def test_tls(tmp_path):
             connection.sendall(post(b"", b"Content-Length: 10000000\r\n"))
             connection.sendall(b"x" * 60_000)
             assert read_to_end(connection).startswith(b"HTTP/1.1 413 ")
-        with daemon.connect() as plain:
-            plain.sendall(get("/v1/models"))
-            try:
-                assert b"HTTP" not in read_to_end(plain)
-            except ConnectionError:
-                pass
+        for request in (get("/v1/models"), post(texts("a"))):
+            with daemon.connect() as plain:
+                plain.sendall(request)
+                answer = read_to_end(plain)
+                assert answer.startswith(b"HTTP/1.1 400 ") and b"Connection: close" in answer
+                assert b"this port speaks TLS alone: ask https:// instead of http://" in answer
+        wait_for(lambda: daemon.log().count(" needs_tls ") == 2)
+        assert 'te_request_failure{err="needs_tls"} 2' in metrics(daemon)
 
         before = daemon.connect()
         old = tls_context().wrap_socket(before).getpeercert(True)

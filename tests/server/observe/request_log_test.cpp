@@ -179,7 +179,7 @@ TEST(RequestLogTest, WritesAtMostSoManyLinesASecondAndSaysHowManyItLeftOut) {
   EXPECT_THAT(lines.all[2], Not(HasSubstr("left out")));
   EXPECT_THAT(lines.all[3], HasSubstr(" 500 "));
   EXPECT_THAT(lines.all[3], EndsWith("(47 lines left out before)"));
-  EXPECT_THAT(lines.all[4], EndsWith("(1 lines left out before)"));
+  EXPECT_THAT(lines.all[4], EndsWith("(1 line left out before)"));
   EXPECT_THAT(lines.all[5], Not(HasSubstr("left out")));
 }
 

@@ -88,7 +88,8 @@ TEST_F(CohereTest, LongerTextsAreCutWhereTheRequestSays) {
   };
   EXPECT_NE(vector_for("START"), vector_for("END"));
   EXPECT_EQ(json_of(server.post_json("/v2/embed", {{"texts", {words}}}))["embeddings"]["float"][0], vector_for("END"));
-  expect_refused(server.post_json("/v2/embed", {{"texts", {words}}, {"truncate", "NONE"}}), 413, "20 tokens");
+  expect_refused(server.post_json("/v2/embed", {{"texts", {words}}, {"truncate", "NONE"}}), 413,
+                 "at most 20 are taken");
 }
 
 TEST_F(CohereTest, BadBodiesAreRefused) {
