@@ -151,7 +151,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
   return text;
 }
 
-void rerank(const ExchangePtr& exchange, Service& service) {
+void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   RankingBody body;
   body.limit.most = service.limits().texts_max;
   if (const auto refusal = read_body(exchange->request().body, kRanking, body))
@@ -199,8 +199,7 @@ std::span<const Route> routes() {
     for (const std::string_view path : {"/v1/rerank", "/v2/rerank", "/v3/rerank"}) {
       made.push_back({.method = "POST",
                       .path = path,
-                      .handle = [](const ExchangePtr& exchange, const PathValues& /*values*/,
-                                   Service& service) { rerank(exchange, service); },
+                      .handle = rerank,
                       .summary = "Documents in the order of a query.",
                       .body = [] { return schema_of(kRanking); },
                       .answers = {{.status = 200, .description = "The scores.", .schema = ranking_schema}}});
@@ -220,7 +219,7 @@ bool is_ranking_of_documents(const JsonValue& body) {
 }
 
 void rank_documents(const ExchangePtr& exchange, Service& service) {
-  reranking::rerank(exchange, service);
+  reranking::rerank(exchange, {}, service);
 }
 
 const Protocol& rerank_protocol() {

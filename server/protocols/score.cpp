@@ -134,6 +134,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (model.embedder != nullptr) {
     VectorCall call;
     call.model = model.name;
+    if (first == 1) call.names = {.list = "text_2", .first = "text_1"};
     call.too_many = first + second > service.limits().texts_max ? first + second : 0;
     call.truncate = body.truncate;
     auto& texts = std::get<0>(call.texts);
@@ -159,6 +160,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   }
   ScoreCall call;
   call.model = model.name;
+  call.names.list = "text_2";
   call.query = std::move(body.first.front());
   call.documents = std::move(body.second);
   call.too_many = too_many;

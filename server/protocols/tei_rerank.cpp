@@ -64,8 +64,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   if (is_ranking_of_documents(json.root())) return rank_documents(exchange, service);
   RerankBody body;
   body.limit.most = service.limits().texts_max;
-  if (const auto refusal = read_members(json.root(), kRerank, body))
-    return refuse(*exchange, tei_protocol(), *refusal);
+  if (const auto refusal = read_members(json.root(), kRerank, body)) return refuse(*exchange, tei_protocol(), *refusal);
   if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
   ScoreCall call;
   call.names.list = "texts";

@@ -59,6 +59,13 @@ TEST_F(ScoreTest, BadBodiesAreRefusedInOpenAisWords) {
     EXPECT_EQ(response.status, 400U) << body;
     EXPECT_THAT(json_of(response)["error"]["message"].get<std::string>(), HasSubstr(reason));
   }
+  std::string words;
+  for (int i = 0; i < 30; ++i)
+    words += "cat ";
+  const HttpResponse longer =
+      server.post_json("/score", {{"text_1", "a"}, {"text_2", {"a", words}}, {"truncate", false}});
+  EXPECT_EQ(longer.status, 413U);
+  EXPECT_THAT(json_of(longer)["error"]["message"].get<std::string>(), HasSubstr("text_2[1]"));
   EXPECT_EQ(server.post_json("/score", {{"model", "x"}, {"text_1", "a"}, {"text_2", "a"}}).status, 404U);
 }
 
