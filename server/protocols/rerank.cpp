@@ -146,9 +146,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
     }
     text += '}';
   }
-  fmt::format_to(std::back_inserter(text), R"(],"usage":{})", usage_text(numbers));
-  text += '}';
-  return text;
+  return text + R"(],"usage":)" + usage_text(numbers) + '}';
 }
 
 void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
