@@ -121,6 +121,7 @@ void Server::State::begin_record(RequestRecord& record, const HttpRequest& reque
   const std::string_view id = request.header("x-request-id");
   record.id = is_request_id(id) ? std::string(id) : new_request_id();
   record.trace = trace_context_of(request.header("traceparent"));
+  record.path = request.path;
   record.route = match.path;
   if (match.route != nullptr) record.protocol = match.protocol->name;
 }
@@ -237,13 +238,9 @@ void Server::State::handle(const ExchangePtr& exchange) {
   exchange->note([&](RequestRecord& record) { begin_record(record, request, match); });
   if (request.method == "OPTIONS") return preflight(exchange, match);
   if (match.route == nullptr) {
-    const bool is_known = !match.path.empty();
-    Refusal refusal{.kind = is_known ? RefusalKind::kMethodNotAllowed : RefusalKind::kNotFound,
-                    .message = is_known ? "this path has other methods: " + match.allowed
-                                        : "there is no such path; /openapi.json lists them",
-                    .param = {}};
+    const Refusal refusal = Router::refusal_of(match, request.method, request.path);
     HttpResponse response = match.protocol->refuse(refusal);
-    if (is_known) response.set("Allow", match.allowed + ", OPTIONS");
+    if (!match.path.empty()) response.set("Allow", match.allowed + ", OPTIONS");
     return exchange->answer(std::move(response), word_of(refusal.kind));
   }
   if (!match.route->is_open) {

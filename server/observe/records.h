@@ -27,6 +27,7 @@ struct RequestRecord {
   std::string id{};  // x-request-id: the client's where it is usable, else one of ours
   TraceContext trace{};
   std::string method{};
+  std::string path{};      // as it was asked for; empty where no request was understood
   std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where there is no such path
   std::string protocol{};  // "openai"; empty without a route
   std::string model{};     // its served name; empty where none is concerned

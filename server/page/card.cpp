@@ -125,7 +125,7 @@ void load(Markup& out, const Json& model) {
   const std::optional<double> batch_count = number_of(member(totals, "batches"));
   const double computed = number_or_zero(member(totals, "batch_tokens"));
   const double padding = number_or_zero(member(totals, "padded_tokens"));
-  fact(out, "Batches",
+  fact(out, "Batches so far",
        batch_count
            ? joined({count_words(batch_count), computed > 0 ? percent_words(padding, computed) + " padding" : ""})
            : "");

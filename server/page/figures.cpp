@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/counted.h"
+
 namespace latebind::server {
 namespace {
 
@@ -64,7 +66,7 @@ std::string count_words(std::optional<double> number) {
 
 std::string counted(std::optional<double> number, std::string_view noun) {
   if (!number) return {};
-  return fmt::format("{} {}{}", with_commas(*number), noun, *number == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+  return with_commas(*number) + " " + core::noun_for(*number == 1, noun);
 }
 
 std::string rate_words(std::optional<double> number) {

@@ -104,6 +104,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   }
   VectorCall call;
   call.model = model.name;
+  call.names.list = kTextInput;
   const auto count = static_cast<std::size_t>(shape[0]);
   if (count > service.limits().texts_max) call.too_many = count;
   call.texts = std::move(input->texts);

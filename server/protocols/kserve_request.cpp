@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_types.h"
@@ -381,7 +382,8 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, std::size
   const std::size_t size = core::size_of(tensor.type);
   // The count is below 2^48, sizes are up to 8.
   if (bytes.size() != element_count * size) {
-    return fmt::format("has {} bytes of data; its shape and type make {}", bytes.size(), element_count * size);
+    return fmt::format("has {} of data; its shape and type make {}", core::counted(bytes.size(), "byte"),
+                       element_count * size);
   }
   tensor.data.resize(bytes.size());
   std::ranges::transform(bytes, tensor.data.begin(), [](char byte) { return static_cast<std::byte>(byte); });
@@ -423,8 +425,8 @@ Problem fill(const InputBody& input, std::string_view& binary, std::size_t& text
   }
   if (input.data) return "has both, data and binary_data_size";
   if (*input.binary_bytes > binary.size()) {
-    return fmt::format("has {} bytes of data by its binary_data_size; {} are left of the body", *input.binary_bytes,
-                       binary.size());
+    return fmt::format("has {} of data by its binary_data_size; the body has {} left",
+                       core::counted(*input.binary_bytes, "byte"), binary.size());
   }
   const std::string_view bytes = binary.substr(0, *input.binary_bytes);
   binary.remove_prefix(bytes.size());
@@ -443,9 +445,9 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
       return bad_body("Inference-Header-Content-Length must be the number of bytes of the JSON", kHeader);
     }
     if (json_bytes > body.size()) {
-      return bad_body(
-          fmt::format("Inference-Header-Content-Length is {}; the body has {} bytes", json_bytes, body.size()),
-          kHeader);
+      return bad_body(fmt::format("Inference-Header-Content-Length is {}; the body has {}", json_bytes,
+                                  core::counted(body.size(), "byte")),
+                      kHeader);
     }
   }
   JsonBody json;
@@ -469,7 +471,8 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
     if (problem) return bad_body(fmt::format("the input {} {}", core::quoted(input.name, 100), *problem), "inputs");
   }
   if (!binary.empty()) {
-    return bad_body(fmt::format("the body has {} bytes after the data of its inputs", binary.size()), "inputs");
+    return bad_body(fmt::format("the body has {} after the data of its inputs", core::counted(binary.size(), "byte")),
+                    "inputs");
   }
   return std::move(read.request);
 }

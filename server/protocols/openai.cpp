@@ -1,5 +1,5 @@
-// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model
-// Server has it, under /v3.
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1, as OpenVINO Model Server
+// has it under /v3, and under neither, which is where clients look that were given an address without a version.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -162,9 +162,7 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
   }
   text += R"(],"model":)";
   append_string(text, vectors.model->name);
-  fmt::format_to(std::back_inserter(text), R"(,"usage":{})", usage_text(vectors));
-  text += '}';
-  return text;
+  return text + R"(,"usage":)" + usage_text(vectors) + '}';
 }
 
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -174,6 +172,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
     return refuse(*exchange, openai_protocol(), *refusal);
   }
   VectorCall call;
+  call.names.list = "input";
   call.model = std::move(body.model);
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
@@ -251,9 +250,10 @@ Json embeddings_schema() {
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>([] {
     std::vector<Route> made;
-    static constexpr std::array<std::array<std::string_view, 3>, 2> kPaths{
+    static constexpr std::array<std::array<std::string_view, 3>, 3> kPaths{
         {{"/v1/embeddings", "/v1/models", "/v1/models/{model}"},
-         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"}}};
+         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"},
+         {"/embeddings", "/models", "/models/{model}"}}};
     for (const auto& paths : kPaths) {
       made.push_back({.method = "POST",
                       .path = paths[0],

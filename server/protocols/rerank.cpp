@@ -1,5 +1,6 @@
 // The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
-// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank).
+// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank;
+// OpenVINO Model Server has Cohere's at /v3/rerank).
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -143,9 +144,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
     }
     text += '}';
   }
-  fmt::format_to(std::back_inserter(text), R"(],"usage":{})", usage_text(numbers));
-  text += '}';
-  return text;
+  return text + R"(],"usage":)" + usage_text(numbers) + '}';
 }
 
 void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -193,7 +192,7 @@ Json ranking_schema() {
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>([] {
     std::vector<Route> made;
-    for (const std::string_view path : {"/v1/rerank", "/v2/rerank"}) {
+    for (const std::string_view path : {"/v1/rerank", "/v2/rerank", "/v3/rerank"}) {
       made.push_back({.method = "POST",
                       .path = path,
                       .handle = rerank,

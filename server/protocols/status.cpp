@@ -96,6 +96,7 @@ Json model_json(Service& service, const ServedModel& model) {
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
+  json["aliases"] = model.aliases;
   json["kind"] = model.embedder != nullptr               ? "embedding"
                  : model.cross_encoder != nullptr        ? "cross-encoder"
                  : model.sparse_encoder != nullptr       ? "sparse-encoder"

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/role_member.h"
@@ -28,7 +29,7 @@ struct PredictBody {
 Problem read_sequence(const simdjson::dom::array& items, std::string_view place, PredictBody& body) {
   std::vector<std::string> texts;
   if (items.size() == 0 || items.size() > 2) {
-    return fmt::format("has {} texts in the array{}{}, where one or two are expected", items.size(),
+    return fmt::format("has {} in the array{}{}, where one or two are expected", core::counted(items.size(), "text"),
                        place.empty() ? "" : " at ", place);
   }
   for (const JsonValue item : items) {

@@ -88,7 +88,7 @@ const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std:
   if (items > service.limits().texts_max) {
     refuse(*exchange, tei_protocol(),
            {.kind = RefusalKind::kTooManyTexts,
-            .message = fmt::format("{} items in one request; at most {} are taken", items, service.limits().texts_max),
+            .message = fmt::format("{} items in one request; at most {}", items, service.limits().texts_max),
             .param = {}});
     return nullptr;
   }

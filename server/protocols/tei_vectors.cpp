@@ -214,6 +214,7 @@ bool read_embed(const ExchangePtr& exchange, const auto& members, const Service&
 // With the body's texts.
 VectorCall take_call(EmbedBody& body) {
   VectorCall call;
+  call.names.list = "inputs";
   call.texts = std::move(body.inputs);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
@@ -266,6 +267,7 @@ void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (!read_body(exchange, kSimilarity, body)) return;
   if (body.limit.count_of(body.texts.size()) < 2) return refuse_empty(*exchange, "inputs.sentences");
   VectorCall call;
+  call.names = {.list = "sentences", .before = "source_sentence", .count_before = 1};
   call.texts = std::move(body.texts);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;

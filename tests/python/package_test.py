@@ -27,6 +27,23 @@ def test_using_the_library_opens_no_vendors_library_either():
     assert good(f"{code}{OPENED}") == "['liblatebind']\n"
 
 
+@pytest.mark.parametrize(
+    "system, machine, why",
+    [
+        ("Linux", "x86_64", "it was left out when this Latebind was built; `scripts/setup executorch` fetches the SDK"),
+        ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
+    ],
+)
+def test_without_the_delegate_for_executorch_the_error_says_why(system, machine, why, monkeypatch):
+    from latebind import executorch
+
+    monkeypatch.setattr("platform.system", lambda: system)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr(executorch, "library_file", lambda: LIBRARY.parent / "none" / LIBRARY.name)
+    with pytest.raises(errors.LibraryError, match=re.escape(why)):
+        executorch.register()
+
+
 def test_the_version_is_that_of_the_build_and_of_the_library():
     release = re.search(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     from latebind._library import version

@@ -108,7 +108,7 @@ function work(model) {
       fact("Waiting", joined([counted(member(queue, "texts"), "text"), counted(member(queue, "tokens"), "token")])),
       fact("On the device", counted(member(queue, "running_batches"), "batch")),
       fact("So far", joined([counted(member(totals, "texts"), "text"), counted(member(totals, "tokens"), "token")])),
-      fact("Batches", !isNumber(batches) ? "" : joined([
+      fact("Batches so far", !isNumber(batches) ? "" : joined([
         countWords(batches),
         computed > 0 ? `${percentWords(padding, computed)} padding` : ""])),
       fact("By a fallback", numberOrZero(fallbackTexts) > 0 ? counted(fallbackTexts, "text") : "")));

@@ -527,7 +527,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["in.parquet", "in.parquet"], "given twice"),
         (["."], "lies in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
-        (["in.parquet", "--model", "nowhere"], "nowhere"),
+        (["in.parquet", "--model", "./nowhere"], "nowhere"),
         (["in.parquet", "--set", "thread=2"], "thread"),
         (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is no setting"),
         (["broken.parquet"], "cannot be read as parquet"),

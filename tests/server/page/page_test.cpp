@@ -68,7 +68,7 @@ TEST(PageTest, ShowsTheLoadWithoutScripts) {
   const std::string page = visible(status_of(kFallback));
   EXPECT_THAT(page, HasSubstr("12 texts · 3,400 tokens"));
   EXPECT_THAT(page, HasSubstr("1,234,567 texts"));
-  EXPECT_THAT(page, HasSubstr("<dt>Batches</dt><dd>3 · 20 % padding</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>Batches so far</dt><dd>3 · 20 % padding</dd>"));
   EXPECT_THAT(page, HasSubstr("Batch 7: 8 texts as 8 × 32, 4 % padding, 3 requests, 12 ms"));
   EXPECT_THAT(page, HasSubstr("<b data-figure=\"texts_per_s\">8.4</b>"));
   EXPECT_THAT(page, HasSubstr("<b data-figure=\"p95_ms\">12 s</b>"));

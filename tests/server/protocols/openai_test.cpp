@@ -156,7 +156,7 @@ TEST_F(OpenAiTest, BadBodiesAreRefused) {
   for (int i = 0; i < 30; ++i)
     words += "cat ";
   expect_refused(ask(words), 413, kType, "context_length_exceeded", nullptr,
-                 "texts[0]: the text has 32 tokens; at most 20 are taken");
+                 "input[0]: the text has 32 tokens; at most 20 are taken");
   expect_refused(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", "a"}, {"encoding_format", "int8"}}),
                  400, kType, nullptr, "encoding_format", "float or base64");
   expect_refused(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", "a"}, {"dimensions", 0}}), 400, kType,

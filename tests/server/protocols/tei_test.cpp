@@ -103,7 +103,13 @@ TEST_F(TeiTest, ALongerTextIsCutOnTheSideThatIsAskedFor) {
 TEST_F(TeiTest, ALongerTextIsRefusedWhereItMayNotBeCut) {
   ToyServer server;
   expect_refused(server.post_json("/embed", {{"inputs", {"a", kLong}}, {"truncate", false}}), 413, "Validation",
-                 "texts[1]");
+                 "inputs[1]: the text has 27 tokens; at most 20 are taken");
+  const auto similarity = [&](const std::string& source, const json& sentences) {
+    return server.post_json("/similarity", {{"inputs", {{"source_sentence", source}, {"sentences", sentences}}},
+                                            {"parameters", {{"truncate", false}}}});
+  };
+  expect_refused(similarity("a", {"b", kLong}), 413, "Validation", "sentences[1]: the text has 27 tokens");
+  expect_refused(similarity(kLong, {"b"}), 413, "Validation", "source_sentence: the text has 27 tokens");
   expect_refused(server.post_json("/embed", {{"inputs", kLong}, {"truncate", false}, {"truncation_direction", "left"}}),
                  413, "Validation", "tokens; at most 20 are taken");
   ToyOptions strict;
