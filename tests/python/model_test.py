@@ -1,6 +1,7 @@
 """Model and the jobs, with real runtimes: tensors go in and out as they are, and what is wrong is named."""
 
 import concurrent.futures
+import hashlib
 import pickle
 import time
 
@@ -236,6 +237,26 @@ def test_the_cache_is_filled_listed_and_cleared(tmp_path):
 def test_what_a_hub_does_not_have_is_an_error(tmp_path):
     with pytest.raises(latebind.LatebindError):
         latebind.pull("no-such-org/no-such-model", hub_url="http://127.0.0.1:9", hub_cache=tmp_path)
+
+
+def test_the_error_of_a_damaged_model_of_the_hubs_cache_names_what_repairs_it(tmp_path):
+    snapshot = tmp_path / "models--org--tiny" / "snapshots" / ("c" * 40)
+    for file in TINY.rglob("*"):
+        if not file.is_file():
+            continue
+        content = file.read_bytes()
+        blob = tmp_path / "models--org--tiny" / "blobs" / hashlib.sha256(content).hexdigest()
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        damaged = file.name in ("model.safetensors", "tokenizer.json")
+        blob.write_bytes(content[: len(content) // 2] if damaged else content)
+        link = snapshot / file.relative_to(TINY)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(blob)
+    said = r"is damaged in the hub's cache .*, `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* loads it again"
+    with pytest.raises(latebind.LatebindError, match=said):
+        latebind.Embedder(snapshot, device="openvino:CPU")
+    with pytest.raises(latebind.LatebindError, match=said):
+        latebind.Tokenizer(snapshot)
 
 
 def test_a_progress_that_fails_ends_the_job(tmp_path):
