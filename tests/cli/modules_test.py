@@ -117,6 +117,18 @@ def test_without_modules_the_network_says_how_texts_are_pooled(tmp_path, network
     assert (found[short] == embed(listed, "--device", device, "--strict")[short]).all()
 
 
+@pytest.mark.parametrize("device", DEVICES[1:])
+def test_without_modules_an_onnx_file_of_token_vectors_is_pooled_as_the_weights_are(tmp_path, device):
+    model = without_modules("qwen3", tmp_path / "model")
+    whole = embed(model, "--device", device)
+    good("export", "--model", model, "--hidden-states", "-o", tmp_path / "model.onnx")
+    (model / "model.safetensors").unlink()
+    shutil.move(tmp_path / "model.onnx", model)
+    done = good("embed", "--model", model, "--device", device, "--strict", input="text\n")
+    assert "the vector of the last token is taken" in done.stderr
+    assert numpy.abs(embed(model, "--device", device, "--strict") - whole).max() < 1e-5
+
+
 def test_what_is_assumed_without_modules_is_said_once(tmp_path):
     said = ("model has no modules.json: the vector of the last token is taken for a text's, because config.json names "
             "Qwen3ForCausalLM, and it is not normalized")  # fmt: skip
