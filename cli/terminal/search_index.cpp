@@ -10,6 +10,7 @@
 #include "app/index/model_digest.h"
 #include "cli/data/json_field.h"
 #include "cli/data/nearest.h"
+#include "cli/data/units.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "core/platform/files/folders.h"
@@ -116,9 +117,9 @@ Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& fou
   LB_RETURN_IF_ERROR(fill_in(request, update, report.matches));
   report.index = json_of(search, update);
   if (!search.quiet) {
-    note(fmt::format("index {}: {} files, {} texts; {} files embedded now, {} removed", search.index,
-                     update.index->files().size(), update.index->text_count(), update.embedded_files,
-                     update.removed_files));
+    note(fmt::format("index {}: {}, {}; {} embedded now, {} removed", search.index,
+                     counted(update.index->files().size(), "file"), counted(update.index->text_count(), "text"),
+                     counted(update.embedded_files, "file"), update.removed_files));
   }
   return report;
 }

@@ -20,6 +20,15 @@ using core::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+TEST(SettingsTest, APortAloneIsListenedAtOnThisMachine) {
+  EffectiveSettings settings;
+  ASSERT_TRUE(settings.set("server.listen", "8080,:9090,0.0.0.0:1,unix:/run/x.sock", "").ok());
+  EXPECT_THAT(settings.values().listen,
+              ElementsAre("127.0.0.1:8080", "127.0.0.1:9090", "0.0.0.0:1", "unix:/run/x.sock"));
+  for (const char* const wrong : {"70000", ":", "nowhere", ":x"})
+    EXPECT_FALSE(settings.set("server.listen", wrong, "").ok()) << wrong;
+}
+
 TEST(SettingsTest, EveryDefaultReadsBackAsItself) {
   const Settings defaults;
   for (const SettingSpec& spec : settings_schema()) {
