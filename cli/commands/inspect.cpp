@@ -168,7 +168,7 @@ std::string text_of(const PackageReport& report, bool in_program) {
                         core::one_line(file));
   }
   if (report.ok()) {
-    text += fmt::format("{}{}, {:.1f} MiB, {} as they were written\n", counted(report.files, "file"),
+    text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", counted(report.files, "file"),
                         in_program ? " of the bundle" : "", mebibytes(report.bytes), report.files == 1 ? "is" : "are");
   }
   if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";

@@ -70,6 +70,8 @@ class TextReader::Input {
   Result<std::size_t> read(char* to, std::size_t size) {
     errno = 0;
     if (!stream_) {
+      // At a terminal the next read would wait for another end.
+      if (std::feof(stdin) != 0) return std::size_t{0};
       const std::size_t got = std::fread(to, 1, size, stdin);
       if (got == 0 && std::ferror(stdin) != 0) return read_error(name_, errno);
       return got;

@@ -91,23 +91,12 @@ std::string option_text(const Option& option, std::size_t columns) {
                      filled(help, "        ", columns));
 }
 
-// What a command takes comes first, then what is its own; what has a page of its own comes last.
-std::vector<const Option*> in_order(const Command& command) {
-  std::vector<const Option*> options;
-  for (const Option& option : command.options())
-    options.push_back(&option);
-  std::ranges::stable_sort(options, {}, [](const Option* option) {
-    return option->is_positional() ? 0 : option->group().empty() ? 1 : option->is_brief() ? 3 : 2;
-  });
-  return options;
-}
-
 // For one line: as much of it as has a meaning by itself.
 std::string summary(const Option& option, std::size_t columns) {
   std::string text = first_sentence(option.help());
   if (text.find(". ") == std::string::npos && text.ends_with('.')) text.pop_back();
   if (text.size() <= columns) return text;
-  for (const std::string_view end : {". ", "; ", " (", ": "}) {
+  for (const std::string_view end : {" (default", ". ", "; ", " (", ": "}) {
     const auto at = text.find(end);
     if (at != std::string::npos && at <= columns) return text.substr(0, at);
   }
@@ -116,12 +105,22 @@ std::string summary(const Option& option, std::size_t columns) {
 
 std::vector<std::string_view> groups_of(const Command& command) {
   std::vector<std::string_view> groups;
-  for (const Option* const option : in_order(command))
+  for (const Option* const option : options_in_order(command))
     if (std::ranges::find(groups, option->group()) == groups.end()) groups.push_back(option->group());
   return groups;
 }
 
 }  // namespace
+
+std::vector<const Option*> options_in_order(const Command& command) {
+  std::vector<const Option*> options;
+  for (const Option& option : command.options())
+    options.push_back(&option);
+  std::ranges::stable_sort(options, {}, [](const Option* option) {
+    return option->is_positional() ? 0 : option->group().empty() ? 1 : option->is_brief() ? 3 : 2;
+  });
+  return options;
+}
 
 namespace {
 
@@ -180,14 +179,14 @@ std::string first_sentence(std::string_view help) {
 std::string short_help(const Command& command, std::size_t columns) {
   std::string text = fmt::format("Usage: {}\n{}", usage(command), filled(command.description(), "", columns));
   const std::string commands = commands_text(command, columns);
-  if (!commands.empty()) text += "\n" + commands;
+  text += commands;
   const std::string_view examples = examples_of(command.footer());
   const std::string end = examples.empty() ? "" : fmt::format("\n{}\n", examples);
   std::vector<const Option*> shown;
   std::size_t left_out = 0;
   // A blank line, and the one about what is left out.
   const std::size_t room = kLinesMax - std::min(kLinesMax, lines_of(text) + lines_of(end) + 3);
-  for (const Option* const option : in_order(command)) {
+  for (const Option* const option : options_in_order(command)) {
     if (option->is_main() && shown.size() < room) {
       shown.push_back(option);
     } else {
@@ -200,8 +199,9 @@ std::string short_help(const Command& command, std::size_t columns) {
     text += fmt::format("{}  {}\n", title, summary(*option, columns - std::min(columns - kWordsMin, title.size() + 2)));
   }
   text += end;
-  return text + (left_out > 0 ? fmt::format("\n{} more options: {} --help\n", left_out, command.full_name())
-                              : fmt::format("\nMore: {} --help\n", command.full_name()));
+  if (commands.empty()) text += "\n";
+  return text + (left_out > 0 ? fmt::format("{} more options: {} --help\n", left_out, command.full_name())
+                              : fmt::format("More: {} --help\n", command.full_name()));
 }
 
 std::string full_help(const Command& command, std::size_t columns) {
@@ -210,7 +210,7 @@ std::string full_help(const Command& command, std::size_t columns) {
   if (!commands.empty()) text += "\nCommands:\n" + commands;
   for (const std::string_view group : groups_of(command)) {
     text += fmt::format("\n{}:\n", group.empty() ? std::string_view("Options") : group);
-    for (const Option* const option : in_order(command))
+    for (const Option* const option : options_in_order(command))
       if (option->group() == group) text += option_text(*option, columns);
   }
   if (!command.footer().empty()) text += "\n" + paragraphs(command.footer(), columns);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/terminal/command_line.h"
 
@@ -14,6 +15,9 @@ namespace latebind::cli {
 
 // --help: everything, grouped by headings, in lines of at most `columns` characters where words allow it.
 [[nodiscard]] std::string full_help(const Command& command, std::size_t columns);
+
+// As help lists them: what the command takes comes first, then what is its own; what has a page of its own comes last.
+[[nodiscard]] std::vector<const Option*> options_in_order(const Command& command);
 
 // "latebind search MODEL FILE... --query TEXT [OPTIONS]"
 [[nodiscard]] std::string usage(const Command& command);

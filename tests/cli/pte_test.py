@@ -431,9 +431,9 @@ def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doublin
     new = ["--format", "pte", "-o", tmp_path / "new.pte"]
     assert "called with 2 tensors" in bad(1, "compile", old, "--program-model", doubling, *new, env=NO_PROVIDERS)
     for call, words in (
-            ({"inputs": (("LONG", [2, 3]),)}, "i64 [2,3] as input 0, which in the model of --model is 'x', f32 [2,3]"),
+            ({"inputs": (("LONG", [2, 3]),)}, "i64 [2,3] as input 0, which in the model of --program-model is 'x', f32 [2,3]"),
             ({"inputs": (("FLOAT", [2, 4]),)}, "f32 [2,4] as input 0"),
-            ({"output": ("FLOAT", [6])}, "f32 [6] as output 0, which in the model of --model is 'y'")):
+            ({"output": ("FLOAT", [6])}, "f32 [6] as output 0, which in the model of --program-model is 'y'")):
         other = stock(tmp_path / "others.pte", blob, **call)
         assert words in bad(1, "compile", other, "--program-model", fixed, *new, env=NO_PROVIDERS)
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")

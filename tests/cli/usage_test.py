@@ -7,7 +7,7 @@ import pytest
 from support import BOTH_GONE, PROGRAM, bad, good
 
 COMMANDS = ["devices", "doctor", "serve", "embed", "search", "rerank", "run", "export", "tokens", "models", "models rm", "pull", "warm",
-            "config", "cache", "cache list", "compile", "inspect", "unpack", "verify", "bench", "bench embed"]
+            "config", "cache", "cache list", "compile", "completion", "inspect", "unpack", "verify", "bench", "bench embed"]
 
 
 def test_version_is_one_line_on_stdout():
@@ -151,3 +151,32 @@ def test_a_wrong_setting_is_a_wrong_line_for_the_cache_as_well(command, tmp_path
 
 def test_the_program_is_there():
     assert PROGRAM.is_file()
+
+
+def test_bash_offers_what_the_program_knows(tmp_path):
+    script = tmp_path / "latebind"
+    script.write_text(good("completion", "bash").stdout)
+
+    def offered(*words):
+        line = f"source {script}; COMP_WORDS=({PROGRAM} {' '.join(map(repr, words))}); COMP_CWORD={len(words)}; _latebind; " \
+               'printf "%s\\n" "${COMPREPLY[@]}"'
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+    assert offered("emb") == ["embed"]
+    assert "--dimensions" in offered("embed", "--d") and "--device" in offered("embed", "--d")
+    assert offered("embed", "m", "--output-format", "n") == ["npy"]
+    assert offered("embed", "") == []
+    for shell in ("zsh", "fish"):
+        assert "latebind" in good("completion", shell).stdout
+    assert "did you mean bash?" in bad(2, "completion", "bsh")
+
+
+def test_every_command_has_a_manual_page(tmp_path):
+    good("manual-pages", tmp_path)
+    for command in COMMANDS:
+        page = (tmp_path / f"latebind-{command.replace(' ', '-')}.1").read_text()
+        # Requests are the few that are meant.
+        assert set(re.findall(r"^[.'](\w*)", page, re.MULTILINE)) <= {"TH", "SH", "TP", "PP", "nf", "fi"}
+        assert max(map(ord, page)) < 0x2100, "groff takes it as it is"
+    assert "latebind\\-embed" in (tmp_path / "latebind-embed.1").read_text()
+    assert not (tmp_path / "latebind-complete.1").exists()
