@@ -117,7 +117,9 @@ std::vector<const Option*> options_in_order(const Command& command) {
   for (const Option& option : command.options())
     options.push_back(&option);
   std::ranges::stable_sort(options, {}, [](const Option* option) {
-    return option->is_positional() ? 0 : option->group().empty() ? 1 : option->is_brief() ? 3 : 2;
+    if (option->is_positional()) return 0;
+    if (option->group().empty()) return option->is_main() ? 1 : 2;
+    return option->is_brief() ? 4 : 3;
   });
   return options;
 }

@@ -10,7 +10,7 @@
 namespace latebind::cli {
 namespace {
 
-// As roff takes it: a hyphen is one that can be copied, and no line is a request.
+// As roff takes it: a hyphen is one that can be copied, no line is a request, and everything is ASCII.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -20,8 +20,10 @@ std::string escaped(std::string_view text) {
       out += "\\e";
     } else if (c == '-') {
       out += "\\-";
-    } else {
+    } else if (static_cast<unsigned char>(c) < 0x80) {
       out += c;
+    } else if (static_cast<unsigned char>(c) >= 0xC0) {
+      out += "...";  // "N,N,…"
     }
   }
   return out;
