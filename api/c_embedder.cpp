@@ -12,6 +12,7 @@
 #include "api/c_encoder.h"
 #include "core/background_work.h"
 #include "core/platform/files/folders.h"
+#include "embedding/hub/content_check.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -90,11 +91,11 @@ core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime
                                          .max_tokens = request.max_tokens,
                                          .onnx_file = std::move(request.onnx_file),
                                          .kind = kind};
-  LB_ASSIGN_OR_RETURN(
-      auto network, embedding::Embedder::open(runtime.shared->engine, latebind::platform::path_from_utf8(model_folder),
-                                              request.placement, typed));
+  const auto folder = latebind::platform::path_from_utf8(model_folder);
+  auto network = embedding::Embedder::open(runtime.shared->engine, folder, request.placement, typed);
+  if (!network.ok()) return embedding::hub::with_damage(network.status(), folder);
   if (of_call.answered_by != nullptr) {
-    LB_RETURN_IF_ERROR(give_attestation(network->attestation(), of_call.answered_by));
+    LB_RETURN_IF_ERROR(give_attestation((*network)->attestation(), of_call.answered_by));
   }
   return network;
 }

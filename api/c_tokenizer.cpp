@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "api/c_encoder.h"
 #include "core/platform/files/folders.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/model_folder.h"
 #include "embedding/token_table.h"
 
@@ -83,6 +85,17 @@ core::Result<std::unique_ptr<lb_tokenizer>> open(const embedding::ModelFolder& f
   return made;
 }
 
+// Of both ways, where it has two.
+core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
+  LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
+  LB_ASSIGN_OR_RETURN(auto made, open(folder));
+  if (folder.queries == nullptr) return made;
+  LB_ASSIGN_OR_RETURN(made->queries, open(*folder.queries));
+  made->name = folder.name();
+  made->by_default = folder.by_default;
+  return made;
+}
+
 }  // namespace
 
 std::unique_ptr<lb_tokenizer> api::tokenizer_of(const embedding::Embedder& network) {
@@ -107,15 +120,10 @@ lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
   return api::guarded([&]() -> core::Status {
     if (model_folder == nullptr || tokenizer == nullptr) return api::misuse("lb_tokenizer_open: NULL was given");
     *tokenizer = nullptr;
-    LB_ASSIGN_OR_RETURN(const auto folder,
-                        embedding::ModelFolder::open(latebind::platform::path_from_utf8(model_folder)));
-    LB_ASSIGN_OR_RETURN(auto made, open(folder));
-    if (folder.queries != nullptr) {
-      LB_ASSIGN_OR_RETURN(made->queries, open(*folder.queries));
-      made->name = folder.name();
-      made->by_default = folder.by_default;
-    }
-    *tokenizer = made.release();
+    const auto place = latebind::platform::path_from_utf8(model_folder);
+    auto made = open_all(place);
+    if (!made.ok()) return embedding::hub::with_damage(made.status(), place);
+    *tokenizer = made->release();
     return {};
   });
 }

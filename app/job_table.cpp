@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/encoder_words.h"
 #include "app/jobs/cache.h"
 #include "app/jobs/compile.h"
 #include "app/jobs/devices.h"
@@ -17,6 +18,7 @@
 #include "app/jobs/unpack.h"
 #include "app/jobs/verify.h"
 #include "app/jobs/warm.h"
+#include "app/model_source.h"
 #include "core/compile_store.h"
 #include "core/platform/files/folders.h"
 
@@ -104,6 +106,18 @@ Result<Json> run_export(JobArguments& arguments, const Runtime& /*runtime*/, con
   return Json{{"file", read.output}};
 }
 
+Result<Json> run_find(JobArguments& arguments, const Runtime& runtime, const Client& client) {
+  std::string model;
+  auto kind = embedding::EncoderKind::kEmbedder;
+  LB_RETURN_IF_ERROR(arguments.require("model", model));
+  LB_RETURN_IF_ERROR(arguments.take_word("kind", kind));
+  LB_RETURN_IF_ERROR(arguments.finish());
+  LB_ASSIGN_OR_RETURN(const auto place, find_model(model, runtime.onnx_file, client, kind));
+  Json report;
+  report["folder"] = platform::path_to_utf8(place);
+  return report;
+}
+
 Result<Json> run_inspect(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   InspectOptions read;
   std::string place;
@@ -120,10 +134,12 @@ Result<Json> run_inspect(JobArguments& arguments, const Runtime& runtime, const 
 
 Result<Json> run_pull(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   std::string model;
+  bool force = false;
   LB_RETURN_IF_ERROR(arguments.require("model", model));
+  LB_RETURN_IF_ERROR(arguments.take("force", force));
   LB_RETURN_IF_ERROR(arguments.finish());
   LB_ASSIGN_OR_RETURN(const auto name, embedding::hub::ModelName::parse(model));
-  LB_ASSIGN_OR_RETURN(const PullReport report, pull(name, runtime.onnx_file, client));
+  LB_ASSIGN_OR_RETURN(const PullReport report, pull(name, force, runtime.onnx_file, client));
   return to_json(report);
 }
 
@@ -172,8 +188,13 @@ constexpr std::array kJobs{
     NamedJob{"devices", "{virtual}", "as `latebind devices --json`", either<run_devices>},
     NamedJob{"doctor", "{}", "as `latebind doctor --json`", either<run_doctor>},
     NamedJob{"export", "{model, output, hidden_states}", "{file}", either<run_export>},
+    NamedJob{
+        "find", "{model, kind}",
+        "{folder}: of a model's name on the hub, loaded where the cache lacks it; a path as it is. kind is for short "
+        "names: embedder, cross-encoder, sparse encoder or multi-vector encoder",
+        either<run_find>},
     NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", either<run_inspect>},
-    NamedJob{"pull", "{model}", "as `latebind pull --json`", either<run_pull>},
+    NamedJob{"pull", "{model, force}", "as `latebind pull --json`", either<run_pull>},
     NamedJob{"unpack", "{bundle, output}", "{folder}", either<run_unpack>},
     NamedJob{"verify", "{model, against, input: [\"x=x.npy\"], shape: [\"x=1x128\"], seed}",
              "as `latebind verify --json`, also when they disagree", either<run_verify>},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "embedding/build_model.h"
+#include "embedding/hub/content_check.h"
+#include "embedding/hub/name.h"
 
 namespace latebind::app {
 
@@ -19,7 +22,27 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file, const Client& client) {
+namespace {
+
+// Of the models of a kind that have short names, as in sentence-transformers.
+std::string_view owner_of(embedding::EncoderKind kind) {
+  switch (kind) {
+    case embedding::EncoderKind::kCrossEncoder:
+      return "cross-encoder";
+    case embedding::EncoderKind::kSparseEncoder:
+      return "sparse-encoder";
+    case embedding::EncoderKind::kMultiVectorEncoder:
+      return "";
+    case embedding::EncoderKind::kEmbedder:
+      break;
+  }
+  return hub::kShortNameOwner;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> find_model(const std::string& model, const std::string& onnx_file, const Client& client,
+                                         embedding::EncoderKind kind) {
   const auto path = platform::path_from_utf8(model);
   std::error_code error;
   if (std::filesystem::exists(path, error) || error) return path;
@@ -28,18 +51,22 @@ Result<std::filesystem::path> find_model(const std::string& model, const std::st
                   fmt::format("{} is a symbolic link to {}, which is not there: is a disk missing, or was it moved?",
                               platform::quoted(path), platform::quoted(std::filesystem::read_symlink(path, error))));
   }
-  if (!hub::is_model_name(model)) return path;
-  LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model));
-  auto found = pull_model(name, onnx_file, client);
-  if (found.ok()) return found->folder;
-  const Status& status = found.status();
-  if (status.code() != StatusCode::kNotFound && status.code() != StatusCode::kPermissionDenied) return status;
-  return status.with_context(fmt::format("there is no folder '{}', so it is taken for a name on the hub", model));
+  const std::string_view owner = owner_of(kind);
+  if (!hub::is_model_name(model, owner)) return path;
+  LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model, owner));
+  const bool is_short = name.text() != model && name.id != model.substr(0, model.find('@'));
+  const std::string doubt = fmt::format("there is no folder '{}', so it is taken for {} on the hub", model,
+                                        is_short ? "the name " + name.text() : "a name");
+  LB_ASSIGN_OR_RETURN(auto found, pull_model(name, onnx_file, client, hub::CachedContent::kTrusted, doubt));
+  return std::move(found.folder);
 }
 
-Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& onnx_file, const Client& client) {
+Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& onnx_file, const Client& client,
+                                 hub::CachedContent content, const std::string& doubt) {
   LB_ASSIGN_OR_RETURN(const auto settings, hub::Settings::from_environment());
   hub::SnapshotOptions options;
+  options.content = content;
+  options.doubt = doubt;
   options.note = client.note;
   options.on_progress = [&client](std::uint64_t done, std::uint64_t total) { client.advance(kLoading, done, total); };
   options.cancellation = client.cancellation;
@@ -47,9 +74,19 @@ Result<hub::Snapshot> pull_model(const hub::ModelName& name, const std::string& 
   return hub::snapshot(name, settings, options);
 }
 
+Result<embedding::ModelFolder> open_folder(const std::filesystem::path& folder, const std::string& onnx_file) {
+  auto opened = embedding::ModelFolder::open(folder, {.onnx_file = onnx_file});
+  if (!opened.ok()) return hub::with_damage(opened.status(), folder);
+  return opened;
+}
+
 Result<core::Model> open_model(const std::filesystem::path& place) {
   std::error_code error;
-  if (!std::filesystem::is_directory(place, error) && !core::is_bundle(place)) return core::Model::from_file(place);
+  if (!std::filesystem::is_directory(place, error) && !core::is_bundle(place)) {
+    auto model = core::Model::from_file(place);
+    if (!model.ok()) return hub::with_damage(model.status(), place);
+    return model;
+  }
   LB_ASSIGN_OR_RETURN(const core::Package package, core::Package::open(place));
   return embedding::model_of_bundle(package);
 }
@@ -67,6 +104,13 @@ embedding::EmbedderOptions options_of(const Runtime& runtime,
   return options;
 }
 
+Result<std::unique_ptr<embedding::Embedder>> open(const std::filesystem::path& folder, const Runtime& runtime,
+                                                  const embedding::EmbedderOptions& options) {
+  auto embedder = embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
+  if (!embedder.ok()) return hub::with_damage(embedder.status(), folder);
+  return embedder;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem::path& folder, const Runtime& runtime,
@@ -74,7 +118,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
                                                            bool token_vectors) {
   embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
   options.token_vectors = token_vectors;
-  return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
+  return open(folder, runtime, options);
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem::path& folder, const Runtime& runtime,
@@ -84,7 +128,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_network(const std::filesystem:
   embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
   options.kind = kind;
   options.role = role;
-  return embedding::Embedder::open(runtime.engine(), folder, runtime.placement, options);
+  return open(folder, runtime, options);
 }
 
 }  // namespace latebind::app

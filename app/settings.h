@@ -59,6 +59,7 @@ struct Settings {
   std::map<std::string, std::string, std::less<>> properties{};  // for the vendor, unchanged
   // Of the daemon: server.…
   std::vector<std::string> models{};                  // as its command line has them
+  std::vector<std::string> aliases{};                 // NAME=MODEL, or NAME
   std::vector<std::string> listen{"127.0.0.1:8080"};  // as ListenAddress of server/transport reads them
   std::string api_key{};                              // empty: none but those of the file
   std::string api_key_file{};                         // empty: no keys

@@ -480,11 +480,18 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
                 "Loads the second device right after the first, so that a failover costs no load.", false,
                 assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
-    SettingSpec{"server.models", "LATEBIND_MODEL", "--model", "[NAME=]MODEL,...",
-                "What the daemon serves: sentence-transformers models (a folder, a bundle, or ORG/NAME on the Hugging "
-                "Face hub) or networks that take tensors (.onnx, .xml). A served name is the folder's unless NAME is "
-                "given; requests that name no model go to the first. The command line takes the place of this list.",
-                true, assign_list<&Settings::models>, list_text<&Settings::models>},
+    SettingSpec{
+        "server.models", "LATEBIND_MODEL", "--model", "[NAME=]MODEL,...",
+        "What the daemon serves: sentence-transformers models (a folder, a bundle, or ORG/NAME on the Hugging "
+        "Face hub) or networks that take tensors (.onnx, .xml). Requests name a model as it is named here, or by "
+        "ORG/NAME or NAME alone; with NAME= by that name instead. Those that name none go to the first. The "
+        "command line takes the place of this list.",
+        true, assign_list<&Settings::models>, list_text<&Settings::models>},
+    SettingSpec{
+        "server.aliases", "LATEBIND_ALIAS", "--alias", "NAME[=MODEL],...",
+        "More names for requests: text-embedding-3-small=all-MiniLM-L6-v2. MODEL is any name of a served model; "
+        "without it NAME stands for the first one.",
+        true, assign_list<&Settings::aliases>, list_text<&Settings::aliases>},
     SettingSpec{
         "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
         "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "

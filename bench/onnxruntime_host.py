@@ -19,7 +19,7 @@ Usage:
   bench/onnxruntime_host.py --build build/release [--rounds 5] [--only tiny,corpus,start] [--json FILE]
 
 Needs the model and the runtimes that scripts/setup brings, an interpreter with onnxruntime, openvino and tokenizers
-(--python), and a build with LATEBIND_BUILD_BENCH=ON.
+(--python), and a build of the preset `bench`.
 """
 
 import argparse

@@ -19,7 +19,7 @@ Usage:
 
   bench/rerank.py --build build/release [--rounds 5] [--sentence-transformers PYTHON | --raw] [--json]
 
-Needs the model and the runtimes that scripts/setup brings, and a release build; for --raw with LATEBIND_BUILD_BENCH=ON.
+Needs the model and the runtimes that scripts/setup brings, and a release build; for --raw one of the preset `bench`.
 """
 
 import argparse

@@ -22,7 +22,7 @@ Those that are not installed are left out, and said so. Usage:
 
   bench/run_peers.py --build build/release [--rounds 5] [--only NAME,...] [--json FILE]
 
-Needs the model and the runtimes that scripts/setup brings, and a build with LATEBIND_BUILD_BENCH=ON. Another model is the
+Needs the model and the runtimes that scripts/setup brings, and a build of the preset `bench`. Another model is the
 folder that BENCH_MODEL names: all-mpnet-base-v2, for instance.
 """
 import argparse

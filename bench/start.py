@@ -8,7 +8,7 @@ are of interest. Usage:
 
   bench/start.py --build build/release [--rounds 11] [--json]
 
-Needs the model and the runtimes that scripts/setup brings, and a build with LATEBIND_BUILD_BENCH=ON.
+Needs the model and the runtimes that scripts/setup brings, and a build of the preset `bench`.
 """
 
 import argparse

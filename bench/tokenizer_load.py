@@ -8,7 +8,7 @@ processor time, and the ratio. Usage, with a Python that has the package (script
 
   bench/tokenizer_load.py --build build/release [--rounds 9]
 
-Needs a build with LATEBIND_BUILD_BENCH=ON.
+Needs a build of the preset `bench`.
 """
 
 import argparse

@@ -91,23 +91,27 @@ endif()
 
 include(LatebindFmt)
 
-# latebind_linked(TARGET LIBRARY ARCHIVE): what links TARGET links LIBRARY; or ARCHIVE, a file or a target, where it has the
-# property LATEBIND_SELF_CONTAINED, because it is to run on distributions without that library.
+# latebind_linked(TARGET LIBRARY ARCHIVE [TLS]): what links TARGET links LIBRARY; or ARCHIVE, a file or a target, where it has
+# the property LATEBIND_SELF_CONTAINED, because it is to run on distributions without that library. TLS: not where that is
+# BUT_TLS.
 function(latebind_linked target library archive)
   if(NOT TARGET ${archive})
     string(MAKE_C_IDENTIFIER "LATEBIND_${archive}" variable)
     find_library(${variable} ${archive})
     mark_as_advanced(${variable})
     if(NOT ${variable})
-      latebind_left_out("self-contained libraries, as Python wheels have them" "${archive} is missing")
+      latebind_left_out("packages" "to run on other distributions they need ${archive}, which is missing; type scripts/setup package")
       set_property(GLOBAL PROPERTY LATEBIND_LACKS_ARCHIVES ON)
       target_link_libraries(${target} INTERFACE ${library})
       return()
     endif()
     set(archive ${${variable}})
   endif()
-  target_link_libraries(${target} INTERFACE
-    $<IF:$<BOOL:$<TARGET_PROPERTY:LATEBIND_SELF_CONTAINED>>,${archive},${library}>)
+  set(contained $<BOOL:$<TARGET_PROPERTY:LATEBIND_SELF_CONTAINED>>)
+  if("TLS" IN_LIST ARGN)
+    set(contained $<AND:${contained},$<NOT:$<STREQUAL:$<TARGET_PROPERTY:LATEBIND_SELF_CONTAINED>,BUT_TLS>>>)
+  endif()
+  target_link_libraries(${target} INTERFACE $<IF:${contained},${archive},${library}>)
 endfunction()
 
 # Unicode's tables, for the tokenizer.
@@ -180,9 +184,9 @@ if(WIN32)
   target_link_libraries(latebind_crypto INTERFACE bcrypt)
 else()
   find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
-  latebind_linked(latebind_crypto OpenSSL::Crypto libcrypto.a)
+  latebind_linked(latebind_crypto OpenSSL::Crypto libcrypto.a TLS)
   add_library(latebind_tls INTERFACE)
-  latebind_linked(latebind_tls OpenSSL::SSL libssl.a)
+  latebind_linked(latebind_tls OpenSSL::SSL libssl.a TLS)
   target_link_libraries(latebind_tls INTERFACE latebind_crypto)
 endif()
 

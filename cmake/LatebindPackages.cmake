@@ -1,5 +1,6 @@
 # What users install besides the programs and libraries, and the archives that CPack makes of it all: `cpack` in a build
-# folder, or scripts/package. The components: program, library, development (headers, CMake package), documents.
+# folder, or scripts/package. The components: linked (the program and the library), program (what goes with it), development
+# (headers, CMake package), documents; portable and debian, which packages have in the place of linked.
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/latebind)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents} COMPONENT documents)
 install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_MATCHING PATTERN "*.md")
@@ -12,10 +13,10 @@ if(NOT WIN32)
   # `latebind serve` as a service: the units, which nothing enables, and what to begin with elsewhere.
   # They name the program below the prefix that it is installed to, which is known when that happens.
   install(CODE "
-    set(source \"${PROJECT_SOURCE_DIR}/deploy/systemd\")
-    set(units \"${CMAKE_BINARY_DIR}/systemd\")
-    set(program \"${CMAKE_INSTALL_BINDIR}/latebind\")
-    set(documents \"${documents}\")
+    set(units_source \"${PROJECT_SOURCE_DIR}/deploy/systemd\")
+    set(units_folder \"${CMAKE_BINARY_DIR}/systemd\")
+    set(units_program \"${CMAKE_INSTALL_BINDIR}/latebind\")
+    set(units_documents \"${documents}\")
     include(\"${PROJECT_SOURCE_DIR}/cmake/write_units.cmake\")" COMPONENT program)
   install(FILES ${CMAKE_BINARY_DIR}/systemd/latebind.service ${CMAKE_BINARY_DIR}/systemd/latebind.socket
     DESTINATION lib/systemd/system COMPONENT program)
@@ -25,6 +26,38 @@ if(NOT WIN32)
   install(FILES LICENSE DESTINATION ${documents} RENAME copyright COMPONENT documents)
 endif()
 
+# What is packed: `cmake --install` has the program and the library as they are linked to this distribution's libraries.
+add_custom_target(packed_files)
+add_dependencies(packed_files latebind)
+if(WIN32)
+  add_dependencies(packed_files latebind_program)
+elseif(NOT LATEBIND_SANITIZE)
+  add_dependencies(packed_files latebind_pages)
+  foreach(kind portable debian)
+    set(but_tls "")
+    if(kind STREQUAL "debian")
+      set(but_tls BUT_TLS)
+    endif()
+    add_library(latebind_${kind}_library SHARED $<TARGET_OBJECTS:lb_c_interface>)
+    target_link_libraries(latebind_${kind}_library PRIVATE lb_app_jobs lb_app lb_embedding lb_core latebind_fmt)
+    # The functions of a C++ library inside are not to be seen either where the host has one of its own.
+    target_link_options(latebind_${kind}_library PRIVATE -Wl,-z,nodelete
+      -Wl,--version-script,${PROJECT_SOURCE_DIR}/python/exports.map)
+    set_target_properties(latebind_${kind}_library PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${latebind_soversion})
+    add_executable(latebind_${kind}_program $<TARGET_OBJECTS:lb_main>)
+    target_link_libraries(latebind_${kind}_program PRIVATE lb_cli)
+    foreach(part library program)
+      set(target latebind_${kind}_${part})
+      latebind_given_away(${target} latebind ${but_tls})
+      set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/packed/${kind}
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/packed/${kind})
+      install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${kind} EXCLUDE_FROM_ALL
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${kind} NAMELINK_SKIP EXCLUDE_FROM_ALL)
+      add_dependencies(packed_files ${target})
+    endforeach()
+  endforeach()
+endif()
+
 # The licences of what is compiled in ask for their texts to go with it: they are taken from where the distribution's
 # packages leave them. Boost's does not ask for it where its code is compiled.
 set(packages libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
@@ -32,7 +65,7 @@ if(WIN32)
   # What every program for Windows has of its compiler, too.
   list(APPEND packages mingw-w64-x86-64-dev gcc-mingw-w64-base)
 else()
-  list(APPEND packages libpcre2-dev)
+  list(APPEND packages libpcre2-dev libssl-dev libutf8proc-dev)
 endif()
 # Not the list itself: a build folder would keep the one that it was made with.
 set(LATEBIND_NOTICES_OF "" CACHE STRING "Packages of the distribution whose code is compiled in, instead of Debian's")
@@ -65,7 +98,7 @@ function(latebind_notices file)
       get_filename_component(package ${package} NAME)
       string(APPEND notices "\n\n======== ${package} ========\n\n${text}")
     else()
-      latebind_left_out("a notice in packages, which must not be given away" "${licence} is missing")
+      latebind_left_out("packages" "the licence ${licence} of what is compiled in is missing")
     endif()
   endforeach()
   file(WRITE ${file} "${notices}")
@@ -73,13 +106,6 @@ endfunction()
 
 latebind_notices(${CMAKE_BINARY_DIR}/NOTICES ${compiled_in})
 install(FILES ${CMAKE_BINARY_DIR}/NOTICES DESTINATION ${documents} COMPONENT documents)
-
-# Python wheels contain more: see python/CMakeLists.txt.
-set(in_wheels ${compiled_in})
-if(NOT WIN32)
-  list(APPEND in_wheels libssl-dev libutf8proc-dev)
-endif()
-latebind_notices(${CMAKE_BINARY_DIR}/wheel/NOTICES ${in_wheels})
 
 string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
@@ -108,6 +134,8 @@ set(CPACK_STRIP_FILES ON)
 # Every job that the processors have time for: compressing is what takes long.
 set(CPACK_THREADS 0)
 set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_LATEBIND_BUILD ${CMAKE_BINARY_DIR})
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/packages/contents.cmake)
 
 if(WIN32)
   set(CPACK_GENERATOR ZIP)
@@ -125,7 +153,7 @@ else()
     # dpkg-shlibdeps asks the packages that are installed, and these are not. What it says of the same source for
     # x86_64; a test compares it with what the files need.
     set(CPACK_DEBIAN_PACKAGE_DEPENDS
-      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libsimdjson14 (>= 3.0.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12), libutf8proc2 (>= 1.3)")
+      "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12)")
   else()
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   endif()

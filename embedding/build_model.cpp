@@ -265,6 +265,7 @@ Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& o
 
 Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
   LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(folder, options));
+  if (!folder.weights.empty() || !graph.pooled) graph.assumed = folder.assumed;
   if (folder.files.package() == nullptr) return graph;
   // The bundle's blobs return what the portable model returns, pooled; token vectors are computed by the model built
   // here.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "core/bundle/package.h"
 #include "core/graph/graph.h"
@@ -29,6 +30,8 @@ struct GraphModel {
   std::size_t dimension = 0;
   // How many inputs it has.
   std::size_t inputs = 0;
+  // What the folder assumes (ModelFolder::assumed), where it has an effect: a ready ONNX file may pool by itself.
+  std::string assumed{};
   // The position of that output: a ready ONNX file may have others beside it.
   std::size_t output = 0;
 };

@@ -80,7 +80,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<con
                                          const TaskOptions& options, Done done) {
   return start(embedder, options, std::move(done),
                [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.tokenize(texts, limits, 0, {}, table);
+                 return pipeline.tokenize(texts, limits, 0, {}, table, options.name_of);
                });
 }
 
@@ -88,7 +88,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<con
                                          const TaskOptions& options, Done done) {
   return start(embedder, options, std::move(done),
                [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.tokenize(pairs, limits, 0, {}, table);
+                 return pipeline.tokenize(pairs, limits, 0, {}, table, options.name_of);
                });
 }
 
@@ -97,7 +97,7 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<con
   LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
   return start(embedder, options, std::move(done),
                [&](const Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.add_ids(texts, limits, 0, table);
+                 return pipeline.add_ids(texts, limits, 0, table, options.name_of);
                });
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct TaskOptions {
   std::uint64_t queue_tokens_max = 0;
   // kTextTooLong when the texts have more tokens together; 0: any number.
   std::uint64_t tokens_max = 0;
+  // What the text at a position is called in errors; without it texts[position], and pairs[position] of pairs.
+  std::function<std::string(std::uint64_t position)> name_of{};
 };
 
 // What became of a task.

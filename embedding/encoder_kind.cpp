@@ -21,13 +21,6 @@ using nlohmann::json;
 
 namespace {
 
-// The class of the network that config.json is of: the first of "architectures"; empty where there is none.
-std::string_view network_class(const json& config) {
-  const auto* const found = core::find_member(config, "architectures");
-  if (found == nullptr || !found->is_array() || found->empty() || !found->front().is_string()) return {};
-  return found->front().get_ref<const std::string&>();
-}
-
 // Stanford's ColBERT.
 bool is_stanford(const std::optional<json>& config) {
   if (!config) return false;
@@ -37,6 +30,12 @@ bool is_stanford(const std::optional<json>& config) {
 }
 
 }  // namespace
+
+std::string_view network_class(const json& config) {
+  const auto* const found = core::find_member(config, "architectures");
+  if (found == nullptr || !found->is_array() || found->empty() || !found->front().is_string()) return {};
+  return found->front().get_ref<const std::string&>();
+}
 
 bool is_colbert(const json& own) {
   const auto* const type = core::find_member(own, "model_type");

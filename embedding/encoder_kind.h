@@ -26,6 +26,9 @@ struct ConfigFile {
   std::optional<nlohmann::json> read = std::nullopt;
 };
 
+// The class of the network that config.json is of: the first of "architectures"; empty where there is none.
+[[nodiscard]] std::string_view network_class(const nlohmann::json& config);
+
 // PyLate's class, or one of the keys that only PyLate writes into config_sentence_transformers.json.
 [[nodiscard]] bool is_colbert(const nlohmann::json& own);
 [[nodiscard]] bool has_pylate_keys(const nlohmann::json& own);

@@ -13,6 +13,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
+#include "embedding/default_pooling.h"
 #include "embedding/folder_tokenizer.h"
 #include "embedding/gguf.h"
 #include "embedding/modules.h"
@@ -121,7 +122,10 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
   const ModelFiles& files = model.files;
   const path& place = files.place();
   ConfigFile own{.file = place / "config_sentence_transformers.json"};
-  LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  // Without a list of modules, as in the reference, its companions have no effect.
+  if (modules.listed) {
+    LB_ASSIGN_OR_RETURN(own.read, read_object(files, own.file));
+  }
   const path& transformer = modules.transformer;
   model.normalize = modules.normalize;
   model.is_listed = modules.listed;
@@ -205,6 +209,9 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
   LB_RETURN_IF_ERROR(read_defaults(modules, own, has_weights && !is_asked_for, model));
 
   LB_RETURN_IF_ERROR(take_kind(modules, own, config, config_file, tokenizer_config, model));
+  if (!modules.listed && model.kind == EncoderKind::kEmbedder) {
+    model.assumed = say_default_pooling(files, *config, modules.pooling);
+  }
   ConfigFile of_transformer{.file = transformer / "sentence_bert_config.json"};
   if (modules.listed) {
     LB_ASSIGN_OR_RETURN(of_transformer.read, read_object(files, of_transformer.file));
@@ -244,7 +251,10 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
   }
   if (modules.pooling_file) model.small_files.push_back(*modules.pooling_file);
   std::ranges::copy(modules.files, std::back_inserter(model.small_files));
-  std::erase_if(model.small_files, [&](const path& file) { return !files.has(file); });
+  std::erase_if(model.small_files, [&](const path& file) {
+    const bool is_companion = file == own.file || file == of_transformer.file;
+    return !files.has(file) || (is_companion && !modules.listed);
+  });
   if (model.is_static) {
     LB_ASSIGN_OR_RETURN(model.max_tokens, read_truncation(files, model.tokenizer_file, kTokensMax));
     return model;

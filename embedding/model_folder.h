@@ -55,6 +55,8 @@ struct ModelFolder {
   std::vector<VectorModule> behind_pooling{};
   bool normalize = false;
   bool is_listed = false;  // by modules.json
+  // One line for people: how texts are pooled, where no file says it. Empty: nothing is assumed.
+  std::string assumed{};
   EncoderKind kind = EncoderKind::kEmbedder;
   // Of a cross-encoder: what its numbers mean, and the network's own way to them, where modules have none.
   CrossEncoderConfig scores{};

@@ -16,6 +16,7 @@
 #include "core/platform/os_error.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/default_pooling.h"
 #include "embedding/known_words.h"
 #include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
@@ -339,7 +340,11 @@ Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, con
   if (!document) {
     // Stanford's ColBERT, whose projection is among the network's own weights.
     modules.normalize = modules.of_tokens;
-    if (modules.of_tokens) modules.files.push_back(files.place() / kColbertFile);
+    if (modules.of_tokens) {
+      modules.files.push_back(files.place() / kColbertFile);
+    } else if (config) {
+      LB_ASSIGN_OR_RETURN(modules.pooling, default_pooling(*config, files.place() / "config.json"));
+    }
     return modules;
   }
   if (modules.of_tokens && own.read) {

@@ -30,7 +30,7 @@ struct Modules {
   bool is_static = false;
   // SparseStaticEmbedding instead: a table of weights (term_table.h), whose config.json describes no network.
   bool is_term_table = false;
-  // Its configuration; without modules.json there is none, and the mean is meant.
+  // Its configuration; without modules.json there is none, and the pooling is what default_pooling() says.
   std::optional<std::filesystem::path> pooling_file = std::nullopt;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   // False: the pooling leaves out the tokens of a prompt.
@@ -61,7 +61,7 @@ struct Modules {
   std::vector<std::filesystem::path> files{};  // that were read, besides the pooling's
   std::vector<WeightsFile> weights{};          // of the modules behind pooling
 
-  // There is no more than the network: without modules.json the mean is meant, where it is not its own way to scores.
+  // There is no more than the network: without modules.json it is pooled, where it is not its own way to scores.
   [[nodiscard]] bool only_network() const { return !pooling_file && !is_static && !of_tokens; }
 };
 

@@ -23,10 +23,10 @@ std::size_t bytes_of(const TextPair& pair) {
   return pair.first.size() + pair.second.size();
 }
 
-std::string name_of(std::string_view /*text*/, std::uint64_t position) {
+std::string usual_name_of(std::string_view /*text*/, std::uint64_t position) {
   return fmt::format("texts[{}]", position);
 }
-std::string name_of(const TextPair& /*pair*/, std::uint64_t position) {
+std::string usual_name_of(const TextPair& /*pair*/, std::uint64_t position) {
   return fmt::format("pairs[{}]", position);
 }
 
@@ -70,27 +70,31 @@ Status Pipeline::tokenize(std::string_view text, const TokenLimits& limits, std:
                           TokenTable& table) const {
   Status status = table.add(*tokenizer_, limits, text);
   if (status.ok()) return status;
-  return status.with_context(name_of(text, position));
+  return status.with_context(usual_name_of(text, position));
 }
 
 Status Pipeline::tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
-                          std::uint64_t first_position, const core::RunOptions& call, TokenTable& table) {
-  return tokenize_all(texts, limits, first_position, call, table);
+                          std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
+                          const NameOf& name_of) {
+  return tokenize_all(texts, limits, first_position, call, table, name_of);
 }
 
 Status Pipeline::tokenize(std::span<const TextPair> pairs, const TokenLimits& limits, std::uint64_t first_position,
-                          const core::RunOptions& call, TokenTable& table) {
-  return tokenize_all(pairs, limits, first_position, call, table);
+                          const core::RunOptions& call, TokenTable& table, const NameOf& name_of) {
+  return tokenize_all(pairs, limits, first_position, call, table, name_of);
 }
 
 template <class Text>
 Status Pipeline::tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
-                              const core::RunOptions& call, TokenTable& table) {
+                              const core::RunOptions& call, TokenTable& table, const NameOf& name_of) {
   const auto tokenize_some = [&](std::size_t begin, std::size_t end, TokenTable& to) -> Status {
     for (std::size_t i = begin; i < end; ++i) {
       if (call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(call));
       const Status status = to.add(*tokenizer_, limits, texts[i]);
-      if (!status.ok()) return status.with_context(name_of(texts[i], first_position + i));
+      if (!status.ok()) {
+        const std::uint64_t position = first_position + i;
+        return status.with_context(name_of ? name_of(position) : usual_name_of(texts[i], position));
+      }
     }
     return {};
   };
@@ -119,12 +123,15 @@ Status Pipeline::tokenize_all(std::span<const Text> texts, const TokenLimits& li
 }
 
 Status Pipeline::add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits, std::uint64_t first_position,
-                         TokenTable& table) const {
+                         TokenTable& table, const NameOf& name_of) const {
   TokenLimits known = limits;
   if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer_->vocabulary_size();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const Status status = table.add(texts[i], known);
-    if (!status.ok()) return status.with_context(fmt::format("texts[{}]", first_position + i));
+    if (!status.ok()) {
+      const std::uint64_t position = first_position + i;
+      return status.with_context(name_of ? name_of(position) : usual_name_of(std::string_view(), position));
+    }
   }
   return {};
 }

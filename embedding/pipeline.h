@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -19,6 +20,9 @@
 #include "embedding/work_team.h"
 
 namespace latebind::embedding {
+
+// What the text at a position is called in an error.
+using NameOf = std::function<std::string(std::uint64_t position)>;
 
 class Pipeline {
  public:
@@ -45,20 +49,22 @@ class Pipeline {
   // kInvalidArgument for options that texts which are ids already cannot have.
   [[nodiscard]] static core::Status check_ids(const TextOptions& options);
   // Appends all texts, on several threads where that pays. Positions count from `first_position`. Ends at the call's
-  // deadline or when it is cancelled.
+  // deadline or when it is cancelled. An error names a text as `name_of` does, and texts[position] without it.
   [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
-                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
+                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
+                                      const NameOf& name_of = {});
   // The same for pairs, which an error names pairs[position].
   [[nodiscard]] core::Status tokenize(std::span<const TextPair> pairs, const TokenLimits& limits,
-                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table);
+                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
+                                      const NameOf& name_of = {});
   // Appends texts whose ids are known: kInvalidArgument for unknown ones, named as above.
   [[nodiscard]] core::Status add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
-                                     std::uint64_t first_position, TokenTable& table) const;
+                                     std::uint64_t first_position, TokenTable& table, const NameOf& name_of = {}) const;
 
  private:
   template <class Text>
   core::Status tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
-                            const core::RunOptions& call, TokenTable& table);
+                            const core::RunOptions& call, TokenTable& table, const NameOf& name_of);
 
   const std::shared_ptr<const Tokenizer> tokenizer_;
   Forward forward_;

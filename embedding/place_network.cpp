@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/log.h"
 #include "embedding/build_model.h"
 #include "embedding/text_samples.h"
 
@@ -23,6 +24,7 @@ core::Result<PlacedNetwork> place_network(const core::Engine& engine, const Mode
                                           std::size_t max_tokens, bool token_vectors) {
   // Gone once it is loaded: from here on the vendor has what it needs of the weights.
   LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {.hidden_states = token_vectors}));
+  if (!graph.assumed.empty()) core::log(core::LogLevel::kWarning, graph.assumed);
   load.compile.shapes_recur = folder.kind == EncoderKind::kCrossEncoder;
   load.static_lengths.inputs = graph.inputs;
   cut_lengths(load.static_lengths.lengths, max_tokens);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "embedding/scheduler_parts.h"
 
 namespace latebind::embedding {
@@ -87,8 +88,8 @@ Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue
   }
   if (queue_tokens_max > 0 && !state().has_room(work->plan.tokens, queue_tokens_max)) {
     return Status(StatusCode::kBusy,
-                  fmt::format("{} tokens wait already and {} are being computed, and these are {} more",
-                              waiting_tokens_, running_tokens_, work->plan.tokens));
+                  fmt::format("{} waiting already and {} being computed, and these are {} more",
+                              core::counted(waiting_tokens_, "token"), running_tokens_, work->plan.tokens));
   }
   if (work->has_next()) {
     waiting_.push_back(work);

@@ -25,9 +25,22 @@ void TokenTable::clear() {
 
 namespace {
 
-core::Status too_long(std::size_t max_tokens) {
+// Tokens of a text that is too long are counted up to here, for the error that says how many it has.
+constexpr std::size_t kCountedMax = std::size_t{1} << 17;
+
+core::Status too_long(std::size_t tokens, std::size_t max_tokens) {
+  const std::size_t most = std::max(kCountedMax, max_tokens);
   return core::Status(core::StatusCode::kTextTooLong,
-                      fmt::format("the text has more than the {} tokens that are taken", max_tokens));
+                      fmt::format("the text has {}{} tokens; at most {} are taken", tokens > most ? "more than " : "",
+                                  std::min(tokens, most), max_tokens));
+}
+
+// The error for a text or a pair that may not be cut. `encode` appends its ids, at most so many.
+template <class Encode>
+core::Status refuse_longer(const TokenLimits& limits, const Encode& encode) {
+  std::vector<std::int32_t> ids;
+  LB_RETURN_IF_ERROR(encode(std::max(kCountedMax, limits.max_tokens) + 1, ids));
+  return too_long(ids.size(), limits.max_tokens);
 }
 
 // So much of a text, behind its prompt, decides which tokens the prompt has before it.
@@ -112,7 +125,10 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
     is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
     ids_.resize(begin + length);
   }
-  core::Status status = check(begin, is_cut, limits);
+  core::Status status = check(begin, limits);
+  if (status.ok() && is_cut && limits.refuse_longer) {
+    status = refuse_longer(limits, [&](std::size_t most, auto& ids) { return tokenizer.encode(text, most, ids); });
+  }
   if (status.ok() && is_cut) status = check_rest(tokenizer, limits, text, length);
   if (status.ok() && prompt_tokens > 0 && prompt_tokens >= length) {
     status = core::Status(core::StatusCode::kInvalidArgument,
@@ -125,14 +141,14 @@ core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits
   return status;
 }
 
-core::Status TokenTable::check(std::size_t begin, bool is_cut, const TokenLimits& limits) const {
+core::Status TokenTable::check(std::size_t begin, const TokenLimits& limits) const {
   if (const auto* id = unknown_id(std::span(ids_).subspan(begin), limits.vocabulary_size); id != nullptr) {
     return core::Status(core::StatusCode::kInvalidModel,
                         fmt::format("the tokenizer gave token id {}, but the model knows only ids below {}: "
                                     "tokenizer.json and the weights do not belong together",
                                     *id, limits.vocabulary_size));
   }
-  return is_cut && limits.refuse_longer ? too_long(limits.max_tokens) : core::Status();
+  return {};
 }
 
 core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair) {
@@ -140,7 +156,12 @@ core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limi
   LB_ASSIGN_OR_RETURN(const EncodedPair encoded,
                       tokenizer.encode_pair(pair.first, pair.second,
                                             {.max_tokens = limits.max_tokens, .keep_end = limits.keep_end}, ids_));
-  core::Status status = check(begin, encoded.is_cut, limits);
+  core::Status status = check(begin, limits);
+  if (status.ok() && encoded.is_cut && limits.refuse_longer) {
+    status = refuse_longer(limits, [&](std::size_t most, auto& all) {
+      return tokenizer.encode_pair(pair.first, pair.second, {.max_tokens = most}, all).status();
+    });
+  }
   if (status.ok() && ids_.size() == begin) {
     status = core::Status(core::StatusCode::kInvalidArgument, "there is no token in both texts together");
   }
@@ -166,7 +187,7 @@ core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimit
                         fmt::format("no token has the id {}; ids are below {}", *id, limits.vocabulary_size));
   }
   const bool is_cut = ids.size() > limits.max_tokens;
-  if (is_cut && limits.refuse_longer) return too_long(limits.max_tokens);
+  if (is_cut && limits.refuse_longer) return too_long(ids.size(), limits.max_tokens);
   const std::size_t count = std::min(ids.size(), limits.max_tokens);
   const auto kept = limits.keep_end ? ids.last(count) : ids.first(count);
   const std::size_t begin = ids_.size();

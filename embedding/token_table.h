@@ -116,8 +116,8 @@ class TokenTable {
   void append(const TokenTable& other);
 
  private:
-  // Whether the ids from `begin` on may be a text.
-  [[nodiscard]] core::Status check(std::size_t begin, bool is_cut, const TokenLimits& limits) const;
+  // Whether the model knows the ids from `begin` on.
+  [[nodiscard]] core::Status check(std::size_t begin, const TokenLimits& limits) const;
   // add() without a prompt.
   [[nodiscard]] core::Status add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text,
                                        std::size_t prompt_tokens = 0);

@@ -53,6 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(is_commit(info->commit));
     for (const std::string& file : info->files)
       require(!leads_out(file));
+    for (const auto& [file, blob] : info->infos)
+      require(!leads_out(file) && is_commit(blob.etag));
     const auto read = [&](const std::string& name) -> core::Result<std::string> {
       return name == "modules.json" ? modules : config;
     };
@@ -68,9 +70,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require_one_line(info.status());
   }
 
-  const auto listed = parse_tree(tree).value_or(std::vector<std::string>());
-  for (const std::string& file : listed)
+  const FileList listed = parse_tree(tree).value_or(FileList());
+  for (const std::string& file : listed.files)
     require(!leads_out(file));
+  for (const auto& [file, blob] : listed.infos)
+    require(!leads_out(file) && is_commit(blob.etag));
 
   const auto file = parse_file_info({{"etag", etag}, {"x-linked-etag", number}, {"content-length", number}}, true);
   if (file) require(!leads_out(file->etag) && file->etag.find('/') == std::string::npos);

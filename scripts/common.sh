@@ -73,9 +73,6 @@ build() {
     rm -rf "$folder"
   fi
   if [ ! -f "$folder/build.ninja" ] || [ "$root/CMakePresets.json" -nt "$folder/build.ninja" ]; then
-    if command -v ccache >/dev/null; then
-      export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    fi
     (cd "$root" && cmake --preset "$preset" --log-level=NOTICE) || return
   fi
   local targets=()

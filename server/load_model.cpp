@@ -9,34 +9,13 @@
 
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
-#include "core/text/quote.h"
 
 namespace latebind::server {
 
-namespace fs = std::filesystem;
 using core::Result;
 using core::Status;
-using core::StatusCode;
 
 namespace {
-
-// "all-MiniLM-L6-v2" of a folder, a file or a name on the hub.
-std::string name_of(const std::string& model) {
-  std::string text = model.substr(0, model.find('@', model.find_last_of('/') + 1));
-  while (text.size() > 1 && (text.back() == '/' || text.back() == '\\'))
-    text.pop_back();
-  const auto path = platform::path_from_utf8(text);
-  std::error_code ignored;
-  const auto whole = fs::weakly_canonical(path, ignored);
-  const auto& named = path.filename() == "." || path.filename() == ".." ? whole : path;
-  return platform::path_to_utf8(fs::is_regular_file(path, ignored) ? named.stem() : named.filename());
-}
-
-bool is_network_file(const fs::path& path) {
-  std::error_code ignored;
-  const auto extension = path.extension();
-  return fs::is_regular_file(path, ignored) && (extension == ".onnx" || extension == ".xml");
-}
 
 Status warm(const embedding::CrossEncoder& encoder) {
   LB_RETURN_IF_ERROR(encoder.network().prepare());
@@ -77,30 +56,14 @@ Status warm(const embedding::Embedder& embedder) {
 
 }  // namespace
 
-Result<ModelArgument> ModelArgument::parse(const std::string& text) {
-  ModelArgument argument;
-  const std::size_t equals = text.find('=');
-  std::error_code ignored;
-  // A folder may have such a sign in its name.
-  if (equals != std::string::npos && !fs::exists(platform::path_from_utf8(text), ignored)) {
-    argument.name = text.substr(0, equals);
-    argument.model = text.substr(equals + 1);
-  } else {
-    argument.model = text;
-    argument.name = name_of(text);
-  }
-  if (argument.name.empty() || argument.model.empty()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("--model must be MODEL or NAME=MODEL, not {}", core::quoted(text, 200)));
-  }
-  return argument;
-}
-
-Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argument, const app::Runtime& runtime,
-                                                      const app::Client& client, Metrics& metrics, bool token_vectors) {
+Result<std::shared_ptr<const ServedModel>> load_model(const FoundModel& found, const app::Runtime& runtime,
+                                                      Metrics& metrics, bool token_vectors) {
   auto model = std::make_shared<ServedModel>();
-  model->name = argument.name;
-  LB_ASSIGN_OR_RETURN(const auto place, app::find_model(argument.model, runtime.onnx_file, client));
+  const std::filesystem::path& place = found.place;
+  model->name = found.names.name;
+  model->given = found.names.given;
+  model->aliases = found.names.others;
+  model->commit = found.commit;
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
   const auto warmed = [&name = model->name](const auto& encoder) {
@@ -131,6 +94,7 @@ Result<std::shared_ptr<const ServedModel>> load_model(const ModelArgument& argum
       LB_RETURN_IF_ERROR(warmed(*model->token_embedder));
     }
   }
+  model->digest = digest_of_model(place, found.commit);
   model->load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   model->loaded_at = std::chrono::system_clock::now();
   model->began_as_fallback = model->attestation()->fallback;

@@ -26,6 +26,8 @@ std::string_view word_of(RefusalKind kind) {
       return "unsupported";
     case RefusalKind::kMediaType:
       return "media_type";
+    case RefusalKind::kNeedsTls:
+      return "needs_tls";
     case RefusalKind::kOverloaded:
       return "overloaded";
     case RefusalKind::kTimeout:
@@ -46,6 +48,7 @@ unsigned status_of(RefusalKind kind) {
   switch (kind) {
     case RefusalKind::kBadRequest:
     case RefusalKind::kUnsupported:
+    case RefusalKind::kNeedsTls:
       return 400;
     case RefusalKind::kUnauthorized:
       return 401;

@@ -20,6 +20,7 @@ enum class RefusalKind : std::uint8_t {
   kTooLong,           // a text, where it may not be cut
   kUnsupported,       // understood, and not possible here
   kMediaType,         // no body of this type or coding
+  kNeedsTls,          // plain HTTP where TLS is spoken
   kOverloaded,        // too much waits already
   kTimeout,           // the request's time was up
   kNotReady,          // models are still loading, or the server is ending

@@ -45,7 +45,8 @@ constexpr std::string_view kRequestHeaders =
     "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
     "inference-header-content-length";
 constexpr std::string_view kAnswerHeaders =
-    "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, Retry-After, "
+    "x-request-id, x-latebind-device, x-latebind-precision, x-latebind-fallback, x-latebind-truncated-texts, "
+    "Retry-After, "
     "inference-header-content-length, x-compute-type, x-compute-time, x-compute-characters, x-compute-tokens, "
     "x-total-time, x-tokenization-time, x-queue-time, x-inference-time";
 constexpr std::size_t kWantedHeadersMax = 1024;
@@ -120,6 +121,7 @@ void Server::State::begin_record(RequestRecord& record, const HttpRequest& reque
   const std::string_view id = request.header("x-request-id");
   record.id = is_request_id(id) ? std::string(id) : new_request_id();
   record.trace = trace_context_of(request.header("traceparent"));
+  record.path = request.path;
   record.route = match.path;
   if (match.route != nullptr) record.protocol = match.protocol->name;
 }
@@ -154,6 +156,9 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
     response.set("x-latebind-device", std::move(device));
     response.set("x-latebind-precision", std::move(precision));
     response.set("x-latebind-fallback", fallback ? "true" : "false");
+    if (record.truncated_texts > 0 && response.status == 200) {
+      response.set("x-latebind-truncated-texts", std::to_string(record.truncated_texts));
+    }
   }
   add_origin(exchange.request(), response);
   observe(record);
@@ -233,13 +238,9 @@ void Server::State::handle(const ExchangePtr& exchange) {
   exchange->note([&](RequestRecord& record) { begin_record(record, request, match); });
   if (request.method == "OPTIONS") return preflight(exchange, match);
   if (match.route == nullptr) {
-    const bool is_known = !match.path.empty();
-    Refusal refusal{.kind = is_known ? RefusalKind::kMethodNotAllowed : RefusalKind::kNotFound,
-                    .message = is_known ? "this path has other methods: " + match.allowed
-                                        : "there is no such path; /openapi.json lists them",
-                    .param = {}};
+    const Refusal refusal = Router::refusal_of(match, request.method, request.path);
     HttpResponse response = match.protocol->refuse(refusal);
-    if (is_known) response.set("Allow", match.allowed + ", OPTIONS");
+    if (!match.path.empty()) response.set("Allow", match.allowed + ", OPTIONS");
     return exchange->answer(std::move(response), word_of(refusal.kind));
   }
   if (!match.route->is_open) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "server/likely_tokens.h"
@@ -25,8 +26,6 @@ namespace {
 constexpr std::size_t kLargeAnswer = std::size_t{64} << 10;
 // What a number of a vector takes until its answer is sent: as a float, and as text.
 constexpr std::uint64_t kNumberBytes = sizeof(float) + 12;
-// A served name is shown in headers, paths and labels.
-constexpr std::size_t kNameMax = 200;
 
 // Of a sparse vector in an answer at least, and of each of its entries.
 constexpr std::uint64_t kSparseBytes = 64;
@@ -128,6 +127,11 @@ class Service::Drop {
   bool is_over_ = false;
 };
 
+std::string TextNames::operator()(std::uint64_t position) const {
+  if (first.empty()) return fmt::format("{}[{}]", list, position);
+  return position == 0 ? std::string(first) : fmt::format("{}[{}]", list, position - 1);
+}
+
 embedding::PromptChoice prompt_choice(const std::optional<std::string>& name) {
   if (!name) return {};
   if (name->empty()) return {.text = ""};
@@ -174,15 +178,8 @@ bool Service::wait_until_idle(steady_clock::time_point until) const {
 }
 
 Status Service::add(std::shared_ptr<const ServedModel> model) {
-  if (model->name.empty() || model->name.size() > kNameMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the name of a served model has 1 to {} bytes, not {}", kNameMax, model->name.size()));
-  }
-  if (std::ranges::any_of(models_, [&](const auto& other) { return other->name == model->name; })) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("two models are called {}: give one another name, --model NAME=…", core::quoted(model->name)));
-  }
+  LB_RETURN_IF_ERROR(names_.add(
+      {.given = model->given.empty() ? model->name : model->given, .name = model->name, .others = model->aliases}));
   if (model->tensors != nullptr) {
     runs_[model.get()] = std::make_unique<TensorRuns>(model->tensors, limits_.queue_runs_max, in_flight_);
   }
@@ -196,9 +193,7 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
         .kind = RefusalKind::kNotReady, .message = "the models are still loading", .param = {}, .retry_after_s = 1};
   }
   if (name.empty()) return models_.front().get();
-  for (const auto& model : models_) {
-    if (model->name == name) return model.get();
-  }
+  if (const auto found = names_.find(name)) return models_[*found].get();
   std::string known;
   for (const auto& model : models_)
     known += (known.empty() ? "" : ", ") + model->name;
@@ -284,10 +279,9 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   const embedding::Embedder& embedder = **way;
   if (count > limits_.texts_max) {
-    return done(
-        Refusal{.kind = RefusalKind::kTooManyTexts,
-                .message = fmt::format("{} texts in one request; at most {} are taken", count, limits_.texts_max),
-                .param = "input"});
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} texts in one request; at most {}", count, limits_.texts_max),
+                        .param = std::string(call.names.list)});
   }
   if (call.dimensions > 0 && call.dimensions < embedder.dimension() && embedder.matryoshka_dimensions().empty() &&
       !limits_.allow_dimensions) {
@@ -323,6 +317,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   options.texts.normalize = call.normalize && !is_sparse && !is_late;
   if (texts != nullptr) options.texts.prompt = prompt;
   options.queue_tokens_max = limits_.queue_tokens_max;
+  options.name_of = call.names;
   if (of_tokens) options.tokens_max = kTokenVectorBytesMax / (embedder.dimension() * sizeof(float));
 
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
@@ -340,8 +335,8 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Emb
                                         std::uint64_t answer_bytes) const {
   const auto most = limits_.queue_tokens_max;
   if (const auto state = network.queue_state(); most == 0 || !state.has_room(tokens, most)) {
-    return overloaded(fmt::format("{} tokens wait already and {} are being computed, of {} at most{}",
-                                  state.waiting_tokens, state.running_tokens, most,
+    return overloaded(fmt::format("{} waiting already and {} being computed, of {} at most{}",
+                                  core::counted(state.waiting_tokens, "token"), state.running_tokens, most,
                                   tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));
   }
   if (exchange.reserve(answer_bytes)) return std::nullopt;
@@ -445,6 +440,7 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   vectors.token_counts = std::move(outcome.token_counts);
   vectors.vector_counts = std::move(outcome.vector_counts);
   vectors.tokens = outcome.stats.tokens;
+  vectors.truncated_texts = outcome.stats.truncated_texts;
   vectors.tokenizing = outcome.tokenizing;
   vectors.waiting = outcome.waiting;
   vectors.computing = outcome.computing;

@@ -31,6 +31,8 @@
 #include "embedding/embedder.h"
 #include "embedding/multi_vector_encoder.h"
 #include "server/exchange.h"
+#include "server/model_digest.h"
+#include "server/model_names.h"
 #include "server/observe/metrics.h"
 #include "server/refusal.h"
 #include "server/tensor_runs.h"
@@ -53,8 +55,12 @@ struct ServiceLimits {
 
 // A loaded model. Constant.
 struct ServedModel {
-  std::string name;
-  std::string folder;  // as it was opened, UTF-8
+  std::string name;                    // the canonical one
+  std::vector<std::string> aliases{};  // its other names
+  std::string given{};                 // the argument that it was started with
+  std::string folder;                  // as it was opened, UTF-8
+  std::string commit{};                // of the hub; empty: unknown
+  ModelDigest digest{};                // of its files
   std::chrono::system_clock::time_point loaded_at{};
   double load_seconds = 0;
   bool began_as_fallback = false;  // as it was loaded
@@ -89,9 +95,18 @@ enum class VectorKind : std::uint8_t {
   kSparse,
 };
 
+// What a request calls its texts, in errors: "input[3]".
+struct TextNames {
+  std::string_view list = "texts";
+  std::string_view first{};  // of the first one, where that stands for itself and the list begins behind it
+
+  [[nodiscard]] std::string operator()(std::uint64_t position) const;
+};
+
 // Texts, or their token ids (special tokens included), of one request.
 struct VectorCall {
   std::string model{};  // empty: the first one
+  TextNames names{};
   std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> texts{};
   std::size_t too_many = 0;        // how many there were, where they are above the limit and not in `texts`; else 0
   std::size_t dimensions = 0;      // 0: all
@@ -108,6 +123,7 @@ struct VectorCall {
 // A query and the documents whose scores for it are wanted.
 struct ScoreCall {
   std::string model{};  // empty: the first one that gives scores, a cross-encoder or a multi-vector encoder
+  TextNames names{.list = "documents"};
   std::string query{};
   std::vector<std::string> documents{};
   std::size_t too_many = 0;  // as VectorCall's
@@ -135,6 +151,7 @@ struct Vectors {
   std::vector<std::uint32_t> token_counts{};
   std::vector<std::uint32_t> vector_counts{};  // of tokens: how many of each text
   std::uint64_t tokens = 0;
+  std::uint64_t truncated_texts = 0;
   std::chrono::steady_clock::duration tokenizing{};
   std::chrono::steady_clock::duration waiting{};
   std::chrono::steady_clock::duration computing{};
@@ -194,7 +211,7 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Before is_ready(): each model once, by its name; kInvalidArgument for one that is taken.
+  // Before is_ready(): each model once. The errors of NameTable::add().
   [[nodiscard]] core::Status add(std::shared_ptr<const ServedModel> model);
   // All models are added.
   void set_ready() { phase_.store(Phase::kReady, std::memory_order_release); }
@@ -211,7 +228,8 @@ class Service {
   [[nodiscard]] const ServiceLimits& limits() const { return limits_; }
   // In the order of the command line. Only once has_models().
   [[nodiscard]] std::span<const std::shared_ptr<const ServedModel>> models() const { return models_; }
-  // The first one for "". A refusal where there is none with that name, or none is ready.
+  // By any of its names, with ":latest" or without; the first one for "". A refusal where there is none with that name,
+  // or none is ready.
   [[nodiscard]] Outcome<const ServedModel*> find(std::string_view name) const;
 
   // Computes the vectors of these texts. Records what there is to know in the exchange's record. `done` is called once,
@@ -260,8 +278,8 @@ class Service {
     std::uint64_t characters = 0;
     std::uint64_t answer_bytes = 0;                                      // besides labels and their scores
     std::function<std::uint64_t(std::size_t tokens_max)> likely_tokens;  // where a row has at most so many
-    std::string_view param;                                              // of the request's texts
-    bool ranks = false;                                                  // one score is wanted
+    TextNames names{};
+    bool ranks = false;  // one score is wanted
     std::optional<bool> truncate{};
     bool keep_end = false;
   };
@@ -278,6 +296,7 @@ class Service {
   const Post post_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::vector<std::shared_ptr<const ServedModel>> models_;  // constant once has_models()
+  NameTable names_;                                         // of models_; constant once has_models()
   std::atomic<Phase> phase_{Phase::kLoading};
   ServerFacts facts_;
   std::atomic<std::uint64_t> in_flight_{0};

@@ -31,6 +31,7 @@ Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& q
   documents.rows = std::move(scores);
   documents.dimension = 1;
   documents.tokens += query.tokens;
+  documents.truncated_texts += query.truncated_texts;
   documents.tokenizing += query.tokenizing;
   documents.waiting += query.waiting;
   documents.computing += query.computing;
@@ -51,10 +52,9 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     record.model = model.name;
   });
   if (count > limits_.texts_max) {
-    return done(
-        Refusal{.kind = RefusalKind::kTooManyTexts,
-                .message = fmt::format("{} documents in one request; at most {} are taken", count, limits_.texts_max),
-                .param = "documents"});
+    return done(Refusal{.kind = RefusalKind::kTooManyTexts,
+                        .message = fmt::format("{} documents in one request; at most {}", count, limits_.texts_max),
+                        .param = std::string(call.names.list)});
   }
   const std::uint64_t tokens_max = kTokenVectorBytesMax / (network.dimension() * sizeof(float));
   std::uint64_t tokens = 0;
@@ -72,6 +72,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   options.texts.keep_end = call.keep_end;
   options.queue_tokens_max = limits_.queue_tokens_max;
   options.tokens_max = tokens_max;
+  options.name_of = call.names;
 
   auto rank = [this, exchange, &model, options,
                documents = std::make_shared<std::vector<std::string>>(std::move(call.documents)),
@@ -82,7 +83,10 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     auto answer = [exchange, query, &model, done = std::move(done)](Outcome<Vectors> found) {
       if (auto* vectors = std::get_if<Vectors>(&found)) {
         *vectors = scores_of(*model.multi_vector_encoder, *query, std::move(*vectors));
-        exchange->note([&](RequestRecord& record) { record.tokens = vectors->tokens; });
+        exchange->note([&](RequestRecord& record) {
+          record.tokens = vectors->tokens;
+          record.truncated_texts = vectors->truncated_texts;
+        });
       }
       done(std::move(found));
     };
@@ -93,6 +97,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   };
   embedding::TaskOptions of_query = options;
   of_query.texts.role = embedding::TextRole::kQuery;
+  of_query.name_of = [](std::uint64_t /*position*/) { return std::string("query"); };
   compute(exchange, model, std::move(rank), [&](embedding::EmbedTask::Done over) {
     const std::string_view view = call.query;
     return embedding::EmbedTask::start(network, {&view, 1}, of_query, std::move(over));
@@ -124,7 +129,7 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
       .answer_bytes = bytes,
       .likely_tokens =
           [&](std::size_t tokens_max) { return likely_tokens(call.documents, solid_bytes(call.query), tokens_max); },
-      .param = "documents",
+      .names = call.names,
       .ranks = true,
       .truncate = call.truncate,
       .keep_end = call.keep_end};
@@ -156,7 +161,7 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
                              .count = count,
                              .characters = characters,
                              .likely_tokens = likely,
-                             .param = "inputs",
+                             .names = {.list = "inputs"},
                              .truncate = call.truncate,
                              .keep_end = call.keep_end};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
@@ -192,9 +197,9 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   }
   if (request.count > limits_.texts_max) {
     return done(Refusal{.kind = RefusalKind::kTooManyTexts,
-                        .message = fmt::format("{} {} in one request; at most {} are taken", request.count,
-                                               request.param, limits_.texts_max),
-                        .param = std::string(request.param)});
+                        .message = fmt::format("{} {} in one request; at most {}", request.count, request.names.list,
+                                               limits_.texts_max),
+                        .param = std::string(request.names.list)});
   }
   std::uint64_t bytes = request.answer_bytes;
   for (const std::string& label : encoder->labels())
@@ -204,6 +209,7 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;
+  options.name_of = request.names;
   options.queue_tokens_max = limits_.queue_tokens_max;
   compute(exchange, *model, std::move(done),
           [&](embedding::EmbedTask::Done over) { return start(encoder->network(), options, std::move(over)); });

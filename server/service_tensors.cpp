@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "server/service.h"
 #include "server/service_parts.h"
@@ -30,8 +31,8 @@ std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<
     const auto bytes = core::byte_size_of(found->type, found->shape);
     if (!bytes.ok()) return refusal_of(bytes.status());
     if (*bytes != found->data.size()) {
-      return bad_input(fmt::format("the input {} has {} bytes; its type and shape make {}",
-                                   core::quoted(wanted.name, 100), found->data.size(), *bytes));
+      return bad_input(fmt::format("the input {} has {}; its type and shape make {}", core::quoted(wanted.name, 100),
+                                   core::counted(found->data.size(), "byte"), *bytes));
     }
     std::vector<std::byte>& data = memory.emplace_back(std::move(found->data));
     views.push_back({.data = data.data(), .type = found->type, .shape = found->shape, .strides = std::nullopt});

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/log.h"
+#include "core/text/counted.h"
 
 namespace latebind::server {
 
@@ -38,7 +39,7 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
     if (exchange->gone().is_requested()) return {};
     const std::size_t before = waiting_.size() + running_;
     if (before >= threads_max + waiting_max_) {
-      return Status(StatusCode::kBusy, fmt::format("{} runs of the model wait already", waiting_.size()));
+      return Status(StatusCode::kBusy, core::counted(waiting_.size(), "run") + " of the model waiting already");
     }
     if (before >= threads_.size() && threads_.size() < threads_max) {
       try {

@@ -10,6 +10,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/package_identity.h"
+#include "embedding/hub/content_check.h"
 
 namespace latebind::app {
 namespace {
@@ -18,7 +19,8 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file) {
+Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file,
+                                 const Client& client) {
   LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
   if (folder.queries != nullptr && folder.queries->term_table == nullptr) {
     return Status(
@@ -26,6 +28,7 @@ Result<CompileInput> read_folder(const std::filesystem::path& place, const std::
         fmt::format("{} has a way for queries and another for documents; what is compiled has one", folder.name()));
   }
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
+  if (client.note && !graph.assumed.empty()) client.note(graph.assumed);
   CompileInput input{.model = graph.model,
                      .added_to = {},
                      .bytes = 0,
@@ -42,7 +45,8 @@ Result<CompileInput> read_folder(const std::filesystem::path& place, const std::
   return input;
 }
 
-Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::string& onnx_file) {
+Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::string& onnx_file,
+                                 const Client& client) {
   LB_ASSIGN_OR_RETURN(core::Package package, core::Package::open(place));
   LB_ASSIGN_OR_RETURN(const core::Component* component, core::model_component(package));
   const core::Variant* portable = core::portable_variant(*component);
@@ -53,7 +57,7 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::
   const bool embeds = portable->latebind && portable->latebind->assets.contains(core::kModelFolderRole);
   Result<CompileInput> input = Status(StatusCode::kInternal, "not read");
   if (embeds) {
-    input = read_folder(place, onnx_file);
+    input = read_folder(place, onnx_file, client);
   } else {
     LB_ASSIGN_OR_RETURN(core::Model model, core::model_of_bundle(package));
     LB_ASSIGN_OR_RETURN(const auto files, package.files().list());
@@ -74,7 +78,7 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
                                         const Client& client) {
   LB_ASSIGN_OR_RETURN(const auto place, find_model(model, onnx_file, client));
   const bool is_bundle = core::is_bundle(place);
-  if (is_bundle && add) return read_bundle(place, onnx_file);
+  if (is_bundle && add) return read_bundle(place, onnx_file, client);
   if (add) return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is no bundle", client.name("add"), model));
   if (is_bundle) {
     return Status(
@@ -82,8 +86,12 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
         fmt::format("{} is a bundle already: with {}, what is compiled is added to it", model, client.name("add")));
   }
   std::error_code error;
-  if (!std::filesystem::is_regular_file(place, error)) return read_folder(place, onnx_file);
-  LB_ASSIGN_OR_RETURN(core::Model read, core::Model::from_file(place));
+  if (!std::filesystem::is_regular_file(place, error)) {
+    auto read = read_folder(place, onnx_file, client);
+    if (!read.ok()) return embedding::hub::with_damage(read.status(), place);
+    return read;
+  }
+  LB_ASSIGN_OR_RETURN(core::Model read, open_model(place));
   std::uint64_t bytes = 0;
   for (const auto& file : read.files())
     bytes += std::filesystem::file_size(file, error);

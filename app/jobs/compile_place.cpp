@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "app/apart.h"
@@ -17,18 +14,9 @@
 #include "embedding/hub/name.h"
 
 namespace latebind::app {
-namespace {
 
 using core::Status;
 using core::StatusCode;
-
-// "models/m.onnx" has the form of a name on the hub.
-bool is_file_name(std::string_view model) {
-  constexpr std::array<std::string_view, 5> kEndings{".onnx", ".xml", ".bin", ".pte", ".lbundle"};
-  return std::ranges::any_of(kEndings, [model](std::string_view ending) { return model.ends_with(ending); });
-}
-
-}  // namespace
 
 Status check_output(const CompileOptions& options, bool is_program, const Client& client) {
   const std::string called = client.name("output");
@@ -78,7 +66,7 @@ Status check_output_of(const CompileInput& input, const std::string& output, con
 Status check_input(const std::string& what, const std::string& model) {
   std::error_code error;
   if (std::filesystem::exists(platform::path_from_utf8(model), error) || error) return {};
-  if (embedding::hub::is_model_name(model) && !is_file_name(model)) return {};
+  if (embedding::hub::is_model_name(model)) return {};
   return {StatusCode::kNotFound, fmt::format("cannot read {} '{}': there is no such file or folder; check its name, or "
                                              "give a model's name on the hub, ORG/NAME",
                                              what, model)};

@@ -9,6 +9,7 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "embedding/export_onnx.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/model_folder.h"
 
 namespace latebind::app {
@@ -22,8 +23,9 @@ Status check_place(const ExportOptions& options, const std::filesystem::path& mo
                           {client.name("model"), platform::path_to_utf8(model)});
 }
 
-Status write(const ExportOptions& options, const std::filesystem::path& model) {
+Status write(const ExportOptions& options, const std::filesystem::path& model, const Client& client) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(model));
+  if (client.note && !options.hidden_states && !folder.assumed.empty()) client.note(folder.assumed);
   return embedding::write_onnx_file(folder, {.hidden_states = options.hidden_states},
                                     platform::path_from_utf8(options.output));
 }
@@ -40,7 +42,7 @@ Placed export_onnx(const ExportOptions& options, const Client& client) {
   const auto model = find_model(options.model, {}, client);
   if (!model.ok()) return {model.status()};
   if (Status wrong = check_place(options, *model, client); !wrong.ok()) return {std::move(wrong), true};
-  return {write(options, *model)};
+  return {embedding::hub::with_damage(write(options, *model, client), *model)};
 }
 
 }  // namespace latebind::app

@@ -211,6 +211,16 @@ Result<std::optional<Package>> open_package(const InspectOptions& options, const
   return std::optional(std::move(package));
 }
 
+// Of a bundle that does not embed texts, or that cannot be read, nothing.
+std::string assumption_of(const Package& package) {
+  auto files = embedding::ModelFiles::of(package);
+  if (!files.ok()) return {};
+  const auto folder = embedding::ModelFolder::of(*std::move(files));
+  if (!folder.ok() || folder->assumed.empty()) return {};
+  const auto built = embedding::build_model(*folder, {});
+  return built.ok() ? built->assumed : std::string();
+}
+
 }  // namespace
 
 Amount amount_below(const std::vector<core::PackageFiles::File>& files, const std::string& folder) {
@@ -237,6 +247,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
                     client.name("verify"), client.name("explain")));
   }
   LB_ASSIGN_OR_RETURN(report.files, report.package->files().list());
+  report.assumed = assumption_of(*report.package);
   if (options.verify) {
     LB_ASSIGN_OR_RETURN(report.verification, report.package->verify());
   }
@@ -258,6 +269,7 @@ Json to_json(const InspectReport& report) {
     whole["bundle"] = std::move(json);
     json = std::move(whole);
   }
+  json["assumed"] = report.assumed.empty() ? Json() : Json(report.assumed);
   json["verification"] = report.verification ? to_json(*report.verification) : Json();
   json["decisions"] = report.decisions ? to_json(*report.decisions) : Json();
   if (report.program) json["followed"] = report.followed;

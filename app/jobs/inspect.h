@@ -37,6 +37,8 @@ struct InspectReport {
   std::vector<core::PackageFiles::File> files;  // of the package
   std::optional<core::PackageReport> verification;
   std::optional<std::vector<VariantDecision>> decisions;
+  // What embeds texts with the package assumes, because no file in it says how; empty: nothing.
+  std::string assumed;
   // What they follow of the program's own compile specs, by key.
   std::map<std::string, std::string> followed;
 };

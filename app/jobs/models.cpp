@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/encoder_words.h"
 #include "core/platform/files/folders.h"
 #include "embedding/hub/settings.h"
 
@@ -46,20 +47,6 @@ constexpr std::array kRecommended{
                      2271, 0, "100 languages", "Apache-2.0"},
 };
 
-std::string_view kind_word(EncoderKind kind) {
-  switch (kind) {
-    case EncoderKind::kEmbedder:
-      return "embedder";
-    case EncoderKind::kCrossEncoder:
-      return "cross-encoder";
-    case EncoderKind::kSparseEncoder:
-      return "sparse encoder";
-    case EncoderKind::kMultiVectorEncoder:
-      return "multi-vector encoder";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::span<const RecommendedModel> recommended_models() {
@@ -84,7 +71,7 @@ Json to_json(const ModelsReport& report) {
   for (const RecommendedModel& model : kRecommended) {
     Json& entry = json["recommended"].emplace_back();
     entry["model"] = model.id;
-    entry["kind"] = kind_word(model.kind);
+    entry["kind"] = core::word_of(model.kind);
     entry["network"] = model.network;
     entry["good_for"] = model.good_for;
     entry["megabytes"] = model.megabytes;

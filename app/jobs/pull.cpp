@@ -9,8 +9,10 @@ namespace latebind::app {
 
 namespace hub = embedding::hub;
 
-core::Result<PullReport> pull(const hub::ModelName& name, const std::string& onnx_file, const Client& client) {
-  LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, onnx_file, client));
+core::Result<PullReport> pull(const hub::ModelName& name, bool force, const std::string& onnx_file,
+                              const Client& client) {
+  const auto content = force ? hub::CachedContent::kReplaced : hub::CachedContent::kCompared;
+  LB_ASSIGN_OR_RETURN(auto snapshot, pull_model(name, onnx_file, client, content));
   return PullReport{name, std::move(snapshot)};
 }
 

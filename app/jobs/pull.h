@@ -15,9 +15,10 @@ struct PullReport {
   embedding::hub::Snapshot snapshot;
 };
 
+// Files in the cache are compared with the hub's, and loaded again where they differ; `force`: all that are needed are.
 // `onnx_file`: of hub::SnapshotOptions. The errors of hub::snapshot().
-[[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, const std::string& onnx_file,
-                                            const Client& client);
+[[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, bool force,
+                                            const std::string& onnx_file, const Client& client);
 
 // {model, revision, commit, folder, from_cache, loaded_bytes, files: [{name, bytes, loaded}]}
 [[nodiscard]] Json to_json(const PullReport& report);

@@ -12,6 +12,7 @@
 #include "core/bundle/bundle_model.h"
 #include "core/vendor_call.h"
 #include "core/verifier.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/place_network.h"
 #include "embedding/text_samples.h"
 
@@ -46,7 +47,7 @@ Result<Subject> subject_from_network(const std::filesystem::path& place, const c
 Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& runtime) {
   const core::Engine engine = runtime.engine();
   if (is_network_file(place)) return subject_from_network(place, engine);
-  auto folder = embedding::ModelFolder::open(place, {.onnx_file = runtime.onnx_file});
+  auto folder = open_folder(place, runtime.onnx_file);
   if (!folder.ok()) {
     if (core::is_bundle(place)) return subject_from_network(place, engine);
     return folder.status();
@@ -134,7 +135,9 @@ Result<VerifyReport> verify(const VerifyOptions& options, const Runtime& runtime
   load.verification = {};
   load.cancellation = client.cancellation;
   client.advance("opening the model", 0, 0);
-  LB_ASSIGN_OR_RETURN(const auto tested, subject.load(runtime.placement, load));
+  const auto loaded = subject.load(runtime.placement, load);
+  if (!loaded.ok()) return embedding::hub::with_damage(loaded.status(), place);
+  const auto& tested = *loaded;
   VerifyReport report{.tested = *tested->attestation(), .reference = {}, .comparison = {}};
   const std::string device = report.tested.active.id();
   const std::string& against = options.against.empty() ? runtime.settings.verify_against : options.against;

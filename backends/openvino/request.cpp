@@ -160,11 +160,26 @@ Status Request::compute(const std::atomic<bool>& given_up) {
     LB_RETURN_IF_ERROR(set(outputs_[i], compiled_->outputs[i], i, api.ov_infer_request_set_output_tensor_by_index));
   }
   if (given_up.load(std::memory_order_acquire)) return {};  // the result is not used
-  if (const auto code = api.ov_infer_request_infer(handle_.get()); code != abi::kOk) return failed(code);
+  if (const auto code = infer(); code != abi::kOk) return failed(code);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     LB_RETURN_IF_ERROR(compiled_->direct[i] ? read_placed(i) : read_given(i));
   }
   return {};
+}
+
+abi::Code Request::infer() {
+  const abi::Api& api = compiled_->library().api;
+  // The CPU plugin (2026.4) forgets that a run failed which the caller of ov_infer_request_infer computes in one
+  // thread: shapes that do not go together, a node that it cannot compute. The outputs then hold whatever was there. It
+  // tells of a run that is started and waited for. That costs 8 µs.
+  const bool tells = device_base(compiled_->device) != "CPU" || compiled_->active.threads != 1;
+  if (tells) return api.ov_infer_request_infer(handle_.get());
+  constexpr std::int64_t kWaitMs = 60'000;
+  if (const auto code = api.ov_infer_request_start_async(handle_.get()); code != abi::kOk) return code;
+  abi::Code code = abi::kResultNotReady;
+  while (code == abi::kResultNotReady)
+    code = api.ov_infer_request_wait_for(handle_.get(), kWaitMs);
+  return code;
 }
 
 bool Request::cancel() {

@@ -62,6 +62,7 @@ class Request {
   // What was computed for the caller's texts, of what was computed.
   core::Status cut(Slot& slot, const core::TensorInfo& info) const;
   core::Status set(Slot& slot, const core::TensorInfo& info, std::size_t index, SetTensor set_tensor);
+  [[nodiscard]] abi::Code infer();
   core::Status read_placed(std::size_t index);
   core::Status read_given(std::size_t index);
   [[nodiscard]] core::Status failed(abi::Code code) const;

@@ -11,11 +11,11 @@
 
 #include "app/json_text.h"
 #include "cli/data/percentile.h"
-#include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/system_info.h"
+#include "core/text/counted.h"
 
 namespace latebind::cli {
 namespace {
@@ -142,9 +142,9 @@ std::string report(const BenchArguments& options, const Figures& figures) {
         "load           {:.0f} ms\n"
         "start          {:.0f} ms to the first vector, {:.0f} ms from the compile cache\n"
         "peak memory    {:.0f} MiB\n",
-        describe(figures.active), figures.stats.texts, counted(figures.stats.tokens, "token"),
+        describe(figures.active), figures.stats.texts, core::counted(figures.stats.tokens, "token"),
         figures.stats.truncated_texts, texts_per_s, tokens_per_s, options.repeat, 100 * figures.stats.padding_ratio(),
-        p50, p95, p99, counted(figures.single_ms.size(), "text"), figures.load_ms, figures.start_uncached_ms,
+        p50, p95, p99, core::counted(figures.single_ms.size(), "text"), figures.load_ms, figures.start_uncached_ms,
         figures.start_cached_ms, figures.rss_mb);
   }
   app::Json json;

@@ -11,6 +11,7 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/setting_flags.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -54,7 +55,7 @@ Exit list(bool as_json, CompileStore& store) {
   std::string text;
   for (const auto& entry : listing->entries)
     text += to_line(entry);
-  text += fmt::format("{}, {:.1f} MiB, in {}\n", counted(listing->entries.size(), "compiled model"),
+  text += fmt::format("{}, {:.1f} MiB, in {}\n", core::counted(listing->entries.size(), "compiled model"),
                       mebibytes(listing->bytes), core::one_line(platform::path_to_utf8(listing->folder)));
   const auto printed = print(as_json ? app::to_text(app::to_json(*listing)) : text);
   return printed.ok() ? Exit::kGood : fail(printed);
@@ -63,9 +64,10 @@ Exit list(bool as_json, CompileStore& store) {
 Exit clear(bool as_json, CompileStore& store) {
   const auto freed = store.clear();
   if (!freed.ok()) return fail(freed.status());
-  const auto printed = print(as_json ? app::to_text(app::to_json(*freed))
-                                     : fmt::format("removed {}, {:.1f} MiB\n",
-                                                   counted(freed->entries, "compiled model"), mebibytes(freed->bytes)));
+  const auto printed =
+      print(as_json ? app::to_text(app::to_json(*freed))
+                    : fmt::format("removed {}, {:.1f} MiB\n", core::counted(freed->entries, "compiled model"),
+                                  mebibytes(freed->bytes)));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

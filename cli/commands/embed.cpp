@@ -92,7 +92,9 @@ Exit embed(const EmbedArguments& options) {
   if (!sink.ok()) return fail(sink.status());
   // A model that was given by its name has a folder now.
   EmbedderOptions opening = options.embedder;
-  if (const auto found = opening.find_model(runtime->onnx_file); !found.ok()) return fail(found);
+  if (const auto found = opening.find_model(runtime->onnx_file, kind_for(options.format)); !found.ok()) {
+    return fail(found);
+  }
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder =
       open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);

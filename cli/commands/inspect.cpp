@@ -21,6 +21,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/manifest.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -140,8 +141,8 @@ std::string text_of(const Package& package, const Files& files) {
       fmt::format("{}{}{}: {} of {}, {:.1f} MiB (schema {}.{}, {})\n",
                   manifest.package_name.empty() ? "a bundle" : core::one_line(manifest.package_name),
                   manifest.package_version.empty() ? "" : " ", core::one_line(manifest.package_version),
-                  package.files().is_zip() ? "one ZIP" : "a folder", counted(all.files, "file"), mebibytes(all.bytes),
-                  core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
+                  package.files().is_zip() ? "one ZIP" : "a folder", core::counted(all.files, "file"),
+                  mebibytes(all.bytes), core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
   if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
   for (const Component& component : manifest.components) {
     text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(package, component, files),
@@ -150,7 +151,7 @@ std::string text_of(const Package& package, const Files& files) {
   if (!package.assets().empty()) text += "\nshared assets\n";
   for (const auto& [uri, folder] : package.assets()) {
     const app::Amount amount = app::amount_below(files, folder);
-    text += fmt::format("  {}  {}, {:.1f} MiB\n", uri.substr(0, 19), counted(amount.files, "file"),
+    text += fmt::format("  {}  {}, {:.1f} MiB\n", uri.substr(0, 19), core::counted(amount.files, "file"),
                         mebibytes(amount.bytes));
   }
   return text;
@@ -168,7 +169,7 @@ std::string text_of(const PackageReport& report, bool in_program) {
                         core::one_line(file));
   }
   if (report.ok()) {
-    text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", counted(report.files, "file"),
+    text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", core::counted(report.files, "file"),
                         in_program ? " of the bundle" : "", mebibytes(report.bytes), report.files == 1 ? "is" : "are");
   }
   if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";
@@ -217,7 +218,7 @@ std::string text_of(const pte::Value& value) {
 // For people.
 std::string shown(std::span<const std::byte> value) {
   const auto text = app::spec_text(value);
-  return text ? fmt::format("'{}'", *text) : fmt::format("{}", counted(value.size(), "byte"));
+  return text ? fmt::format("'{}'", *text) : fmt::format("{}", core::counted(value.size(), "byte"));
 }
 
 std::string text_of(const app::PteFile& opened) {
@@ -247,7 +248,7 @@ std::string text_of(const app::PteFile& opened) {
     }
   }
   if (!program.named_data.empty())
-    text += fmt::format("\n{} of named data\n", counted(program.named_data.size(), "piece"));
+    text += fmt::format("\n{} of named data\n", core::counted(program.named_data.size(), "piece"));
   return text;
 }
 
@@ -255,6 +256,7 @@ std::string for_people(const app::InspectReport& report) {
   if (!report.package) return text_of(*report.program);
   std::string text = report.program ? text_of(*report.program) + "\n" : "";
   text += text_of(*report.package, report.files);
+  if (!report.assumed.empty()) text += fmt::format("\nassumed: {}\n", core::one_line(report.assumed));
   if (report.decisions) text += text_of(*report.decisions, report.followed);
   if (report.verification) text += text_of(*report.verification, report.program.has_value());
   return text;
@@ -288,12 +290,12 @@ void add_inspect(Command& program, Action& chosen) {
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-               "folder, files, bytes}], verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
+               "folder, files, bytes}], assumed, verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
                "[{device, variant, "
                "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
-               "compile_specs}]}], bundle, verification, decisions, followed}, where bundle is as above.");
+               "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above.");
   app.add_flag(
       "--verify", options->verify,
       "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "

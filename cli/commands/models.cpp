@@ -10,9 +10,9 @@
 
 #include "app/json_text.h"
 #include "cli/commands/command.h"
-#include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/tokenizer/tokenizer_file.h"
@@ -72,7 +72,7 @@ std::string models_for_people(const app::ModelsReport& report) {
   for (const auto& model : report.cached)
     bytes += model.bytes;
   text += fmt::format("in the cache, {}: {}, {}\n", core::one_line(report.cache_folder),
-                      counted(report.cached.size(), "model"), size_text(bytes));
+                      core::counted(report.cached.size(), "model"), size_text(bytes));
   for (const auto& model : report.cached) {
     const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
     text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
@@ -87,7 +87,7 @@ Exit remove_model(const RemoveArguments& options) {
   if (!removal.ok()) return fail(removal.status());
   const std::string what = fmt::format(
       "{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
-      counted(removal->files.size(), "file"), size_text(removal->bytes),
+      core::counted(removal->files.size(), "file"), size_text(removal->bytes),
       removal->kept > 0 ? fmt::format("; {} stay, which other models or revisions use", removal->kept) : "");
   if (!options.yes) return misuse("models rm", fmt::format("nothing is removed without --yes; it removes {}", what));
   if (const auto removed = embedding::hub::remove(*removal); !removed.ok()) return fail(removed);
@@ -206,6 +206,15 @@ std::string models_reference() {
       "| `SparseStaticEmbedding` | alone: a sparse encoder without a network |\n"
       "| `Router` | first, instead of a network: to two ways of the above |\n"
       "| `MultiVectorMask` | behind `Transformer` and any of `Dense`: a multi-vector encoder |\n\n"
+      "Without a `modules.json` texts are pooled as sentence-transformers 6.2 does it: the vector of the last token "
+      "where\n"
+      "the first of `architectures` in `config.json` ends with `ForCausalLM` and `is_causal` is neither false nor "
+      "null, "
+      "else the\n"
+      "mean, both not normalized. A warning, and `latebind inspect` of a bundle, say so, and which files are not read\n"
+      "without it: `1_Pooling/`, `sentence_bert_config.json`, `config_sentence_transformers.json`. Each network was "
+      "compared\n"
+      "with the reference (`tests/data/networks/sweep_without_modules.py`).\n\n"
       "Of models that were trained for it (Matryoshka), the first numbers of a vector are one: `latebind embed\n"
       "--dimensions`, `dimensions` of a call or a request. Where the model gives length 1, the shorter vector gets "
       "it,\n"

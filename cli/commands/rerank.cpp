@@ -39,7 +39,10 @@ Exit rerank(const RerankArguments& options) {
   if (core::find_invalid_utf8(options.query)) return misuse("rerank", "--query is not UTF-8");
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
-  auto opened = open_network(options.model, *runtime, std::nullopt);
+  EmbedderOptions opening = options.model;
+  const auto found = opening.find_model(runtime->onnx_file, embedding::EncoderKind::kCrossEncoder);
+  if (!found.ok()) return fail(found);
+  auto opened = open_network(opening, *runtime, std::nullopt);
   if (!opened.ok()) return fail(opened.status());
   if (options.raw_scores && (*opened)->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
     return misuse("rerank", "--raw-scores is for cross-encoders: the scores of a multi-vector encoder are as they are");

@@ -14,12 +14,12 @@
 #include "app/run_inputs.h"
 #include "cli/data/file_names.h"
 #include "cli/data/percentile.h"
-#include "cli/data/units.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -149,7 +149,7 @@ std::string for_people(const RunArguments& options, const Outcome& outcome) {
                         output.file.empty() ? "" : "  -> ", core::one_line(output.file));
   }
   text += fmt::format("load {:.1f} ms, first run {:.3f} ms, p50 {:.3f} ms over {}\n", outcome.load_ms, outcome.first_ms,
-                      outcome.p50_ms, counted(options.repeat, "run"));
+                      outcome.p50_ms, core::counted(options.repeat, "run"));
   return text;
 }
 

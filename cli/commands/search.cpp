@@ -241,6 +241,9 @@ Exit search(const SearchArguments& options) {
     app::Runtime others = *runtime;
     others.onnx_file.clear();
     others.max_tokens = 0;
+    if (const auto place = second.find_model(others.onnx_file, embedding::EncoderKind::kCrossEncoder); !place.ok()) {
+      return fail(place.with_context("--rerank"));
+    }
     auto ranking = open_network(second, others, /*kind=*/std::nullopt);
     if (!ranking.ok()) return fail(ranking.status().with_context("--rerank"));
     auto made = Reranker::of(*std::move(ranking), options.reranker);

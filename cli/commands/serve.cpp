@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/model_source.h"
 #include "cli/terminal/background_lines.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/parser.h"
@@ -132,13 +131,37 @@ class ReadyFile {
   std::string written_;
 };
 
-Status load_models(const std::vector<server::ModelArgument>& arguments, const app::Runtime& runtime,
-                   server::Server& daemon) {
+// Where the models are, and all their names.
+core::Result<std::vector<server::FoundModel>> find_models(const std::vector<server::ModelArgument>& arguments,
+                                                          const app::Runtime& runtime) {
   const bool quiet = runtime.settings.quiet;
   const TerminalClient terminal(quiet);
+  std::vector<server::FoundModel> found;
   for (const server::ModelArgument& argument : arguments) {
-    LB_ASSIGN_OR_RETURN(auto model, server::load_model(argument, runtime, terminal.client(), daemon.service().metrics(),
-                                                       runtime.settings.token_vectors));
+    LB_ASSIGN_OR_RETURN(found.emplace_back(), server::find_model(argument, runtime, terminal.client()));
+    const auto& [place, names, named_by, commit] = found.back();
+    if (named_by.empty() || quiet) continue;
+    note(fmt::format("{} is served as {}, as its {} calls it; --model NAME={} gives it another name",
+                     core::one_line(names.given), core::one_line(names.name), named_by, core::one_line(names.given)));
+  }
+  return found;
+}
+
+Status add_aliases(const std::vector<std::string>& aliases, std::vector<server::FoundModel>& models) {
+  std::vector<server::ModelNames> names;
+  for (server::FoundModel& model : models)
+    names.push_back(std::move(model.names));
+  LB_RETURN_IF_ERROR(server::add_aliases(aliases, names));
+  for (std::size_t i = 0; i < models.size(); ++i)
+    models[i].names = std::move(names[i]);
+  return {};
+}
+
+Status load_models(const std::vector<server::FoundModel>& models, const app::Runtime& runtime, server::Server& daemon) {
+  const bool quiet = runtime.settings.quiet;
+  for (const server::FoundModel& found : models) {
+    LB_ASSIGN_OR_RETURN(auto model,
+                        server::load_model(found, runtime, daemon.service().metrics(), runtime.settings.token_vectors));
     const auto attested = model->attestation();
     note_fallback(*attested);
     if (!quiet) {
@@ -266,13 +289,12 @@ Exit serve(const ServeArguments& options) {
   if (models.empty()) {
     return misuse("serve", "no model is named: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
   }
+  // What arguments alone say is refused before anything is opened.
+  server::NameTable names;
   for (const std::string& text : models) {
     auto argument = server::ModelArgument::parse(text);
     if (!argument.ok()) return misuse("serve", argument.status().message());
-    if (std::ranges::any_of(arguments, [&](const auto& other) { return other.name == argument->name; })) {
-      return misuse("serve", fmt::format("two models are called {}: give one another name, NAME=MODEL",
-                                         core::one_line(argument->name)));
-    }
+    if (const auto added = names.add(server::names_of(*argument)); !added.ok()) return misuse("serve", added.message());
     arguments.push_back(*std::move(argument));
   }
   if (runtime->settings.listen.empty() && inherited->empty()) {
@@ -314,7 +336,11 @@ Exit serve(const ServeArguments& options) {
   manager.status("loading models");
   // What computes is made by this thread; what answers was made before.
   if (const int nice = runtime->settings.compute_nice; nice > 0) platform::make_way(platform::thread_nice() + nice);
-  if (const auto loaded = load_models(arguments, *runtime, daemon); !loaded.ok()) return fail(loaded);
+  auto found = find_models(arguments, *runtime);
+  if (!found.ok()) return fail(found.status());
+  if (const auto named = add_aliases(runtime->settings.aliases, *found); !named.ok())
+    return misuse("serve", named.message());
+  if (const auto loaded = load_models(*found, *runtime, daemon); !loaded.ok()) return fail(loaded);
   wishes.end_loading();
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
@@ -338,11 +364,12 @@ Exit serve(const ServeArguments& options) {
 void add_serve(Command& program, Action& chosen) {
   auto options = std::make_shared<ServeArguments>();
   Command& app = *program.add_subcommand("serve", "Answers requests for vectors over HTTP.");
-  add_texts(app, kModelNames, options->models, "[NAME=]MODEL",
-            "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
-            "(.onnx, .xml) for tensors. May be given several times. Its served name is its folder's unless NAME is "
-            "given; requests that name no model go to the first. Without it: LATEBIND_MODEL, or server.models of "
-            "config.toml.");
+  add_texts(
+      app, kModelNames, options->models, "[NAME=]MODEL",
+      "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
+      "(.onnx, .xml) for tensors. May be given several times. Requests name it as it is named here, or by "
+      "ORG/NAME or NAME alone; with NAME= by that name instead. Those that name no model go to the first. Without "
+      "it: LATEBIND_MODEL, or server.models of config.toml.");
   app.add_option("--host", options->host,
                  "The address to listen at, with the port of --port, such as 0.0.0.0 for every one of this machine "
                  "(default 127.0.0.1).")
@@ -355,7 +382,7 @@ void add_serve(Command& program, Action& chosen) {
       SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "Speaks the protocols of OpenAI, text-embeddings-inference, KServe and Ollama; a page at the address\n"
+      "Speaks the protocols of OpenAI, text-embeddings-inference, KServe, Ollama and Cohere; a page at the address\n"
       "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
       "accepted and ends with 0; a second one, and one while models load, end at once; SIGHUP reads keys, certificates "
       "and the log's level "

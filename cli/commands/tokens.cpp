@@ -15,6 +15,7 @@
 #include "cli/terminal/parser.h"
 #include "core/text/format_to.h"
 #include "embedding/embedder.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/model_folder.h"
 #include "embedding/text_limits.h"
 #include "embedding/token_table.h"
@@ -76,12 +77,12 @@ Exit tokens(const TokensArguments& options) {
   if (!reader.ok()) return fail(reader.status());
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
-  const auto folder = embedding::ModelFolder::open(*place, {.onnx_file = onnx_file});
+  const auto folder = app::open_folder(*place, onnx_file);
   if (!folder.ok()) return fail(folder.status());
   const auto way = folder->way_of(options.prompt.role);
   if (!way.ok()) return misuse("tokens", way.status().message());
   const auto tokenizer = (*way)->open_tokenizer();
-  if (!tokenizer.ok()) return fail(tokenizer.status());
+  if (!tokenizer.ok()) return fail(embedding::hub::with_damage(tokenizer.status(), *place));
   const auto of_texts = embedding::text_limits(**way, *tokenizer, options.max_tokens);
   if (!of_texts.ok()) return fail(of_texts.status());
   const auto limits =

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "app/model_source.h"
-#include "cli/data/units.h"
 #include "cli/terminal/client.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/standard_streams.h"
+#include "core/text/counted.h"
 
 namespace latebind::cli {
 
@@ -25,8 +25,8 @@ void EmbedderOptions::add_to(Command& app, std::string_view what) {
   flags.add_to(app, kGroups);
 }
 
-core::Status EmbedderOptions::find_model(const std::string& onnx_file) {
-  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client()));
+core::Status EmbedderOptions::find_model(const std::string& onnx_file, embedding::EncoderKind kind) {
+  LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(model, onnx_file, TerminalClient().client(), kind));
   model = platform::path_to_utf8(folder);
   return {};
 }
@@ -123,12 +123,12 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
   const double time = std::max(seconds, 1e-9);
   const auto attestation = embedder.attestation();
   std::string text = fmt::format("{} in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding",
-                                 counted(stats.texts, "text"), seconds, describe(attestation->active),
+                                 core::counted(stats.texts, "text"), seconds, describe(attestation->active),
                                  static_cast<double>(stats.texts) / time, static_cast<double>(stats.tokens) / time,
                                  100 * stats.padding_ratio());
   if (stats.truncated_texts > 0) {
-    text +=
-        fmt::format(", {} cut to {}", counted(stats.truncated_texts, "text"), counted(embedder.max_tokens(), "token"));
+    text += fmt::format(", {} cut to {}", core::counted(stats.truncated_texts, "text"),
+                        core::counted(embedder.max_tokens(), "token"));
   }
   return text;
 }
@@ -136,7 +136,7 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
 std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
   if (after.fallback || stats.fallback_texts == 0) return {};
   return fmt::format("{} of {} {} computed by another device, for {} failed meanwhile", stats.fallback_texts,
-                     counted(stats.texts, "text"), stats.fallback_texts == 1 ? "was" : "were", after.active.id());
+                     core::counted(stats.texts, "text"), stats.fallback_texts == 1 ? "was" : "were", after.active.id());
 }
 
 void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {

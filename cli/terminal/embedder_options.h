@@ -24,8 +24,9 @@ struct EmbedderOptions {
 
   void add_to(Command& app, std::string_view what = "A sentence-transformers model");
   // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
-  // `onnx_file`: of the runtime.
-  [[nodiscard]] core::Status find_model(const std::string& onnx_file);
+  // `onnx_file`: of the runtime. `kind`: of the model, for short names.
+  [[nodiscard]] core::Status find_model(const std::string& onnx_file,
+                                        embedding::EncoderKind kind = embedding::EncoderKind::kEmbedder);
 };
 
 // What a command puts before texts, and what they are.

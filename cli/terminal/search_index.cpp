@@ -10,10 +10,10 @@
 #include "app/index/model_digest.h"
 #include "cli/data/json_field.h"
 #include "cli/data/nearest.h"
-#include "cli/data/units.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/utf8.h"
 
 namespace latebind::cli {
@@ -118,8 +118,9 @@ Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& fou
   report.index = json_of(search, update);
   if (!search.quiet) {
     note(fmt::format("index {}: {}, {}; {} embedded now, {} removed", search.index,
-                     counted(update.index->files().size(), "file"), counted(update.index->text_count(), "text"),
-                     counted(update.embedded_files, "file"), update.removed_files));
+                     core::counted(update.index->files().size(), "file"),
+                     core::counted(update.index->text_count(), "text"), core::counted(update.embedded_files, "file"),
+                     update.removed_files));
   }
   return report;
 }

@@ -68,6 +68,23 @@ std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
          std::chrono::seconds(*seconds);
 }
 
+// A text that is the digest of a content; empty for anything else.
+std::string digest_in(const json& object, std::string_view key) {
+  const json* const found = core::find_member(object, key);
+  if (found == nullptr || !found->is_string()) return {};
+  auto text = found->get<std::string>();
+  return is_commit(text) ? text : std::string();
+}
+
+// The blob of a file: of large files SHA-256, of others git's own name. Nothing where it is not told.
+std::optional<FileInfo> blob_in(const json& file, std::string_view sha256, std::string_view git_name) {
+  FileInfo info{.etag = std::string(sha256.empty() ? git_name : sha256), .size = std::nullopt};
+  if (info.etag.empty()) return std::nullopt;
+  const json* const size = core::find_member(file, "size");
+  if (size != nullptr && size->is_number_unsigned()) info.size = size->get<std::uint64_t>();
+  return info;
+}
+
 }  // namespace
 
 Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name) {
@@ -86,22 +103,32 @@ Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name)
   }
   for (const json& sibling : *siblings) {
     LB_ASSIGN_OR_RETURN(std::string file, read_text(sibling, "rfilename", "", name));
-    if (is_file_name(file)) info.files.push_back(std::move(file));
+    if (!is_file_name(file)) continue;
+    const json* const large = core::find_member(sibling, "lfs");
+    const std::string sha256 = large != nullptr ? digest_in(*large, "sha256") : std::string();
+    // Git's name of a large file is that of its pointer.
+    if (auto blob = blob_in(sibling, sha256, large != nullptr ? std::string() : digest_in(sibling, "blobId")))
+      info.infos.emplace(file, *std::move(blob));
+    info.files.push_back(std::move(file));
   }
   return info;
 }
 
-std::optional<std::vector<std::string>> parse_tree(std::string_view text) {
+std::optional<FileList> parse_tree(std::string_view text) {
   const auto document = parse_json(text, "tree", kAnswerLimits);
   if (!document.ok() || !document->is_object()) return std::nullopt;
   const auto version = read_size(*document, "format_version", 1, 1, "tree");
   const auto* const files = core::find_member(*document, "files");
   if (!version.ok() || !version->has_value() || files == nullptr || !files->is_object()) return std::nullopt;
-  std::vector<std::string> names;
-  for (const auto& item : files->items()) {
-    if (is_file_name(item.key())) names.push_back(item.key());
+  FileList list;
+  for (const auto& [name, file] : files->items()) {
+    if (!is_file_name(name)) continue;
+    list.files.push_back(name);
+    const bool is_pointer = core::find_member(file, "lfs_sha256") != nullptr;
+    const std::string git_name = is_pointer ? std::string() : digest_in(file, "blob_id");
+    if (auto blob = blob_in(file, digest_in(file, "lfs_sha256"), git_name)) list.infos.emplace(name, *std::move(blob));
   }
-  return names;
+  return list;
 }
 
 std::string plain_etag(std::string_view etag) {

@@ -19,21 +19,28 @@ namespace latebind::embedding::hub {
 // Names in lower case.
 using Headers = std::map<std::string, std::string, std::less<>>;
 
-struct ModelInfo {
-  std::string commit;
-  std::vector<std::string> files;  // names with '/'; invalid file names are left out
-};
-
-// The answer to /api/models/ORG/NAME/revision/REVISION. kInvalidModel says what is wrong with it; `name` stands for it.
-[[nodiscard]] core::Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name);
-
-// The names in a tree that another tool has stored (cache_layout.h), or nothing when its format is unknown.
-[[nodiscard]] std::optional<std::vector<std::string>> parse_tree(std::string_view text);
-
 struct FileInfo {
   std::string etag;                   // the blob's name
   std::optional<std::uint64_t> size;  // bytes
 };
+
+// The files of a commit.
+struct FileList {
+  std::vector<std::string> files{};  // names with '/'; invalid file names are left out
+  // What is known of some of them: the ETag is the digest of the file's content.
+  std::map<std::string, FileInfo, std::less<>> infos{};
+};
+
+struct ModelInfo : FileList {
+  std::string commit{};
+};
+
+// The answer to /api/models/ORG/NAME/revision/REVISION, also with ?blobs=true. kInvalidModel says what is wrong with
+// it; `name` stands for it.
+[[nodiscard]] core::Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name);
+
+// A tree that another tool has stored (cache_layout.h), or nothing when its format is unknown.
+[[nodiscard]] std::optional<FileList> parse_tree(std::string_view text);
 
 // What a file's headers say. Those of a link to its storage ("X-Linked-…") take precedence over those of the answer
 // itself, which count when `is_file`: the answer is the file, not a redirect. Nothing when there is no usable ETag.

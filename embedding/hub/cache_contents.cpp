@@ -27,22 +27,12 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-constexpr std::string_view kModels = "models--";
 constexpr std::size_t kEntriesMax = 1'000'000;
 constexpr std::size_t kDepthMax = 32;
 constexpr int kLinksMax = 8;
 
 Status error_of(std::string_view action, const path& place, const std::error_code& error) {
   return platform::status_of_errno(action, place, error.default_error_condition().value());
-}
-
-// "org/name" of "models--org--name"; nothing for another folder.
-std::optional<std::string> id_of(const path& folder) {
-  const std::string name = platform::path_to_utf8(folder.filename());
-  if (!name.starts_with(kModels) || name.size() == kModels.size()) return std::nullopt;
-  std::string id = name.substr(kModels.size());
-  if (const auto dashes = id.find("--"); dashes != std::string::npos) id.replace(dashes, 2, "/");
-  return id;
 }
 
 // What is below a folder, which may be missing: links are not followed.
@@ -197,7 +187,7 @@ Result<std::vector<CachedModel>> cached_models(const path& cache_folder) {
   LB_ASSIGN_OR_RETURN(const auto folders, repositories(cache_folder));
   std::vector<CachedModel> models;
   for (const path& folder : folders) {
-    auto id = id_of(folder);
+    auto id = CacheLayout::id_of(platform::path_to_utf8(folder.filename()));
     if (!id) continue;
     LB_ASSIGN_OR_RETURN(auto model, read_model(folder, *std::move(id)));
     models.push_back(std::move(model));

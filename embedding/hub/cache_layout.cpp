@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,12 +20,13 @@ using core::StatusCode;
 using platform::path_from_utf8;
 using std::filesystem::path;
 
+constexpr std::string_view kModels = "models--";
 constexpr std::size_t kRefMax = 200;
 constexpr std::size_t kSnapshotFilesMax = 10'000;
 
 // "models--org--name"
 std::string folder_name(const std::string& id) {
-  std::string name = "models--" + id;
+  std::string name = std::string(kModels) + id;
   const auto slash = name.find('/');
   if (slash != std::string::npos) name.replace(slash, 1, "--");
   return name;
@@ -45,6 +47,13 @@ CacheLayout::CacheLayout(path cache_folder, const std::string& id)
     : cache_folder_(std::move(cache_folder)),
       model_folder_(cache_folder_ / folder_name(id)),
       locks_folder_(cache_folder_ / ".locks" / folder_name(id)) {}
+
+std::optional<std::string> CacheLayout::id_of(std::string folder_name) {
+  if (!folder_name.starts_with(kModels) || folder_name.size() == kModels.size()) return std::nullopt;
+  folder_name.erase(0, kModels.size());
+  if (const auto dashes = folder_name.find("--"); dashes != std::string::npos) folder_name.replace(dashes, 2, "/");
+  return folder_name;
+}
 
 path CacheLayout::blob(const std::string& etag) const {
   return model_folder_ / "blobs" / etag;
@@ -93,6 +102,12 @@ Status CacheLayout::write_ref(const std::string& revision, const std::string& co
 bool CacheLayout::has(const std::string& commit, const std::string& name) const {
   std::error_code error;
   return std::filesystem::is_regular_file(file(commit, name), error);
+}
+
+std::optional<FileList> CacheLayout::read_tree(const std::string& commit) const {
+  const auto mapped = platform::MappedFile::open(tree(commit));
+  if (!mapped.ok()) return std::nullopt;
+  return parse_tree({reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size()});
 }
 
 std::vector<std::string> CacheLayout::files_of(const std::string& commit) const {

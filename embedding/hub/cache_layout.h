@@ -17,12 +17,16 @@
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/hub/answers.h"
 
 namespace latebind::embedding::hub {
 
 class CacheLayout {
  public:
   CacheLayout(std::filesystem::path cache_folder, const std::string& id);
+
+  // "org/name" of the folder's name "models--org--name"; nothing for another name.
+  [[nodiscard]] static std::optional<std::string> id_of(std::string folder_name);
 
   [[nodiscard]] const std::filesystem::path& cache_folder() const { return cache_folder_; }
   [[nodiscard]] std::filesystem::path blob(const std::string& etag) const;
@@ -38,6 +42,8 @@ class CacheLayout {
 
   // True when the snapshot has the complete file; a dangling link does not count.
   [[nodiscard]] bool has(const std::string& commit, const std::string& name) const;
+  // What another tool has stored of all files of the commit; nothing where it has not, or in an unknown format.
+  [[nodiscard]] std::optional<FileList> read_tree(const std::string& commit) const;
   // Names of all files in the snapshot, with '/'; no more than 10000.
   [[nodiscard]] std::vector<std::string> files_of(const std::string& commit) const;
 

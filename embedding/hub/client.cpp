@@ -26,6 +26,8 @@ constexpr std::chrono::seconds kAnswerTimeout{60};
 // A server that asks to wait longer gets no more requests.
 constexpr std::chrono::seconds kLongestWait{60};
 constexpr std::chrono::milliseconds kSlice{50};  // of a pause, after which a cancellation is noticed
+// A pause, or an attempt that fails, of which the user is told.
+constexpr std::chrono::seconds kLongWait{2};
 // This much of a file between two failures resets the count of failures.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
 
@@ -63,6 +65,7 @@ Client::Client(const Settings& settings, Http http, Note note)
 
 // One attempt, along all redirects.
 HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
+  attempt_began_ = std::chrono::steady_clock::now();
   HttpRequest request;
   request.head = question.head;
   request.url = question.url;
@@ -157,7 +160,7 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   unreachable_ = passing || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
   Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
   if (!passing && !busy && !broken) return error;
-  if (++failures >= attempts_max_) return error;
+  if (++failures >= (answered ? attempts_max_ : unreached_max_)) return error;
 
   std::chrono::milliseconds pause = jittered(backoff_after(failures));
   if (answered) {
@@ -167,7 +170,7 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
     }
     if (asked) pause = std::max(pause, std::chrono::milliseconds(*asked));
   }
-  if (note_ && (busy || pause >= std::chrono::seconds(2))) {
+  if (note_ && (busy || pause >= kLongWait || std::chrono::steady_clock::now() - attempt_began_ >= kLongWait)) {
     note_(fmt::format("{}; again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
   }
   for (const auto end = std::chrono::steady_clock::now() + pause; std::chrono::steady_clock::now() < end;) {
@@ -187,11 +190,11 @@ Result<HttpAnswer> Client::ask_until_answered(const Question& question, const Ht
   }
 }
 
-Result<ModelInfo> Client::model_info(const ModelName& name) {
+Result<ModelInfo> Client::model_info(const ModelName& name, bool blobs) {
   model_id_ = name.id;
   Question question;
-  question.url =
-      fmt::format("{}/api/models/{}/revision/{}", settings_->endpoint, name.id, percent_encoded(name.revision));
+  question.url = fmt::format("{}/api/models/{}/revision/{}{}", settings_->endpoint, name.id,
+                             percent_encoded(name.revision), blobs ? "?blobs=true" : "");
   question.what = fmt::format("'{}'", name.text());
   question.stall_timeout = settings_->answer_timeout;
   question.whole_timeout = kAnswerTimeout;

@@ -4,6 +4,7 @@
 // One thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,12 +30,16 @@ class Client {
   // Ends requests with kCancelled.
   void set_cancellation(core::Cancellation cancellation) { cancellation_ = std::move(cancellation); }
 
-  // How often a request may fail before it is abandoned; 5 until set.
-  void set_attempts_max(unsigned attempts) { attempts_max_ = attempts; }
+  // How often a request may fail before it is abandoned; 5 until set. `unreached`: how often without any answer.
+  void set_attempts_max(unsigned attempts, unsigned unreached) {
+    attempts_max_ = attempts;
+    unreached_max_ = unreached;
+  }
+  void set_attempts_max(unsigned attempts) { set_attempts_max(attempts, attempts); }
 
-  // The commit and the list of files. kNotFound, kPermissionDenied (with what to do), kBusy (asked to come later), kIo,
-  // kDeadlineExceeded.
-  [[nodiscard]] core::Result<ModelInfo> model_info(const ModelName& name);
+  // The commit and the list of files; with `blobs` also what each of them is, where the hub tells. kNotFound,
+  // kPermissionDenied (with what to do), kBusy (asked to come later), kIo, kDeadlineExceeded.
+  [[nodiscard]] core::Result<ModelInfo> model_info(const ModelName& name, bool blobs);
 
   [[nodiscard]] core::Result<FileInfo> file_info(const ModelName& name, const std::string& commit,
                                                  const std::string& file);
@@ -77,6 +82,8 @@ class Client {
   std::string model_id_;  // of the last request, for messages
   core::Cancellation cancellation_;
   unsigned attempts_max_ = 5;
+  unsigned unreached_max_ = 5;
+  std::chrono::steady_clock::time_point attempt_began_{};
   bool unreachable_ = false;
 };
 

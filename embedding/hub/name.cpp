@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
@@ -45,6 +46,56 @@ bool is_id(std::string_view id) {
          !id.ends_with(".git");
 }
 
+// Of what this program opens or writes: such a word is a file that is not there.
+bool has_file_ending(std::string_view text) {
+  constexpr std::array<std::string_view, 10> kEndings{".onnx", ".xml",         ".bin",  ".pte", ".lbundle",
+                                                      ".gguf", ".safetensors", ".json", ".zip", ".txt"};
+  return std::ranges::any_of(kEndings, [text](std::string_view ending) { return text.ends_with(ending); });
+}
+
+// A short name, "all-MiniLM-L6-v2".
+bool is_word_of_a_name(std::string_view text) {
+  return is_part(text) && !contains(text, "--") && !contains(text, "..") && !text.ends_with(".git") &&
+         !has_file_ending(text);
+}
+
+// Models of architectures that are read here which the hub has without an owner, and which sentence-transformers does
+// not complete. Sorted.
+constexpr std::array<std::string_view, 31> kWithoutOwner{
+    "albert-base-v1",
+    "albert-base-v2",
+    "albert-large-v1",
+    "albert-large-v2",
+    "albert-xlarge-v1",
+    "albert-xlarge-v2",
+    "albert-xxlarge-v1",
+    "albert-xxlarge-v2",
+    "bert-base-cased",
+    "bert-base-chinese",
+    "bert-base-german-cased",
+    "bert-base-german-dbmdz-cased",
+    "bert-base-german-dbmdz-uncased",
+    "bert-base-multilingual-cased",
+    "bert-base-multilingual-uncased",
+    "bert-base-uncased",
+    "bert-large-cased",
+    "bert-large-cased-whole-word-masking",
+    "bert-large-uncased",
+    "bert-large-uncased-whole-word-masking",
+    "camembert-base",
+    "distilbert-base-cased",
+    "distilbert-base-german-cased",
+    "distilbert-base-multilingual-cased",
+    "distilbert-base-uncased",
+    "distilroberta-base",
+    "roberta-base",
+    "roberta-large",
+    "roberta-large-mnli",
+    "xlm-roberta-base",
+    "xlm-roberta-large",
+};
+static_assert(std::ranges::is_sorted(kWithoutOwner));
+
 // What git allows of a branch or tag, and no more than is usual.
 bool is_revision(std::string_view text) {
   const auto is_allowed = [](char c) { return core::is_name_character(c) || c == '/' || c == '+'; };
@@ -54,16 +105,18 @@ bool is_revision(std::string_view text) {
 
 }  // namespace
 
-Result<ModelName> ModelName::parse(std::string_view text) {
+Result<ModelName> ModelName::parse(std::string_view text, std::string_view owner) {
   const auto at = text.find('@');
   ModelName name;
   name.id = std::string(text.substr(0, at));
-  if (!is_id(name.id)) {
+  const bool has_no_owner = std::ranges::binary_search(kWithoutOwner, std::string_view(name.id));
+  if (!has_no_owner && !owner.empty() && is_word_of_a_name(name.id)) name.id.insert(0, std::string(owner) + "/");
+  if (!has_no_owner && !is_id(name.id)) {
     return Status(
         StatusCode::kInvalidArgument,
         fmt::format("'{}' is no name of a model on the hub: ORG/NAME is expected, of letters, digits, '-', '_' "
                     "and '.', without '--' or '..'",
-                    printable(name.id)));
+                    printable(text.substr(0, at))));
   }
   if (at != std::string_view::npos) {
     name.revision = std::string(text.substr(at + 1));
@@ -80,8 +133,8 @@ std::string ModelName::text() const {
   return revision == "main" ? id : id + "@" + revision;
 }
 
-bool is_model_name(std::string_view text) {
-  return ModelName::parse(text).ok();
+bool is_model_name(std::string_view text, std::string_view owner) {
+  return !has_file_ending(text) && ModelName::parse(text, owner).ok();
 }
 
 bool is_commit(std::string_view text) {

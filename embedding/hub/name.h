@@ -11,18 +11,24 @@
 
 namespace latebind::embedding::hub {
 
+// The owner of the embedding models that have a short name.
+inline constexpr std::string_view kShortNameOwner = "sentence-transformers";
+
 struct ModelName {
-  std::string id;                 // "org/name"
+  std::string id;                 // "org/name"; "name" of the few models without an owner
   std::string revision = "main";  // a branch, a tag or a commit
 
-  // ORG/NAME or ORG/NAME@REVISION. kInvalidArgument says which rule is broken.
-  static core::Result<ModelName> parse(std::string_view text);
-  // As typed: "org/name", with "@revision" when that is not main.
+  // ORG/NAME, ORG/NAME@REVISION, or the same without ORG/ for a model of `owner`: as sentence-transformers completes
+  // names, which knows some models without an owner ("bert-base-uncased"). With an empty owner these are the only short
+  // names. kInvalidArgument says which rule is broken.
+  static core::Result<ModelName> parse(std::string_view text, std::string_view owner = kShortNameOwner);
+  // "org/name", with "@revision" when that is not main.
   [[nodiscard]] std::string text() const;
 };
 
-// True for what ModelName::parse() takes: for telling a name from a path.
-[[nodiscard]] bool is_model_name(std::string_view text);
+// True for what ModelName::parse() takes: for telling a name from a path. A word with the ending of a file, as in
+// "model.onnx" and "models/model.onnx", is a path.
+[[nodiscard]] bool is_model_name(std::string_view text, std::string_view owner = kShortNameOwner);
 
 // True for 40 or 64 lower-case hexadecimal digits: a revision that never changes.
 [[nodiscard]] bool is_commit(std::string_view text);

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/log.h"
-#include "core/platform/digest.h"
 #include "core/platform/files/file_lock.h"
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/partial_file.h"
@@ -17,6 +18,7 @@
 #include "core/text/quote.h"
 #include "embedding/hub/cache_layout.h"
 #include "embedding/hub/client.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/hub/file_plan.h"
 
 namespace latebind::embedding::hub {
@@ -43,13 +45,9 @@ Result<std::string> read_snapshot_file(const CacheLayout& layout, const std::str
 // What the cache has of a commit; an error says what is missing.
 Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const std::string& commit,
                         const std::string& onnx_file) {
-  std::vector<std::string> files = layout.files_of(commit);
   // Another tool may have been interrupted; its list of all files, if present, shows it.
-  if (const auto tree = platform::MappedFile::open(layout.tree(commit)); tree.ok()) {
-    const auto bytes = tree->bytes();
-    if (auto listed = parse_tree({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
-      files = *std::move(listed);
-  }
+  const auto tree = layout.read_tree(commit);
+  const std::vector<std::string> files = tree ? tree->files : layout.files_of(commit);
   const auto read = [&](const std::string& file) { return read_snapshot_file(layout, commit, file); };
   LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name.text(), onnx_file));
   Snapshot found{.folder = layout.snapshot(commit), .commit = commit, .from_cache = true};
@@ -62,39 +60,70 @@ Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const 
   return found;
 }
 
-// ETags that are digests are checked as such: those of large files are SHA-256, those of small ones git's own names.
-Status check_content(const platform::PartialFile& partial, const std::string& etag, const std::string& what) {
-  if (!is_commit(etag)) return {};
-  const auto digest = etag.size() == 64 ? platform::sha256_hex_of_file(partial.file())
-                                        : platform::git_blob_name_of_file(partial.file());
-  if (!digest.ok()) return digest.status();
-  if (*digest == etag) return {};
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{} came damaged: its digest is {}, the hub says {}; try again", what, *digest, etag));
+// What the cache itself tells of a file: by the link to its content, or the list that another tool has stored.
+std::optional<FileInfo> local_info(const CacheLayout& layout, const std::optional<FileList>& tree,
+                                   const std::string& commit, const std::string& name) {
+  if (tree) {
+    if (const auto found = tree->infos.find(name); found != tree->infos.end()) return found->second;
+  }
+  return info_by_link(layout.file(commit, name));
+}
+
+// Of a complete snapshot, by what the cache itself tells.
+struct LocalComparison {
+  Status damage{};        // ok: there is none that can be seen
+  bool is_whole = false;  // the cache tells of every file
+};
+LocalComparison compare_locally(const CacheLayout& layout, const Snapshot& snapshot) {
+  LocalComparison comparison{.damage = {}, .is_whole = true};
+  const auto tree = layout.read_tree(snapshot.commit);
+  for (const SnapshotFile& file : snapshot.files) {
+    const auto info = local_info(layout, tree, snapshot.commit, file.name);
+    comparison.is_whole = comparison.is_whole && info;
+    if (!info) continue;
+    const auto difference = find_difference(layout.file(snapshot.commit, file.name), *info);
+    if (!difference.ok()) return {difference.status(), false};
+    if (*difference) {
+      return {Status(StatusCode::kInvalidModel,
+                     fmt::format("{} is damaged in the cache: {}", printable(file.name), **difference)),
+              false};
+    }
+  }
+  return comparison;
+}
+
+Status check_loaded(const platform::PartialFile& partial, const FileInfo& info, const std::string& what) {
+  LB_ASSIGN_OR_RETURN(const auto difference, find_difference(partial.file(), info));
+  if (!difference) return {};
+  return Status(StatusCode::kInvalidModel, fmt::format("{} came damaged: {}; try again", what, *difference));
 }
 
 // Loads the files of one commit. One object a call of snapshot().
 class Loader {
  public:
   Loader(Client& client, const CacheLayout& layout, const ModelName& name, const Settings& settings,
-         const SnapshotOptions& options, std::string commit)
+         const SnapshotOptions& options, CachedContent content, ModelInfo model)
       : client_(client),
         layout_(layout),
         name_(name),
         settings_(settings),
         options_(options),
-        commit_(std::move(commit)) {}
+        content_(content),
+        model_(std::move(model)),
+        commit_(model_.commit),
+        tree_(layout.read_tree(commit_)) {}
 
-  // All of `files`, the hub's list.
-  Result<Snapshot> load(const std::vector<std::string>& files) {
+  // All that is needed of the hub's list.
+  Result<Snapshot> load() {
     const auto read = [&](const std::string& file) -> Result<std::string> {
       LB_RETURN_IF_ERROR(ensure(file));
       return read_snapshot_file(layout_, commit_, file);
     };
-    LB_ASSIGN_OR_RETURN(const auto plan, plan_files(files, read, name_.text(), options_.onnx_file));
+    LB_ASSIGN_OR_RETURN(const auto plan, plan_files(model_.files, read, name_.text(), options_.onnx_file));
     // All sizes first, so that the whole is known before the first large file comes.
     for (const std::string& file : plan) {
-      if (layout_.has(commit_, file)) continue;
+      LB_ASSIGN_OR_RETURN(const bool is_there, has(file));
+      if (is_there) continue;
       LB_ASSIGN_OR_RETURN(const FileInfo info, info_of(file));
       total_bytes_ += info.size.value_or(0);
     }
@@ -124,9 +153,30 @@ class Loader {
     return {StatusCode::kCancelled, fmt::format("loading '{}' was cancelled; what came is kept", name_.text())};
   }
 
+  // Whether the snapshot has the file as it is wanted.
+  Result<bool> has(const std::string& file) {
+    if (!layout_.has(commit_, file)) return false;
+    if (content_ == CachedContent::kTrusted || present_.contains(file)) return true;
+    if (content_ == CachedContent::kReplaced) return false;
+    const auto known = model_.infos.find(file);
+    auto info =
+        known != model_.infos.end() ? known->second : local_info(layout_, tree_, commit_, file).value_or(FileInfo());
+    if (info.etag.empty()) {
+      LB_ASSIGN_OR_RETURN(info, info_of(file));
+    }
+    LB_ASSIGN_OR_RETURN(const auto difference, find_difference(layout_.file(commit_, file), info));
+    if (!difference) present_.insert(file);
+    if (difference && options_.note && damaged_.insert(file).second) {
+      options_.note(fmt::format("{} of '{}' is damaged in the cache ({}); it is loaded again", printable(file),
+                                name_.text(), *difference));
+    }
+    return !difference;
+  }
+
   // Makes sure that the snapshot has the file.
   Status ensure(const std::string& file) {
-    if (layout_.has(commit_, file)) return {};
+    LB_ASSIGN_OR_RETURN(bool is_there, has(file));
+    if (is_there) return {};
     LB_RETURN_IF_ERROR(check_cancelled());
     LB_ASSIGN_OR_RETURN(const FileInfo info, info_of(file));
     LB_RETURN_IF_ERROR(layout_.make_folders());
@@ -136,24 +186,34 @@ class Loader {
     const auto lock = platform::FileLock::acquire(layout_.lock_file(info.etag), options_.lock_timeout, tell);
     if (!lock.ok()) return lock.status();
     // Of another process, which may be reading it by now.
-    if (layout_.has(commit_, file)) return {};
-    if (!is_whole(info)) LB_RETURN_IF_ERROR(load_blob(file, info));
+    LB_ASSIGN_OR_RETURN(is_there, has(file));
+    if (is_there) return {};
+    LB_ASSIGN_OR_RETURN(const bool is_blob_whole, is_whole(info));
+    if (!is_blob_whole) LB_RETURN_IF_ERROR(load_blob(file, info));
     finished_bytes_ += info.size.value_or(0);
     show(0);
-    return layout_.put(commit_, file, info.etag, settings_.links);
+    LB_RETURN_IF_ERROR(layout_.put(commit_, file, info.etag, settings_.links));
+    present_.insert(file);
+    return {};
   }
 
   // A blob of another size is what a crash of the machine may leave.
-  bool is_whole(const FileInfo& info) const {
+  Result<bool> is_whole(const FileInfo& info) const {
     std::error_code error;
     const path blob = layout_.blob(info.etag);
     if (!std::filesystem::is_regular_file(blob, error)) return false;
-    return !info.size || size_of(blob) == *info.size;
+    // Two files may have one content, which is loaded once.
+    if (content_ == CachedContent::kReplaced) return replaced_.contains(info.etag);
+    if (content_ == CachedContent::kTrusted) return !info.size || size_of(blob) == *info.size;
+    LB_ASSIGN_OR_RETURN(const auto difference, find_difference(blob, info));
+    return !difference;
   }
 
   Status load_blob(const std::string& file, const FileInfo& info) {
     const std::string what = fmt::format("{} of '{}'", printable(file), name_.text());
     LB_ASSIGN_OR_RETURN(auto partial, platform::PartialFile::open(layout_.partial(info.etag)));
+    // Not with a beginning that nobody could check.
+    if (content_ == CachedContent::kReplaced && !is_commit(info.etag)) LB_RETURN_IF_ERROR(partial.clear());
     for (;;) {
       const std::uint64_t before = partial.size();
       if (before > 0) core::log(core::LogLevel::kInfo, fmt::format("{} goes on after {} bytes", what, before));
@@ -169,13 +229,14 @@ class Loader {
         return Status(status.code(), fmt::format("{}; the {} bytes that are there are kept for the next attempt",
                                                  status.message(), partial.size()));
       }
-      Status content = check_content(partial, info.etag, what);
+      Status content = check_loaded(partial, info, what);
       if (content.ok()) break;
       LB_RETURN_IF_ERROR(partial.clear());
       // What was there before may have been another's mistake; what came in one piece is the hub's.
       if (before == 0) return content;
     }
     loaded_.push_back(file);
+    replaced_.insert(info.etag);
     return partial.finish(layout_.blob(info.etag));
   }
 
@@ -188,7 +249,13 @@ class Loader {
   const ModelName& name_;
   const Settings& settings_;
   const SnapshotOptions& options_;
+  const CachedContent content_;
+  const ModelInfo model_;
   const std::string commit_;
+  const std::optional<FileList> tree_;
+  std::set<std::string, std::less<>> present_;   // and as they are wanted
+  std::set<std::string, std::less<>> damaged_;   // of which a note was given
+  std::set<std::string, std::less<>> replaced_;  // ETags of what was loaded now
   std::map<std::string, FileInfo> infos_;
   std::vector<std::string> loaded_;
   std::uint64_t total_bytes_ = 0;
@@ -196,51 +263,98 @@ class Loader {
   std::uint64_t loaded_bytes_ = 0;
 };
 
-Status offline_error(const Settings& settings, const ModelName& name, const Status& why) {
+Status offline_error(const Settings& settings, const ModelName& name, std::string_view what, std::string_view why) {
   return Status(
       StatusCode::kNotFound,
-      fmt::format("HF_HUB_OFFLINE is set, and '{}' is not complete in the cache {} ({}); unset it, or load the "
-                  "model where there is a network: latebind pull {}",
-                  name.text(), platform::quoted(settings.cache_folder), why.message(), name.text()));
+      fmt::format("HF_HUB_OFFLINE is set, and '{}' {} in the cache {} ({}); unset it, or load the model where "
+                  "there is a network: latebind pull {}",
+                  name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
+}
+
+// What the cache has is the answer when there is no other.
+Result<Snapshot> snapshot_offline(const ModelName& name, const Settings& settings, const CacheLayout& layout,
+                                  CachedContent content, const Result<Snapshot>& present) {
+  if (content == CachedContent::kReplaced) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("HF_HUB_OFFLINE is set, so that nothing of '{}' can be loaded again", name.text()));
+  }
+  if (!present.ok()) return offline_error(settings, name, "is not complete", present.status().message());
+  if (content == CachedContent::kTrusted) return present;
+  const LocalComparison compared = compare_locally(layout, *present);
+  if (compared.damage.ok()) return present;
+  return offline_error(settings, name, "is damaged", compared.damage.message());
 }
 
 }  // namespace
 
 Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const SnapshotOptions& options) {
+  constexpr unsigned kAttemptsMax = 5;
+  constexpr unsigned kUnreachedInDoubt = 2;
   const CacheLayout layout(settings.cache_folder, name.id);
   const auto known =
       is_commit(name.revision) ? std::optional<std::string>(name.revision) : layout.read_ref(name.revision);
   Result<Snapshot> present = known ? cached(layout, name, *known, options.onnx_file)
                                    : Status(StatusCode::kNotFound, "this revision was never loaded");
-  if (settings.offline) return present.ok() ? present : offline_error(settings, name, present.status());
+  CachedContent content = options.content;
+  if (present.status().code() == StatusCode::kInvalidModel && content == CachedContent::kTrusted)
+    content = CachedContent::kCompared;
+  std::string doubt = known ? std::string() : options.doubt;
+  const auto doubted = [&doubt](Status status) {
+    return doubt.empty() || status.code() == StatusCode::kCancelled ? status : status.with_context(doubt);
+  };
+  if (settings.offline) {
+    auto found = snapshot_offline(name, settings, layout, content, present);
+    if (!found.ok()) return doubted(found.status());
+    return found;
+  }
+  const bool is_there = present.ok() && content != CachedContent::kReplaced;
   // A commit never changes.
-  if (present.ok() && is_commit(name.revision)) return present;
+  if (is_there && is_commit(name.revision)) {
+    const auto compared = content == CachedContent::kTrusted ? LocalComparison{.damage = {}, .is_whole = true}
+                                                             : compare_locally(layout, *present);
+    if (compared.damage.ok() && compared.is_whole) return present;
+  }
 
-  // The cache is used where the hub cannot be reached.
-  const auto stand_in = [&](const Status& why) {
+  // What the cache has counts where nothing better can be had.
+  const auto stand_in = [&](const Status& why) -> Result<Snapshot> {
+    if (content != CachedContent::kTrusted) {
+      const auto compared = compare_locally(layout, *present);
+      if (!compared.damage.ok()) return why.with_context(compared.damage.message());
+    }
     if (options.note) {
       options.note(
           fmt::format("{}; taking '{}' as it is in the cache, commit {}", why.message(), name.text(), present->commit));
     }
     return present;
   };
-  auto client = Client::make(settings, options.note);
-  if (!client.ok()) return present.ok() ? stand_in(client.status()) : client.status();
+  SnapshotOptions::Note note;
+  if (options.note)
+    note = [&](std::string_view text) {
+      options.note(doubt.empty() ? std::string(text) : fmt::format("{}: {}", doubt, text));
+    };
+  auto client = Client::make(settings, note);
+  if (!client.ok()) return is_there ? stand_in(client.status()) : doubted(client.status());
   client->set_cancellation(options.cancellation);
-  if (present.ok()) client->set_attempts_max(1);
-  const auto info = client->model_info(name);
+  if (is_there) {
+    client->set_attempts_max(1);
+  } else if (!doubt.empty()) {
+    client->set_attempts_max(kAttemptsMax, kUnreachedInDoubt);
+  }
+  auto info = client->model_info(name, content != CachedContent::kTrusted);
   if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "loading was cancelled");
-  if (!info.ok()) return present.ok() && client->unreachable() ? stand_in(info.status()) : info.status();
-  if (present.ok() && present->commit == info->commit) {
+  if (!info.ok()) return is_there && client->unreachable() ? stand_in(info.status()) : doubted(info.status());
+  doubt.clear();
+  if (is_there && present->commit == info->commit && content == CachedContent::kTrusted) {
     present->from_cache = false;
     return present;
   }
 
-  client->set_attempts_max(5);
-  Loader loader(*client, layout, name, settings, options, info->commit);
-  LB_ASSIGN_OR_RETURN(Snapshot loaded, loader.load(info->files));
+  client->set_attempts_max(kAttemptsMax);
+  const std::string commit = info->commit;
+  Loader loader(*client, layout, name, settings, options, content, *std::move(info));
+  LB_ASSIGN_OR_RETURN(Snapshot loaded, loader.load());
   // Last, so that a revision never stands for what is not complete.
-  LB_RETURN_IF_ERROR(layout.write_ref(name.revision, info->commit));
+  LB_RETURN_IF_ERROR(layout.write_ref(name.revision, commit));
   return loaded;
 }
 

@@ -19,11 +19,24 @@
 
 namespace latebind::embedding::hub {
 
+// What the cache has is …
+enum class CachedContent : std::uint8_t {
+  kTrusted,   // taken as it is
+  kCompared,  // compared with the hub's sizes and digests, and loaded again where it differs
+  kReplaced,  // loaded again
+};
+
 struct SnapshotOptions {
+  // Of the files that are needed. A small file that makes no sense is compared in any case.
+  CachedContent content = CachedContent::kTrusted;
+  // Where the name may be a mistake: what is said before errors until the hub has answered about the model. Then the
+  // hub is given up soon when it does not answer.
+  std::string doubt{};
   // Bytes received and total bytes of the files that had to be downloaded; from the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
   // Something that the user should know but is not an error: a wait, or that the cache is used instead of the hub.
-  std::function<void(std::string_view)> note{};
+  using Note = std::function<void(std::string_view)>;
+  Note note{};
   // Ends it with kCancelled within a second or so; a wait for another process that downloads the same file continues.
   core::Cancellation cancellation{};
   // An ONNX file of the model, which is needed instead of its weights; empty: these.
@@ -43,12 +56,13 @@ struct Snapshot {
   std::string commit{};
   std::vector<SnapshotFile> files{};  // that are needed
   std::uint64_t loaded_bytes = 0;     // that came over the network
-  bool from_cache = false;            // the hub was not asked
+  bool from_cache = false;            // the hub was not asked, or did not answer
 };
 
 // The folder, complete. Without the network (HF_HUB_OFFLINE, or no answer) it is what the cache has of this revision,
-// if that is complete. A commit that is complete in the cache needs no network at all. After an error nothing
-// incomplete has a final name, and the download resumes next time.
+// if that is complete and, where it is compared, as far as the cache itself tells not damaged. A commit of which the
+// same holds needs no network at all. After an error nothing incomplete has a final name, and the download resumes next
+// time.
 //
 // kInvalidArgument, kNotFound, kPermissionDenied, kBusy, kIo, kDiskFull, kDeadlineExceeded, kUnsupported,
 // kInvalidModel, kLibraryNotFound, kCancelled.

@@ -1,7 +1,9 @@
 #include "hosts/onnxruntime/host.h"
 
+#include <filesystem>
 #include <memory>
 #include <new>
+#include <system_error>
 
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
@@ -83,6 +85,20 @@ std::string Host::library_file() const {
   if (!file.ok()) return {};
   const auto library = platform::DynamicLibrary::open(*file);
   return library.ok() && library->symbol("OrtGetApiBase") != nullptr ? platform::path_to_utf8(*file) : std::string();
+}
+
+std::string Host::library_folder() const {
+  const auto file = platform::module_file_of(code_);
+  if (!file.ok()) return {};
+  const auto folder = file->parent_path();
+  const std::string plain = platform::library_file_name("onnxruntime");
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = platform::path_to_utf8(entry->path().filename());
+    // A version may follow.
+    if (name == plain || name.starts_with(plain + ".")) return platform::path_to_utf8(folder);
+  }
+  return {};
 }
 
 void Host::log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger) const noexcept {

@@ -52,6 +52,9 @@ class Host {
 
   // The host's own library where others can open it, UTF-8; "" where it is part of something else, as in Python.
   [[nodiscard]] std::string library_file() const;
+  // The folder of the host's code where ONNX Runtime's library lies there as well, UTF-8: the Python package has one
+  // beside its module. "" otherwise.
+  [[nodiscard]] std::string library_folder() const;
 
   void log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger = nullptr) const noexcept;
 

@@ -2,7 +2,7 @@
 // no device of the session computes as ONNX defines it. Opened the first time that one is needed; nothing before.
 //
 // The library is the one that the host is in, or where that cannot be opened as one, as with Python's module, the one
-// that lies where Latebind finds libraries. Any thread.
+// beside it, or one that lies where Latebind finds libraries. Any thread.
 #pragma once
 
 #include <mutex>

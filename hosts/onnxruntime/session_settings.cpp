@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/platform/environment.h"
 #include "core/text/option_text.h"
 
 namespace latebind::provider {
@@ -48,6 +49,13 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
   if (!settings.options.status().ok()) throw failure_of("Latebind: provider option " + key, settings.options.status());
 }
 
+// The variables that name ONNX Runtime's library, as backends/onnxruntime/find.cpp has them.
+bool is_named_in_environment() {
+  constexpr std::array kVariables{"LATEBIND_ONNXRUNTIME_LIBRARY", "ORT_LIB_PATH", "ORT_DYLIB_PATH"};
+  return std::ranges::any_of(
+      kVariables, [](const char* name) { return !platform::trusted_environment(name).value_or("").empty(); });
+}
+
 }  // namespace
 
 SessionSettings read_session_settings(const Host& host, const abi::SessionOptions* options) {
@@ -81,8 +89,15 @@ Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nes
   Options whole = options;
   // A path that is given is the only one that is tried, so that no second ONNX Runtime is opened in this process.
   if (nested == NestedLibrary::kNone) whole.set(kKey, "/left-out-within-onnxruntime");
-  if (nested == NestedLibrary::kHosts && !is_set(whole, kKey)) {
-    if (const std::string file = host.library_file(); !file.empty()) whole.set(kKey, file);
+  if (nested != NestedLibrary::kNone && !is_set(whole, kKey)) {
+    const std::string own = host.library_file();
+    std::string place;
+    if (own.empty()) {
+      if (!is_named_in_environment()) place = host.library_folder();
+    } else if (nested == NestedLibrary::kHosts) {
+      place = own;
+    }
+    if (!place.empty()) whole.set(kKey, place);
   }
   auto runtime = Runtime::create(whole);
   if (!runtime.ok()) throw failure_of("Latebind cannot start", runtime.status());

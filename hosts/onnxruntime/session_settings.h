@@ -40,6 +40,8 @@ enum class NestedLibrary : std::uint8_t {
   kSearched,  // for compilers, which run in processes of their own
   kHosts,     // the one that this is loaded in, unless the options name another
 };
+// Where the host's own library cannot be opened as one, as in Python, both mean the library in the package that the
+// host was imported from, unless the options or the environment name another.
 [[nodiscard]] Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested);
 
 // The devices that may run a part of the host's graph: not those that run Latebind's own graphs alone. `absent`:

@@ -39,6 +39,7 @@ class CrossEncoder(TextModel):
     _inputs = "pair"
     _doing = "Scoring"
     _functions = "lb_cross_encoder"
+    _kind = "cross-encoder"
 
     def predict(
         self,

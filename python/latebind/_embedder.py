@@ -62,6 +62,7 @@ class Embedder(TextEncoder[Vectors]):
     _inputs = "text"
     _doing = "Embedding"
     _functions = "lb_embedder"
+    _kind = "embedder"
 
     # -- Embedding -----------------------------------------------------------------------------------------------------
 
@@ -287,6 +288,7 @@ class Embedder(TextEncoder[Vectors]):
         windows.window_texts = window_texts
         check(functions.lb_stream_open(embedder, options and byref(options), byref(windows), handle.use().out))
         taken = c_size_t()
+        counted = sized(_abi.lb_embed_stats)
         try:
             for _, part in parts:
                 pushed = 0
@@ -297,13 +299,13 @@ class Embedder(TextEncoder[Vectors]):
                     check(code)
                     pushed += taken.value
                     if pushed < part.count:
-                        yield self._pull(handle, until, cancellation)
+                        vectors = self._pull(handle, until, cancellation)
+                        counted = self._count(handle, counted)
+                        yield vectors
             check(functions.lb_stream_finish(handle.use()))
             while len(vectors := self._pull(handle, until, cancellation)):
+                counted = self._count(handle, counted)
                 yield vectors
-            stats = sized(_abi.lb_embed_stats)
-            check(functions.lb_stream_stats(handle.use(), byref(stats)))
-            self._add(stats)
         except (KeyboardInterrupt, GeneratorExit):
             _close_soon(handle)
             raise
@@ -312,6 +314,16 @@ class Embedder(TextEncoder[Vectors]):
             raise
         else:
             handle.close()
+
+    def _count(self, handle: Handle, before: _abi.lb_embed_stats) -> _abi.lb_embed_stats:
+        """Adds to `stats` what a stream has done since; what it has done in all."""
+        now = sized(_abi.lb_embed_stats)
+        check(library().lb_stream_stats(handle.use(), byref(now)))
+        since = sized(_abi.lb_embed_stats)
+        for name in ("texts", "tokens", "padded_tokens", "truncated_texts", "fallback_texts", "seconds"):
+            setattr(since, name, getattr(now, name) - getattr(before, name))
+        self._add(since)
+        return now
 
     def _pull(self, handle: Handle, until: Deadline, cancellation: Cancellation | None) -> Vectors:
         """The next window, copied: the stream reuses its memory. None is left when it has no rows."""

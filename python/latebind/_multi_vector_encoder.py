@@ -44,6 +44,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
     _inputs = "text"
     _doing = "Encoding"
     _functions = "lb_multi_vector_encoder"
+    _kind = "multi-vector encoder"
 
     def encode(
         self,

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 _FILE = "config_sentence_transformers.json"
+# Without it the file has no effect.
+_LIST = "modules.json"
 # The limits of the daemon, which reads the same file.
 _PROMPTS_MAX = 256
 _BYTES_MAX = 16 << 10
@@ -21,7 +23,9 @@ def _of_bundle(file: Path) -> bytes | None:
     try:
         with zipfile.ZipFile(file) as bundle:
             for member in bundle.infolist():
-                if member.filename.rsplit("/", 1)[-1] == _FILE and member.file_size <= _FILE_BYTES_MAX:
+                folder, slash, name = member.filename.rpartition("/")
+                is_listed = f"{folder}{slash}{_LIST}" in bundle.NameToInfo
+                if name == _FILE and is_listed and member.file_size <= _FILE_BYTES_MAX:
                     return bundle.read(member)
     except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error):
         pass  # opening the model says what is wrong with it
@@ -34,6 +38,8 @@ def _text_of(place: Path) -> bytes | None:
     found = place / _FILE
     if not found.is_file() and (place / "manifest.json").is_file():
         found = next(iter(sorted(place.rglob(_FILE))), found)
+    if not (found.parent / _LIST).is_file():
+        return None
     if not found.is_file() or found.stat().st_size > _FILE_BYTES_MAX:
         return None
     return found.read_bytes()

@@ -386,10 +386,10 @@ class PulledModel:
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
-def pull(model: str, progress: Watch | None = None, **settings: Any) -> PulledModel:
+def pull(model: str, progress: Watch | None = None, force: bool = False, **settings: Any) -> PulledModel:
     """Loads a model from the hub by its name, ORG/NAME or ORG/NAME@REVISION, into the hub's own cache. What is there is
-    not loaded again."""
-    raw = _run("pull", {"model": _path(model, "model")}, settings, progress)
+    compared with the hub's sizes and digests, and loaded again where it differs; with `force` in any case."""
+    raw = _run("pull", {"model": _path(model, "model"), "force": force}, settings, progress)
     return _from(PulledModel, raw, files=tuple(_from(PulledFile, one) for one in raw["files"]))
 
 

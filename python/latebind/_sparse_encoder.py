@@ -39,6 +39,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
     _inputs = "text"
     _doing = "Encoding"
     _functions = "lb_sparse_encoder"
+    _kind = "sparse encoder"
 
     def encode(
         self,

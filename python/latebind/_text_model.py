@@ -74,6 +74,8 @@ class TextModel(Opened):
     _doing: str
     # What the names of its functions in the library begin with: "lb_embedder".
     _functions: str
+    # The job "find" calls it so.
+    _kind: str
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class TextModel(Opened):
         self._totals = EmbedStats()
         self._totals_lock = Lock()
         of_process = runtime(of_runtime)
-        self._folder = folder_of(name, of_process, of_model.get("embedding.onnx_file"))
+        self._folder = folder_of(name, self._kind, of_process, of_model.get("embedding.onnx_file"))
         opened = open_by(
             self._function("open"), self._function("destroy"), of_process, c_text(self._folder, "model"), of_model
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
+import platform
 from ctypes import CDLL
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from ._library import library_file
 from .errors import LibraryError
 
 _NAME = "liblatebind_executorch.so"
+_BUILT_FOR = "Linux on x86_64"
 
 
 def _runtime() -> Path:
@@ -32,13 +33,17 @@ def register() -> None:
     the program and of ExecuTorch's own load options: docs/executorch.md.
 
     Raises:
-        LibraryError: ExecuTorch is not installed, or is another release than the delegate was built for; or this wheel has
-            no delegate, which only the one for Linux on x86_64 has.
+        LibraryError: ExecuTorch is not installed, or is another release than the delegate was built for; or there is no
+            delegate, which is for Linux on x86_64 and which a build without ExecuTorch's SDK leaves out.
     """
     delegate = library_file().parent / _NAME
     if not delegate.is_file():
+        here = f"{platform.system()} on {platform.machine()}"
         raise LibraryError(
-            f"there is no {delegate}: only the wheel for Linux on x86_64 has {_NAME} ({sys.platform} here)"
+            f"there is no {delegate}: it was left out when this Latebind was built; `scripts/setup executorch` fetches the "
+            f"SDK that its build needs (docs/executorch.md)"
+            if here == _BUILT_FOR
+            else f"there is no {delegate}: it is for {_BUILT_FOR} alone, and this is {here}"
         )
     runtime = _runtime()
     try:

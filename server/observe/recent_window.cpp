@@ -37,31 +37,33 @@ RecentWindow::Slot& RecentWindow::slot_of(Clock::time_point now) noexcept {
   return slot;
 }
 
-void RecentWindow::add_request(Clock::time_point now, Clock::duration latency, std::uint64_t texts,
-                               std::uint64_t tokens) noexcept {
+void RecentWindow::add_request(Clock::time_point now, Clock::duration latency) noexcept {
   Slot& slot = slot_of(now);
   ++slot.requests;
-  slot.texts += texts;
-  slot.tokens += tokens;
   ++slot.latencies[bucket_of(std::chrono::duration<double, std::milli>(latency).count(), kBuckets)];
 }
 
-void RecentWindow::add_batch(Clock::time_point now, std::uint64_t computed_tokens,
-                             std::uint64_t padded_tokens) noexcept {
+void RecentWindow::add_batch(Clock::time_point now, const BatchRecord& batch) noexcept {
   Slot& slot = slot_of(now);
-  slot.computed_tokens += computed_tokens;
-  slot.padded_tokens += padded_tokens;
+  slot.texts += batch.texts;
+  slot.tokens += batch.tokens;
+  slot.computed_tokens += batch.computed_tokens;
+  slot.padded_tokens += padded_tokens(batch);
 }
 
 RecentFigures RecentWindow::figures(Clock::time_point now) const {
   const std::int64_t second = std::max(newest_, second_of(now));
-  Slot sum;
+  Slot sum;     // of the minute
+  Slot latest;  // of the last seconds
   std::array<std::uint64_t, kBuckets> latencies{};
   for (const Slot& slot : slots_) {
     if (slot.second < 0 || slot.second <= second - kSeconds) continue;
+    if (slot.second > second - kRateSeconds) {
+      latest.requests += slot.requests;
+      latest.texts += slot.texts;
+      latest.tokens += slot.tokens;
+    }
     sum.requests += slot.requests;
-    sum.texts += slot.texts;
-    sum.tokens += slot.tokens;
     sum.computed_tokens += slot.computed_tokens;
     sum.padded_tokens += slot.padded_tokens;
     for (std::size_t i = 0; i < kBuckets; ++i)
@@ -71,7 +73,7 @@ RecentFigures RecentWindow::figures(Clock::time_point now) const {
   // The second that has begun counts as far as it has come.
   const double passed = std::max(std::chrono::duration<double>(now - start_).count(), static_cast<double>(second));
   const double begun = passed - static_cast<double>(second);
-  const double seconds = std::max(1.0, std::min(passed, static_cast<double>(kSeconds - 1) + std::min(begun, 1.0)));
+  const double seconds = std::max(1.0, std::min(passed, static_cast<double>(kRateSeconds - 1) + std::min(begun, 1.0)));
 
   const auto percentile = [&](double part) {
     const auto rank = static_cast<std::uint64_t>(std::ceil(part * static_cast<double>(sum.requests)));
@@ -84,9 +86,9 @@ RecentFigures RecentWindow::figures(Clock::time_point now) const {
   };
 
   RecentFigures figures;
-  figures.requests_per_s = static_cast<double>(sum.requests) / seconds;
-  figures.texts_per_s = static_cast<double>(sum.texts) / seconds;
-  figures.tokens_per_s = static_cast<double>(sum.tokens) / seconds;
+  figures.requests_per_s = static_cast<double>(latest.requests) / seconds;
+  figures.texts_per_s = static_cast<double>(latest.texts) / seconds;
+  figures.tokens_per_s = static_cast<double>(latest.tokens) / seconds;
   if (sum.requests > 0) {
     figures.p50_ms = percentile(0.50);
     figures.p95_ms = percentile(0.95);

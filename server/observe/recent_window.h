@@ -1,4 +1,4 @@
-// RecentWindow: throughput, latency and padding of the last minute, in memory that never grows.
+// RecentWindow: throughput of the last seconds, latency and padding of the last minute, in memory that never grows.
 //
 // One slot a second, each with a histogram of latencies whose buckets grow by 8 %: a percentile is within 4 % of the
 // true one between 10 microseconds and 10 minutes. The caller says what time it is. Not thread-safe.
@@ -18,13 +18,14 @@ class RecentWindow {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kSeconds = 60;
+  static constexpr std::int64_t kRateSeconds = 5;
 
   explicit RecentWindow(Clock::time_point start) : start_(start), slots_(kSeconds) {}
 
-  void add_request(Clock::time_point now, Clock::duration latency, std::uint64_t texts, std::uint64_t tokens) noexcept;
-  void add_batch(Clock::time_point now, std::uint64_t computed_tokens, std::uint64_t padded_tokens) noexcept;
+  void add_request(Clock::time_point now, Clock::duration latency) noexcept;
+  void add_batch(Clock::time_point now, const BatchRecord& batch) noexcept;
 
-  // Rates are of the time that has passed since `start` while that is less than a minute.
+  // Rates are of the time that has passed since `start` while that is less than kRateSeconds.
   [[nodiscard]] RecentFigures figures(Clock::time_point now) const;
 
  private:

@@ -3,6 +3,7 @@
 // Neither holds any text, vector or key of a client.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct RequestRecord {
   std::string id{};  // x-request-id: the client's where it is usable, else one of ours
   TraceContext trace{};
   std::string method{};
+  std::string path{};      // as it was asked for; empty where no request was understood
   std::string route{};     // as in the table, "/v2/models/{model}/infer"; empty where there is no such path
   std::string protocol{};  // "openai"; empty without a route
   std::string model{};     // its served name; empty where none is concerned
@@ -56,5 +58,10 @@ struct RequestRecord {
 };
 
 using embedding::BatchRecord;
+
+// Those tokens that were computed and stand for no text: what metrics, status and page call padding.
+[[nodiscard]] inline std::uint64_t padded_tokens(const BatchRecord& batch) {
+  return batch.computed_tokens - std::min(batch.computed_tokens, batch.tokens);
+}
 
 }  // namespace latebind::server

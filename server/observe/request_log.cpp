@@ -13,6 +13,7 @@
 
 #include "core/json.h"
 #include "core/platform/thread.h"
+#include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "core/text/name_character.h"
 #include "core/text/quote.h"
@@ -36,7 +37,7 @@ double rounded_ms(std::chrono::steady_clock::duration time) {
 // A client's word: in quotes unless it can be taken for nothing else.
 std::string word(std::string_view text) {
   const bool is_plain = !text.empty() && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), [](char c) {
-    return core::is_name_character(c) || c == '/' || c == ':' || c == '{' || c == '}';
+    return core::is_name_character(c) || c == '/' || c == ':';
   });
   return is_plain ? std::string(text) : core::quoted(text, kWordMax);
 }
@@ -46,18 +47,18 @@ std::string text_line(const RequestRecord& record, std::uint64_t left_out) {
   const auto add = [&line]<class... T>(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(line), format, std::forward<T>(values)...);
   };
-  add("{} {} {} {:.1f} ms", word(record.method), record.route.empty() ? "(no such path)" : word(record.route),
+  add("{} {} {} {:.1f} ms", word(record.method), record.path.empty() ? "(no request)" : word(record.path),
       record.status, ms_of(record.answered - record.arrived));
   if (!record.refusal.empty()) add(" {}", word(record.refusal));
-  if (record.texts > 0) add(" {} {}", record.texts, record.texts == 1 ? "text" : "texts");
-  if (record.tokens > 0) add(" {} tokens", record.tokens);
+  if (record.texts > 0) add(" {}", core::counted(record.texts, "text"));
+  if (record.tokens > 0) add(" {}", core::counted(record.tokens, "token"));
   if (record.truncated_texts > 0) add(" {} cut", record.truncated_texts);
   if (!record.device.empty()) add(" {} {}", word(record.device), word(record.precision));
   if (record.fallback) add(" fallback");
   if (!record.model.empty()) add(" model={}", word(record.model));
   if (!record.id.empty()) add(" id={}", word(record.id));
   add(" trace={}", hex_of(record.trace));
-  if (left_out > 0) add(" ({} lines left out before)", left_out);
+  if (left_out > 0) add(" ({} left out before)", core::counted(left_out, "line"));
   return line;
 }
 
@@ -76,6 +77,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   add_word("id", record.id);
   line["trace"] = hex_of(record.trace);
   add_word("method", record.method);
+  add_word("path", record.path);
   add_word("route", record.route);
   add_word("protocol", record.protocol);
   add_word("model", record.model);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/log.h"
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "server/observe/otlp_endpoint.h"
 #include "server/observe/traces.h"
@@ -124,8 +125,8 @@ struct TraceExporter::State {
     if (logged_at && now < *logged_at + kLogPause) return;
     logged_at = now;
     core::log(core::LogLevel::kWarning,
-              fmt::format("traces could not be sent to http://{}{}: {}; {} requests' traces are lost so far",
-                          endpoint.authority, endpoint.path, failure, dropped.load()));
+              fmt::format("traces could not be sent to http://{}{}: {}; the traces of {} are lost so far",
+                          endpoint.authority, endpoint.path, failure, core::counted(dropped.load(), "request")));
   }
 
   void run() noexcept {

@@ -32,10 +32,8 @@ void chip(Markup& out, std::string_view kind, std::string_view words) {
 std::string load_words(const Json& model) {
   const std::optional<double> seconds = number_of(member(model, "load_s"));
   if (!seconds) return {};
-  const Json& cached = member(model, "from_cache");
-  return joined({ms_words(*seconds * 1000), !cached.is_boolean() ? ""
-                                            : is_true(cached)    ? "from the compile cache"
-                                                                 : "compiled"});
+  // What is not from there was compiled, or there was nothing to compile.
+  return joined({ms_words(*seconds * 1000), is_true(member(model, "from_cache")) ? "from the compile cache" : ""});
 }
 
 void answer(Markup& out, const Json& model) {
@@ -127,7 +125,7 @@ void load(Markup& out, const Json& model) {
   const std::optional<double> batch_count = number_of(member(totals, "batches"));
   const double computed = number_or_zero(member(totals, "batch_tokens"));
   const double padding = number_or_zero(member(totals, "padded_tokens"));
-  fact(out, "Batches",
+  fact(out, "Batches so far",
        batch_count
            ? joined({count_words(batch_count), computed > 0 ? percent_words(padding, computed) + " padding" : ""})
            : "");
@@ -137,18 +135,19 @@ void load(Markup& out, const Json& model) {
   out.close("div");
 }
 
-// One batch: what was computed, and how much of it was text.
+// One batch: its tokens of text, and with the padding.
 struct Bar {
   const Json* batch;
   double tokens;
-  double padded;
+  double computed;
 };
 
 std::string batch_words(const Bar& bar) {
   const Json& batch = *bar.batch;
   return fmt::format("Batch {}: {} as {} × {}, {} padding, {}, {}", count_words(number_of(member(batch, "number"))),
                      counted(number_of(member(batch, "texts")), "text"), count_words(number_of(member(batch, "rows"))),
-                     count_words(number_of(member(batch, "width"))), percent_words(bar.padded - bar.tokens, bar.padded),
+                     count_words(number_of(member(batch, "width"))),
+                     percent_words(bar.computed - bar.tokens, bar.computed),
                      counted(number_of(member(batch, "owners")), "request"), ms_words(number_of(member(batch, "ms"))));
 }
 
@@ -166,7 +165,7 @@ void batch_chart(Markup& out, const std::vector<Bar>& bars) {
   const std::size_t width = kBatchSlot * kBatchesShown;
   double most = 1;
   for (const Bar& bar : bars)
-    most = std::max(most, bar.padded);
+    most = std::max(most, bar.computed);
   out.open("svg", {{"class", "bars"},
                    {"viewBox", fmt::format("0 0 {} {}", width, kBatchesHeight)},
                    {"preserveAspectRatio", "none"},
@@ -176,7 +175,7 @@ void batch_chart(Markup& out, const std::vector<Bar>& bars) {
     const std::size_t x = width - kBatchSlot * (bars.size() - i) + 1;
     out.open("g");
     out.element("title", {}, batch_words(bars[i]));
-    rectangle(out, "padding", x, std::floor(kBatchesHeight * bars[i].padded / most + 0.5));
+    rectangle(out, "padding", x, std::floor(kBatchesHeight * bars[i].computed / most + 0.5));
     rectangle(out, "real", x, std::floor(kBatchesHeight * bars[i].tokens / most + 0.5));
     out.close("g");
   }
@@ -205,7 +204,7 @@ void batch_table(Markup& out, const std::vector<Bar>& bars) {
     out.element("td", {},
                 count_words(number_of(member(batch, "rows"))) + " × " + count_words(number_of(member(batch, "width"))));
     out.element("td", {}, count_words(bar.tokens));
-    out.element("td", {}, percent_words(bar.padded - bar.tokens, bar.padded));
+    out.element("td", {}, percent_words(bar.computed - bar.tokens, bar.computed));
     out.element("td", {}, count_words(number_of(member(batch, "owners"))));
     out.element("td", {}, ms_words(number_of(member(batch, "ms"))));
     out.close("tr");
@@ -221,21 +220,20 @@ void batches(Markup& out, const Json& model) {
   if (all.size() > kBatchesShown) all.erase(all.begin(), all.end() - kBatchesShown);
   std::vector<Bar> bars;
   double tokens = 0;
-  double padded = 0;
+  double computed = 0;
   for (const Json* batch : all) {
     const double real = number_or_zero(member(*batch, "tokens"));
-    const double computed = number_or_zero(member(*batch, "computed_tokens"));
-    bars.push_back({batch, real, std::max(real, computed)});
+    bars.push_back({batch, real, real + number_or_zero(member(*batch, "padded_tokens"))});
     tokens += real;
-    padded += bars.back().padded;
+    computed += bars.back().computed;
   }
   out.open("div", {{"class", "batches"}});
   out.element("h3", {}, "Latest batches");
   batch_chart(out, bars);
   out.open("p", {{"class", "legend"}});
-  out.element("span", {{"class", "key real"}}, bars.empty() ? "Text" : "Text " + percent_words(tokens, padded));
+  out.element("span", {{"class", "key real"}}, bars.empty() ? "Text" : "Text " + percent_words(tokens, computed));
   out.element("span", {{"class", "key padding"}},
-              bars.empty() ? "Padding" : "Padding " + percent_words(padded - tokens, padded));
+              bars.empty() ? "Padding" : "Padding " + percent_words(computed - tokens, computed));
   out.element("span", {}, bars.empty() ? "None yet" : counted(static_cast<double>(bars.size()), "batch"));
   out.close("p");
   batch_table(out, bars);

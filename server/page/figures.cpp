@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/counted.h"
+
 namespace latebind::server {
 namespace {
 
@@ -64,7 +66,7 @@ std::string count_words(std::optional<double> number) {
 
 std::string counted(std::optional<double> number, std::string_view noun) {
   if (!number) return {};
-  return fmt::format("{} {}{}", with_commas(*number), noun, *number == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+  return with_commas(*number) + " " + core::noun_for(*number == 1, noun);
 }
 
 std::string rate_words(std::optional<double> number) {
@@ -79,10 +81,11 @@ std::string ms_words(std::optional<double> ms) {
 
 std::string bytes_words(std::optional<double> bytes) {
   if (!bytes) return std::string(kNothing);
-  if (*bytes < 1e3) return with_commas(*bytes) + " B";
-  if (*bytes < 1e6) return rate_words(*bytes / 1e3) + " kB";
-  if (*bytes < 1e9) return rate_words(*bytes / 1e6) + " MB";
-  return rate_words(*bytes / 1e9) + " GB";
+  constexpr double kKibi = 1024;
+  if (*bytes < kKibi) return with_commas(*bytes) + " B";
+  if (*bytes < kKibi * kKibi) return rate_words(*bytes / kKibi) + " KiB";
+  if (*bytes < kKibi * kKibi * kKibi) return rate_words(*bytes / kKibi / kKibi) + " MiB";
+  return rate_words(*bytes / kKibi / kKibi / kKibi) + " GiB";
 }
 
 std::string duration_words(std::optional<double> seconds) {

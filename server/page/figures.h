@@ -23,7 +23,7 @@ namespace latebind::server {
 [[nodiscard]] std::string counted(std::optional<double> number, std::string_view noun);  // "1 text", "12 texts"
 [[nodiscard]] std::string rate_words(std::optional<double> number);                      // "8.4", "1,240"
 [[nodiscard]] std::string ms_words(std::optional<double> ms);                            // "8.4 ms", "12.5 s"
-[[nodiscard]] std::string bytes_words(std::optional<double> bytes);                      // "312 MB"
+[[nodiscard]] std::string bytes_words(std::optional<double> bytes);                      // "312 MiB"
 [[nodiscard]] std::string duration_words(std::optional<double> seconds);                 // "3 h 12 min"
 [[nodiscard]] std::string time_words(std::string_view iso);                              // "2026-01-31 12:05 UTC"
 [[nodiscard]] std::string percent_words(double part, double whole);                      // "19 %"

@@ -32,7 +32,13 @@ std::size_t embedding_models(const Json& status) {
   return count;
 }
 
+// Nothing is shown of a server that wants a key before there is one.
+bool is_locked(const Json& status) {
+  return is_true(member(status, "wants_key"));
+}
+
 std::string state_words(const Json& status) {
+  if (is_locked(status)) return "Key wanted";
   const Json& ready = member(status, "ready");
   if (!ready.is_boolean()) return "Not known yet";
   if (!is_true(ready)) return "Loading";
@@ -42,6 +48,7 @@ std::string state_words(const Json& status) {
 }
 
 std::string state_kind(const Json& status) {
+  if (is_locked(status)) return "locked";
   const Json& ready = member(status, "ready");
   return !ready.is_boolean() ? "unknown" : is_true(ready) ? "ready" : "loading";
 }
@@ -61,6 +68,14 @@ std::string value_of(std::string_view name, const Json& status) {
   if (name == "p50_ms" || name == "p95_ms" || name == "p99_ms") return ms_words(request_figure(name));
   if (name == "queue_tokens") return count_words(waiting_tokens(status));
   if (name == "queue_limit") return count_words(number_of(member(member(status, "limits"), "queue_tokens")));
+  if (name == "key_hidden") return is_locked(status) ? "" : " hidden";
+  if (name == "content_hidden") return is_locked(status) ? " hidden" : "";
+  if (name == "without_scripts") {
+    return is_locked(status)
+               ? "Scripts are off, and one of them sends the key."
+               : "Scripts are off: this is how things stood when the page was loaded. Reload it for newer "
+                 "figures.";
+  }
   if (name == "try_hidden") return embedding_models(status) < 1 ? " hidden" : "";
   if (name == "choice_hidden") return embedding_models(status) < 2 ? " hidden" : "";
   return {};

@@ -13,8 +13,8 @@
 
 namespace latebind::server {
 
-// The document. `status` is what GET /latebind/status answers; whatever it lacks is left out, and an empty object makes
-// a page that says so until its scripts know more (for those who have not shown a key).
+// The document. `status` is what GET /latebind/status answers; whatever it lacks is left out. {"wants_key":true} makes
+// a page that asks for a key and says how programs send it, until its scripts have one.
 [[nodiscard]] std::string render_page(const core::Json& status);
 
 // Value of Content-Security-Policy for it: nothing but the script and the style inside, by their digests, and requests

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/text/format_to.h"
+#include "server/protocols/json_fault.h"
 
 namespace latebind::server {
 namespace {
@@ -16,27 +17,6 @@ std::shared_ptr<simdjson::dom::parser> new_parser(std::size_t bytes) {
   auto parser = std::make_shared<simdjson::dom::parser>();
   if (parser->allocate(bytes, kJsonDepthMax) != simdjson::SUCCESS) throw std::bad_alloc();
   return parser;
-}
-
-std::string_view words_of(simdjson::error_code error) {
-  switch (error) {
-    case simdjson::DEPTH_ERROR:
-      return "it is nested too deeply";
-    case simdjson::UTF8_ERROR:
-      return "it is not UTF-8";
-    case simdjson::EMPTY:
-      return "it is empty";
-    case simdjson::STRING_ERROR:
-      return "a string in it is damaged";
-    case simdjson::NUMBER_ERROR:
-      return "a number in it is damaged, or above 64 bits";
-    case simdjson::UNESCAPED_CHARS:
-      return "a string in it has a control character";
-    case simdjson::UNCLOSED_STRING:
-      return "a string in it has no end";
-    default:
-      return "it is damaged";
-  }
 }
 
 }  // namespace
@@ -53,33 +33,45 @@ std::optional<Refusal> JsonBody::parse(std::string_view text) {
   const auto error = parser_->parse(text.data(), text.size()).get(root_);
   if (error == simdjson::SUCCESS) return std::nullopt;
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  // A number of good form may still have no room in 64 bits.
+  const std::string_view otherwise =
+      error == simdjson::NUMBER_ERROR ? "it has a number that is too large" : simdjson::error_message(error);
   return Refusal{.kind = RefusalKind::kBadRequest,
-                 .message = fmt::format("the body is not JSON: {}", words_of(error)),
+                 .message = fmt::format("the body is not JSON: {}",
+                                        json_fault(text, kJsonDepthMax).value_or(std::string(otherwise))),
                  .param = {}};
 }
 
 Problem read_text(const JsonValue& value, std::string& text) {
   std::string_view view;
-  if (value.get(view) != simdjson::SUCCESS) return "must be a string";
+  if (value.get(view) != simdjson::SUCCESS) return fmt::format("must be a string, not {}", kind_of(value));
   text.assign(view);
   return std::nullopt;
 }
 
-Problem read_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
-  constexpr const char* kKind = "must be an array of strings";
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return kKind;
-  const std::size_t count = texts.size() + items.size();
-  if (!limit.has_room_for(count)) return std::nullopt;
-  texts.reserve(count);
-  for (const JsonValue item : items) {
-    if (read_text(item, texts.emplace_back())) return kKind;
+std::string_view kind_of(const JsonValue& value) {
+  switch (value.type()) {
+    case simdjson::dom::element_type::ARRAY:
+      return "an array";
+    case simdjson::dom::element_type::OBJECT:
+      return "an object";
+    case simdjson::dom::element_type::STRING:
+      return "a string";
+    case simdjson::dom::element_type::BOOL:
+      return "true or false";
+    case simdjson::dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
   }
-  return std::nullopt;
+}
+
+Problem unexpected_item(const JsonValue& item, std::string_view place, std::string_view wanted) {
+  return fmt::format("has {} at {}, where {} is expected", kind_of(item), place, wanted);
 }
 
 Problem read_bool(const JsonValue& value, bool& truth) {
-  if (value.get(truth) != simdjson::SUCCESS) return "must be true or false";
+  if (value.get(truth) != simdjson::SUCCESS) return fmt::format("must be true or false, not {}", kind_of(value));
   return std::nullopt;
 }
 

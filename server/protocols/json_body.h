@@ -25,6 +25,9 @@ using Problem = std::optional<std::string>;
 
 inline constexpr std::size_t kJsonDepthMax = 32;
 
+// "null", "a number": what a value is instead of what it must be.
+[[nodiscard]] std::string_view kind_of(const JsonValue& value);
+
 // A body that was parsed; values refer to it.
 class JsonBody {
  public:
@@ -51,7 +54,9 @@ template <class Body, std::size_t N>
                                                   Body& body) {
   simdjson::dom::object fields;
   if (object.get(fields) != simdjson::SUCCESS) {
-    return Refusal{.kind = RefusalKind::kBadRequest, .message = "the body must be a JSON object", .param = {}};
+    return Refusal{.kind = RefusalKind::kBadRequest,
+                   .message = "the body must be a JSON object, not " + std::string(kind_of(object)),
+                   .param = {}};
   }
   for (const Member<Body>& member : members) {
     JsonValue value;
@@ -68,6 +73,14 @@ template <class Body, std::size_t N>
                      .param = std::string(member.name)};
     }
   }
+  return std::nullopt;
+}
+
+// Reads the members of an object that is a member itself.
+template <class Body, std::size_t N>
+[[nodiscard]] Problem read_object(const JsonValue& value, const std::array<Member<Body>, N>& members, Body& body) {
+  if (!value.is_object()) return "must be an object, not " + std::string(kind_of(value));
+  if (const auto refusal = read_members(value, members, body)) return "is wrong: " + refusal->message;
   return std::nullopt;
 }
 
@@ -116,8 +129,8 @@ struct TextLimit {
 [[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);
 [[nodiscard]] Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, std::size_t& size);
 
-// Appends the texts of an array; where `limit` has no room for so many, they are counted alone.
-[[nodiscard]] Problem read_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts);
+// "has null at [1], where a string is expected". `place`: within the member.
+[[nodiscard]] Problem unexpected_item(const JsonValue& item, std::string_view place, std::string_view wanted);
 
 // A schema with a type, and a sentence about it.
 [[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);

@@ -82,8 +82,8 @@ bool is_binary(const InferRequest& request, std::string_view output) {
 }
 
 void answer_with(Exchange& exchange, const ServedModel& model, const InferRequest& request,
-                 std::span<const AnswerTensor> outputs) {
-  auto made = infer_answer(model.name, request.id, outputs);
+                 std::span<const AnswerTensor> outputs, std::uint64_t truncated_texts = 0) {
+  auto made = infer_answer(model.name, request.id, outputs, truncated_texts);
   if (const auto* refusal = std::get_if<Refusal>(&made)) return refuse(exchange, kserve_protocol(), *refusal);
   exchange.answer(std::get<HttpResponse>(std::move(made)));
 }
@@ -104,6 +104,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
   }
   VectorCall call;
   call.model = model.name;
+  call.names.list = kTextInput;
   const auto count = static_cast<std::size_t>(shape[0]);
   if (count > service.limits().texts_max) call.too_many = count;
   call.texts = std::move(input->texts);
@@ -126,7 +127,7 @@ void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferReq
                                                         .shape = sizes,
                                                         .data = std::as_bytes(std::span(vectors.rows)),
                                                         .is_binary = is_binary(request, kVectorOutput)}};
-                  answer_with(*exchange, model, request, outputs);
+                  answer_with(*exchange, model, request, outputs, vectors.truncated_texts);
                 });
 }
 

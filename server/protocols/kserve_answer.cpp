@@ -99,7 +99,7 @@ Outcome<std::vector<std::size_t>> choose_outputs(const InferRequest& request, st
 }
 
 Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<std::string>& id,
-                                   std::span<const AnswerTensor> outputs) {
+                                   std::span<const AnswerTensor> outputs, std::uint64_t truncated_texts) {
   HttpResponse response;
   std::string& text = response.body;
   std::size_t binary_bytes = 0;
@@ -109,6 +109,9 @@ Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<s
   if (id) {
     text += R"(,"id":)";
     append_string(text, *id);
+  }
+  if (truncated_texts > 0) {
+    fmt::format_to(std::back_inserter(text), R"(,"parameters":{{"truncated_texts":{}}})", truncated_texts);
   }
   text += R"(,"outputs":[)";
   for (const AnswerTensor& output : outputs) {
@@ -162,6 +165,9 @@ Json infer_answer_schema() {
   schema["properties"]["model_name"] = typed_schema("string", "");
   schema["properties"]["model_version"] = typed_schema("string", "");
   schema["properties"]["id"] = typed_schema("string", "As the request had it.");
+  schema["properties"]["parameters"] = typed_schema("object", "Where texts were cut.");
+  schema["properties"]["parameters"]["properties"]["truncated_texts"] =
+      typed_schema("integer", "Texts that were cut to what the model takes.");
   schema["properties"]["outputs"] = typed_schema("array", "");
   schema["properties"]["outputs"]["items"] = std::move(output);
   schema["required"] = Json::array({"model_name", "model_version", "outputs"});

@@ -29,9 +29,11 @@ struct AnswerTensor {
 // Those that the request wants, in its order: all of `names` where it names none. By their positions in `names`.
 [[nodiscard]] Outcome<std::vector<std::size_t>> choose_outputs(const InferRequest& request,
                                                                std::span<const std::string> names);
-// What comes back as a refusal cannot stand in JSON.
+// What comes back as a refusal cannot stand in JSON. `truncated_texts`: those that were cut, as a parameter where there
+// are any.
 [[nodiscard]] Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<std::string>& id,
-                                                 std::span<const AnswerTensor> outputs);
+                                                 std::span<const AnswerTensor> outputs,
+                                                 std::uint64_t truncated_texts = 0);
 [[nodiscard]] app::Json infer_answer_schema();
 
 }  // namespace latebind::server::kserve

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/quote.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/kserve_types.h"
@@ -84,13 +85,6 @@ Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& 
     const auto same = std::ranges::count(items, item.name, &Item::name);
     if (same > 1) return fmt::format("has {} twice", core::quoted(item.name, 100));
   }
-  return std::nullopt;
-}
-
-template <class Body, std::size_t N>
-Problem read_object(const JsonValue& value, const std::array<Member<Body>, N>& members, Body& body) {
-  if (!value.is_object()) return "must be an object";
-  if (const auto refusal = read_members(value, members, body)) return "is wrong: " + refusal->message;
   return std::nullopt;
 }
 
@@ -338,8 +332,15 @@ Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const 
 }
 
 // `element_count` is that of the input's shape. Nothing has been allocated for it yet: the shape may be a lie.
-template <class Each>
-Problem read_elements(const InputBody& input, std::size_t element_count, const Each& each) {
+template <class Read>
+Problem read_elements(const InputBody& input, std::size_t element_count, const Read& read) {
+  std::size_t count = 0;
+  const auto each = [&](const JsonValue& value) -> Problem {
+    auto problem = read(value);
+    if (problem) *problem += fmt::format(", at element {}", count);
+    ++count;
+    return problem;
+  };
   simdjson::dom::array array;
   if (input.data->get(array) != simdjson::SUCCESS) {
     if (input.shape.rank() > 0) return "must be an array";
@@ -371,7 +372,7 @@ bool take_room(std::size_t& texts_room, std::size_t texts) {
 Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
   const bool is_kept = take_room(texts_room, element_count);
   return read_elements(input, element_count, [&](const JsonValue& value) -> Problem {
-    if (!value.is_string()) return "holds something that is no string";
+    if (!value.is_string()) return fmt::format("holds {} instead of a string", kind_of(value));
     return is_kept ? read_text(value, tensor.texts.emplace_back()) : std::nullopt;
   });
 }
@@ -381,7 +382,8 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, std::size
   const std::size_t size = core::size_of(tensor.type);
   // The count is below 2^48, sizes are up to 8.
   if (bytes.size() != element_count * size) {
-    return fmt::format("has {} bytes of data; its shape and type make {}", bytes.size(), element_count * size);
+    return fmt::format("has {} of data; its shape and type make {}", core::counted(bytes.size(), "byte"),
+                       element_count * size);
   }
   tensor.data.resize(bytes.size());
   std::ranges::transform(bytes, tensor.data.begin(), [](char byte) { return static_cast<std::byte>(byte); });
@@ -423,8 +425,8 @@ Problem fill(const InputBody& input, std::string_view& binary, std::size_t& text
   }
   if (input.data) return "has both, data and binary_data_size";
   if (*input.binary_bytes > binary.size()) {
-    return fmt::format("has {} bytes of data by its binary_data_size; {} are left of the body", *input.binary_bytes,
-                       binary.size());
+    return fmt::format("has {} of data by its binary_data_size; the body has {} left",
+                       core::counted(*input.binary_bytes, "byte"), binary.size());
   }
   const std::string_view bytes = binary.substr(0, *input.binary_bytes);
   binary.remove_prefix(bytes.size());
@@ -443,9 +445,9 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
       return bad_body("Inference-Header-Content-Length must be the number of bytes of the JSON", kHeader);
     }
     if (json_bytes > body.size()) {
-      return bad_body(
-          fmt::format("Inference-Header-Content-Length is {}; the body has {} bytes", json_bytes, body.size()),
-          kHeader);
+      return bad_body(fmt::format("Inference-Header-Content-Length is {}; the body has {}", json_bytes,
+                                  core::counted(body.size(), "byte")),
+                      kHeader);
     }
   }
   JsonBody json;
@@ -469,7 +471,8 @@ Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_vi
     if (problem) return bad_body(fmt::format("the input {} {}", core::quoted(input.name, 100), *problem), "inputs");
   }
   if (!binary.empty()) {
-    return bad_body(fmt::format("the body has {} bytes after the data of its inputs", binary.size()), "inputs");
+    return bad_body(fmt::format("the body has {} after the data of its inputs", core::counted(binary.size(), "byte")),
+                    "inputs");
   }
   return std::move(read.request);
 }

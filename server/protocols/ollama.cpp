@@ -1,5 +1,5 @@
-// Ollama's embeddings: https://github.com/ollama/ollama/blob/main/docs/api.md, and what its clients ask about models.
-// Names may have the tag ":latest", which every model without a tag has there.
+// Ollama's embeddings: https://github.com/ollama/ollama/blob/main/docs/api.md, and what its clients ask about models
+// and do before they use one. Every model without a tag is listed with the tag ":latest", as there.
 #include <array>
 #include <chrono>
 #include <iterator>
@@ -11,6 +11,7 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
 
 namespace latebind::server {
 namespace ollama {
@@ -43,22 +44,16 @@ struct ShowBody {
   std::string model;
 };
 
+struct PullBody {
+  std::string model;
+  bool stream = true;
+};
+
 // "" asks for the model only, as in the original.
 Problem read_input(const JsonValue& value, EmbedBody& body) {
-  constexpr std::string_view kKinds = "must be a string or an array of strings";
-  std::string text;
-  if (!read_text(value, text)) {
-    if (!text.empty()) body.input.push_back(std::move(text));
-    return std::nullopt;
-  }
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
-  if (!body.limit.has_room_for(items.size())) return std::nullopt;
-  body.input.reserve(items.size());
-  for (const JsonValue item : items) {
-    if (read_text(item, body.input.emplace_back())) return std::string(kKinds);
-  }
-  return std::nullopt;
+  auto problem = read_text_or_texts(value, body.limit, body.input);
+  if (value.is_string() && body.input.front().empty()) body.input.clear();
+  return problem;
 }
 
 Json input_schema() {
@@ -120,17 +115,33 @@ constexpr std::array kEmbeddings{
     Member<EmbeddingsBody>{"keep_alive", false, ignored_schema, ignore<EmbeddingsBody>},
 };
 
-// `name` is what `model` was called before.
-constexpr std::array kShow{
-    Member<ShowBody>{"model", false, [] { return typed_schema("string", "A served model."); },
-                     [](const JsonValue& value, ShowBody& body) { return read_text(value, body.model); }},
-    Member<ShowBody>{"name", false, [] { return typed_schema("string", "The same, where there is no 'model'."); },
-                     [](const JsonValue& value, ShowBody& body) -> Problem {
-                       std::string name;
-                       if (auto problem = read_text(value, name)) return problem;
-                       if (body.model.empty()) body.model = std::move(name);
-                       return std::nullopt;
-                     }},
+template <class Body>
+constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("string", "A served model."); },
+                                      [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
+
+// What `model` was called before.
+template <class Body>
+constexpr Member<Body> kName{"name", false,
+                             [] { return typed_schema("string", "The same, where there is no 'model'."); },
+                             [](const JsonValue& value, Body& body) -> Problem {
+                               std::string name;
+                               if (auto problem = read_text(value, name)) return problem;
+                               if (body.model.empty()) body.model = std::move(name);
+                               return std::nullopt;
+                             }};
+
+constexpr std::array kShow{kOptionalModel<ShowBody>, kName<ShowBody>};
+
+constexpr std::array kPull{
+    kOptionalModel<PullBody>,
+    kName<PullBody>,
+    Member<PullBody>{"stream", false,
+                     [] {
+                       Json schema = typed_schema("boolean", "The answer has a line for each step.");
+                       schema["default"] = true;
+                       return schema;
+                     },
+                     [](const JsonValue& value, PullBody& body) { return read_bool(value, body.stream); }},
 };
 
 HttpResponse answer_of(const Refusal& refusal) {
@@ -166,14 +177,7 @@ const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std
            {.kind = RefusalKind::kBadRequest, .message = "'model' is missing", .param = "model"});
     return nullptr;
   }
-  auto found = service.find(name);
-  if (std::holds_alternative<Refusal>(found) && name.size() > kLatest.size() && name.ends_with(kLatest)) {
-    auto without = service.find(name.substr(0, name.size() - kLatest.size()));
-    if (!std::holds_alternative<Refusal>(without)) found = std::move(without);
-  } else if (std::holds_alternative<Refusal>(found)) {
-    auto with = service.find(std::string(name).append(kLatest));
-    if (!std::holds_alternative<Refusal>(with)) found = std::move(with);
-  }
+  const auto found = service.find(name);
   if (const auto* refusal = std::get_if<Refusal>(&found)) {
     refuse(*exchange, ollama_protocol(), *refusal);
     return nullptr;
@@ -207,6 +211,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (body.limit.count_of(body.input.size()) == 0) return answer_text(*exchange, embed_text(body.model, {}, {}));
   VectorCall call;
   call.model = model->name;
+  call.names.list = "input";
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
@@ -229,6 +234,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (body.prompt.empty()) return answer_text(*exchange, R"({"embedding":[]})");
   VectorCall call;
   call.model = model->name;
+  call.names.first = "prompt";
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
   call.role = body.role;
@@ -260,22 +266,59 @@ Json capabilities_of(const ServedModel& model) {
   return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
 }
 
-// Its size and digest are not known: 0 and "", which clients of types need.
+// What lists have of a model.
+Json entry_of(const ServedModel& model) {
+  Json entry;
+  entry["name"] = tagged(model.name);
+  entry["model"] = tagged(model.name);
+  entry["size"] = model.digest.bytes;
+  entry["digest"] = model.digest.hex;
+  entry["details"] = details_of(model);
+  return entry;
+}
+
 void tags(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   Json body;
   body["models"] = Json::array();
   for (const auto& model : service.models()) {
-    Json one;
-    one["name"] = tagged(model->name);
-    one["model"] = tagged(model->name);
+    Json one = entry_of(*model);
     one["modified_at"] = core::utc_text(model->loaded_at);
-    one["size"] = 0;
-    one["digest"] = "";
-    one["details"] = details_of(*model);
     one["capabilities"] = capabilities_of(*model);
     body["models"].push_back(std::move(one));
   }
   answer_json(*exchange, body);
+}
+
+// All models are loaded, and stay so.
+void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  constexpr std::chrono::hours kForever{24 * 365 * 100};
+  Json body;
+  body["models"] = Json::array();
+  for (const auto& model : service.models()) {
+    Json one = entry_of(*model);
+    const core::ActiveConfig& active = model->attestation()->active;
+    const bool is_cpu = active.device.empty() || active.device.starts_with("CPU");
+    one["expires_at"] = core::utc_text(model->loaded_at + kForever);
+    one["size_vram"] = is_cpu ? 0 : model->digest.bytes;
+    one["context_length"] = model->of_texts() != nullptr ? model->of_texts()->max_tokens() : 0;
+    body["models"].push_back(std::move(one));
+  }
+  answer_json(*exchange, body);
+}
+
+// A model that is served is there; another one is not fetched.
+void pull(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  PullBody body;
+  if (!take_body(exchange, kPull, body) || find_model(exchange, service, body.model) == nullptr) return;
+  HttpResponse response;
+  response.body = R"({"status":"success"})";
+  if (body.stream) {
+    response.content_type = "application/x-ndjson";
+    response.body = R"({"status":"pulling manifest"})"
+                    "\n" +
+                    response.body + "\n";
+  }
+  exchange->answer(std::move(response));
 }
 
 void show(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -329,17 +372,33 @@ Json embeddings_schema() {
   return schema;
 }
 
-Json tags_schema() {
+// Of a list in which each model also has this time.
+Json models_schema(const char* time) {
   Json model = typed_schema("object", "");
-  for (const char* name : {"name", "model", "modified_at", "digest"})
+  for (const char* name : {"name", "model", "digest", time})
     model["properties"][name] = typed_schema("string", "");
   model["properties"]["size"] = typed_schema("integer", "");
   model["properties"]["details"] = typed_schema("object", "");
-  model["required"] = Json::array({"name", "model", "modified_at", "size", "digest"});
+  model["required"] = Json::array({"name", "model", "size", "digest", time});
   Json schema = typed_schema("object", "");
   schema["properties"]["models"] = typed_schema("array", "");
   schema["properties"]["models"]["items"] = std::move(model);
   schema["required"] = Json::array({"models"});
+  return schema;
+}
+
+Json tags_schema() {
+  return models_schema("modified_at");
+}
+
+Json running_schema() {
+  return models_schema("expires_at");
+}
+
+Json pull_schema() {
+  Json schema = typed_schema("object", "");
+  schema["properties"]["status"] = typed_schema("string", "");
+  schema["required"] = Json::array({"status"});
   return schema;
 }
 
@@ -379,6 +438,21 @@ std::span<const Route> routes() {
                                .handle = tags,
                                .summary = "The models that are served.",
                                .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
+                              {.method = "GET",
+                               .path = "/api/ps",
+                               .handle = running,
+                               .summary = "The same, with what they use.",
+                               .answers = {{.status = 200, .description = "The models.", .schema = running_schema}}},
+                              {.method = "POST",
+                               .path = "/api/pull",
+                               .handle = pull,
+                               .summary = "A model that is served is there already; others are not fetched.",
+                               .body = [] { return schema_of(kPull); },
+                               .answers = {{.status = 200, .description = "It is there.", .schema = pull_schema},
+                                           {.status = 200,
+                                            .description = "The same as a stream of lines.",
+                                            .content_type = "application/x-ndjson",
+                                            .schema = pull_schema}}},
                               {.method = "POST",
                                .path = "/api/show",
                                .handle = show,

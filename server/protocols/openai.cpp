@@ -1,5 +1,5 @@
-// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1 and, as OpenVINO Model
-// Server has it, under /v3.
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1, as OpenVINO Model Server
+// has it under /v3, and under neither, which is where clients look that were given an address without a version.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -10,6 +10,8 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
+#include "server/protocols/usage.h"
 
 namespace latebind::server {
 namespace openai {
@@ -19,7 +21,7 @@ using app::Json;
 
 struct EmbeddingsBody {
   std::string model;
-  std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> input;
+  TextsOrIds input;
   TextLimit limit;
   bool is_base64 = false;
   std::size_t dimensions = 0;
@@ -27,46 +29,10 @@ struct EmbeddingsBody {
   std::optional<std::string> prompt_name;
 };
 
-// An id beyond the range is unknown to every model.
-Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids) {
-  ids.reserve(numbers.size());
-  for (const JsonValue number : numbers) {
-    std::int64_t id = 0;
-    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
-      return "must be a string, token ids, or an array of strings or of arrays of token ids";
-    }
-    ids.push_back(static_cast<std::int32_t>(id));
-  }
-  if (ids.empty()) return "has an empty array of token ids";
-  return std::nullopt;
-}
-
 Problem read_input(const JsonValue& value, EmbeddingsBody& body) {
-  if (value.is_string()) return read_text(value, std::get<0>(body.input).emplace_back());
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) {
-    return "must be a string, token ids, or an array of strings or of arrays of token ids";
-  }
-  if (items.size() == 0) return "must not be an empty array";
-  const JsonValue first = *items.begin();
-  if ((first.is_string() || first.is_array()) && !body.limit.has_room_for(items.size())) return std::nullopt;
-  if (first.is_string()) {
-    auto& texts = std::get<0>(body.input);
-    texts.reserve(items.size());
-    for (const JsonValue item : items) {
-      if (!item.is_string()) return "must not mix strings and token ids";
-      static_cast<void>(read_text(item, texts.emplace_back()));
-    }
-    return std::nullopt;
-  }
-  auto& lists = body.input.emplace<1>();
-  if (!first.is_array()) return read_ids(items, lists.emplace_back());
-  lists.reserve(items.size());
-  for (const JsonValue item : items) {
-    simdjson::dom::array numbers;
-    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
-    if (auto problem = read_ids(numbers, lists.emplace_back())) return problem;
-  }
+  if (auto problem = read_texts_or_ids(value, body.limit, body.input)) return problem;
+  const std::size_t read = std::visit([](const auto& inputs) { return inputs.size(); }, body.input);
+  if (body.limit.count_of(read) == 0) return "must not be an empty array";
   return std::nullopt;
 }
 
@@ -196,7 +162,8 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
   }
   text += R"(],"model":)";
   append_string(text, vectors.model->name);
-  fmt::format_to(std::back_inserter(text), R"(,"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", vectors.tokens);
+  fmt::format_to(std::back_inserter(text), R"(,"usage":{})", usage_text(vectors));
+  text += '}';
   return text;
 }
 
@@ -207,6 +174,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
     return refuse(*exchange, openai_protocol(), *refusal);
   }
   VectorCall call;
+  call.names.list = "input";
   call.model = std::move(body.model);
   call.texts = std::move(body.input);
   call.too_many = body.limit.too_many;
@@ -276,9 +244,7 @@ Json embeddings_schema() {
   schema["properties"]["data"]["type"] = "array";
   schema["properties"]["data"]["items"] = std::move(item);
   schema["properties"]["model"] = typed_schema("string", "");
-  schema["properties"]["usage"]["type"] = "object";
-  schema["properties"]["usage"]["properties"]["prompt_tokens"] = typed_schema("integer", "");
-  schema["properties"]["usage"]["properties"]["total_tokens"] = typed_schema("integer", "");
+  schema["properties"]["usage"] = usage_schema();
   schema["required"] = Json::array({"object", "data", "model", "usage"});
   return schema;
 }
@@ -286,9 +252,10 @@ Json embeddings_schema() {
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>([] {
     std::vector<Route> made;
-    static constexpr std::array<std::array<std::string_view, 3>, 2> kPaths{
+    static constexpr std::array<std::array<std::string_view, 3>, 3> kPaths{
         {{"/v1/embeddings", "/v1/models", "/v1/models/{model}"},
-         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"}}};
+         {"/v3/embeddings", "/v3/models", "/v3/models/{model}"},
+         {"/embeddings", "/models", "/models/{model}"}}};
     for (const auto& paths : kPaths) {
       made.push_back({.method = "POST",
                       .path = paths[0],

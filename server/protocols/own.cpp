@@ -14,11 +14,11 @@ namespace {
 
 using app::Json;
 
-// Without a key it shows nothing of the server, and asks for one.
+// It shows nothing of a server with keys, and asks for one.
 void page(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   HttpResponse response;
   response.content_type = "text/html; charset=utf-8";
-  response.body = render_page(service.facts().wants_key ? Json::object() : status_json(service));
+  response.body = render_page(service.facts().wants_key ? Json::object({{"wants_key", true}}) : status_json(service));
   response.set("Content-Security-Policy", std::string(page_policy()));
   response.set("Cache-Control", "no-store");
   exchange->answer(std::move(response));
@@ -79,7 +79,7 @@ std::span<const Route> routes() {
       {.method = "GET",
        .path = "/latebind/status",
        .handle = status,
-       .summary = "What answers and why, the queue, the figures of the last minute.",
+       .summary = "What answers and why, the queue, rates of the last seconds and latencies of the last minute.",
        .answers = {{.status = 200, .description = "The status.", .schema = object_schema}}},
       {.method = "GET",
        .path = "/metrics",

@@ -1,5 +1,6 @@
 // The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
-// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank).
+// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank;
+// OpenVINO Model Server has Cohere's at /v3/rerank).
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "server/protocols/relevance.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/usage.h"
 
 namespace latebind::server {
 namespace reranking {
@@ -70,12 +72,16 @@ constexpr std::array kRanking{
     Member<RankingBody>{"documents", true, documents_schema,
                         [](const JsonValue& value, RankingBody& body) -> Problem {
                           simdjson::dom::array items;
-                          if (value.get(items) != simdjson::SUCCESS) return "must be an array";
+                          if (value.get(items) != simdjson::SUCCESS) {
+                            return fmt::format("must be an array, not {}", kind_of(value));
+                          }
                           if (!body.limit.has_room_for(items.size())) return std::nullopt;
                           body.documents.reserve(items.size());
                           for (const JsonValue item : items) {
-                            if (read_document(item, body.documents.emplace_back()))
-                              return "must have strings, or objects with a string 'text'";
+                            if (read_document(item, body.documents.emplace_back())) {
+                              return unexpected_item(item, fmt::format("[{}]", body.documents.size() - 1),
+                                                     "a string, or an object with a string 'text',");
+                            }
                           }
                           return std::nullopt;
                         }},
@@ -138,7 +144,8 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
     }
     text += '}';
   }
-  fmt::format_to(std::back_inserter(text), R"(],"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", numbers.tokens);
+  fmt::format_to(std::back_inserter(text), R"(],"usage":{})", usage_text(numbers));
+  text += '}';
   return text;
 }
 
@@ -179,7 +186,7 @@ Json ranking_schema() {
   schema["properties"]["model"] = typed_schema("string", "");
   schema["properties"]["results"] = typed_schema("array", "Best first.");
   schema["properties"]["results"]["items"] = std::move(item);
-  schema["properties"]["usage"] = typed_schema("object", "");
+  schema["properties"]["usage"] = usage_schema();
   schema["required"] = Json::array({"model", "results", "usage"});
   return schema;
 }
@@ -187,7 +194,7 @@ Json ranking_schema() {
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>([] {
     std::vector<Route> made;
-    for (const std::string_view path : {"/v1/rerank", "/v2/rerank"}) {
+    for (const std::string_view path : {"/v1/rerank", "/v2/rerank", "/v3/rerank"}) {
       made.push_back({.method = "POST",
                       .path = path,
                       .handle = rerank,

@@ -29,8 +29,8 @@ void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal
 
 std::span<const Protocol* const> protocols() {
   // A path that nobody has is answered in the words of the last one that begins like it.
-  static const std::array all{&rerank_protocol(), &openai_protocol(), &tei_protocol(),
-                              &kserve_protocol(), &ollama_protocol(), &own_protocol()};
+  static const std::array all{&rerank_protocol(), &cohere_protocol(), &score_protocol(),  &openai_protocol(),
+                              &tei_protocol(),    &kserve_protocol(), &ollama_protocol(), &own_protocol()};
   return all;
 }
 

@@ -69,6 +69,8 @@ void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal
 [[nodiscard]] const Protocol& kserve_protocol();
 [[nodiscard]] const Protocol& ollama_protocol();
 [[nodiscard]] const Protocol& rerank_protocol();
+[[nodiscard]] const Protocol& cohere_protocol();
+[[nodiscard]] const Protocol& score_protocol();
 // Latebind's own paths: status, metrics, page, the OpenAPI document.
 [[nodiscard]] const Protocol& own_protocol();
 

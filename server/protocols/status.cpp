@@ -50,6 +50,7 @@ Json batches_json(const std::vector<BatchSeen>& batches) {
     one["width"] = seen.batch.width;
     one["tokens"] = seen.batch.tokens;
     one["computed_tokens"] = seen.batch.computed_tokens;
+    one["padded_tokens"] = padded_tokens(seen.batch);
     one["owners"] = seen.batch.owners;
     one["ms"] = rounded(ms_of(seen.batch.time), 3);
     list.push_back(std::move(one));
@@ -95,6 +96,7 @@ Json model_json(Service& service, const ServedModel& model) {
   const core::ActiveConfig& active = attested->active;
   Json json;
   json["name"] = model.name;
+  json["aliases"] = model.aliases;
   json["kind"] = model.embedder != nullptr               ? "embedding"
                  : model.cross_encoder != nullptr        ? "cross-encoder"
                  : model.sparse_encoder != nullptr       ? "sparse-encoder"

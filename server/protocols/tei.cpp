@@ -116,7 +116,7 @@ void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   const auto active = model.attestation()->active;
   Json body;
   body["model_id"] = model.name;
-  body["model_sha"] = Json();
+  body["model_sha"] = model.commit.empty() ? Json() : Json(model.commit);
   body["model_dtype"] = std::string(dtype_of(active.precision));
   body["served_model_name"] = model.name;
   body["model_type"] = model_type_of(model);
@@ -156,8 +156,9 @@ Json info_schema() {
   for (const char* name : {"max_concurrent_requests", "max_input_length", "max_batch_tokens", "max_client_batch_size",
                            "tokenization_workers"})
     schema["properties"][name] = typed_schema("integer", "");
-  for (const char* name : {"model_sha", "max_batch_requests", "sha", "docker_label"})
+  for (const char* name : {"max_batch_requests", "sha", "docker_label"})
     schema["properties"][name] = typed_schema("null", "");
+  schema["properties"]["model_sha"] = or_null(typed_schema("string", "The commit, where it is known."));
   schema["properties"]["auto_truncate"] = typed_schema("boolean", "");
   schema["properties"]["model_type"] = typed_schema("object", "");
   for (const char* kind : {"embedding", "reranker", "classifier"})
@@ -255,18 +256,6 @@ void refuse_empty(Exchange& exchange, std::string_view member) {
 
 void refuse_no_json(Exchange& exchange, const Refusal& refusal) {
   exchange.answer(error_of(400, refusal.message, "Validation"), server::word_of(refusal.kind));
-}
-
-Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids) {
-  ids.reserve(numbers.size());
-  for (const JsonValue number : numbers) {
-    std::int64_t id = 0;
-    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
-      return "must have whole numbers from 0 as token ids";
-    }
-    ids.push_back(static_cast<std::int32_t>(id));
-  }
-  return std::nullopt;
 }
 
 Json list_schema(Json item, std::string_view about) {

@@ -11,6 +11,7 @@
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
 
 namespace latebind::server::tei {
 
@@ -41,9 +42,6 @@ template <class TextOf>
     answer_text(*exchange, text_of(std::get<Vectors>(outcome)));
   };
 }
-
-// "must be …" for ids that are no ids. They are checked against the vocabulary later.
-[[nodiscard]] Problem read_ids(const simdjson::dom::array& numbers, std::vector<std::int32_t>& ids);
 
 [[nodiscard]] app::Json list_schema(app::Json item, std::string_view about = {});
 [[nodiscard]] app::Json some_schema(app::Json item);  // a list with at least one

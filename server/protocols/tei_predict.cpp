@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/role_member.h"
@@ -24,13 +25,17 @@ struct PredictBody {
   bool raw_scores = false;
 };
 
-// A text or a pair of them.
-Problem read_sequence(const simdjson::dom::array& items, PredictBody& body) {
-  constexpr std::string_view kKinds = "must have one or two texts in each of its arrays";
+// A text or a pair of them. `place`: of the array within the member, where it is not the member itself.
+Problem read_sequence(const simdjson::dom::array& items, std::string_view place, PredictBody& body) {
   std::vector<std::string> texts;
-  if (items.size() == 0 || items.size() > 2) return std::string(kKinds);
+  if (items.size() == 0 || items.size() > 2) {
+    return fmt::format("has {} in the array{}{}, where one or two are expected", core::counted(items.size(), "text"),
+                       place.empty() ? "" : " at ", place);
+  }
   for (const JsonValue item : items) {
-    if (read_text(item, texts.emplace_back())) return std::string(kKinds);
+    if (read_text(item, texts.emplace_back())) {
+      return unexpected_item(item, fmt::format("{}[{}]", place, texts.size() - 1), "a string");
+    }
   }
   if (texts.size() == 1) {
     body.texts.push_back(std::move(texts[0]));
@@ -38,22 +43,25 @@ Problem read_sequence(const simdjson::dom::array& items, PredictBody& body) {
     body.pairs.push_back({std::move(texts[0]), std::move(texts[1])});
   }
   if (body.texts.empty() || body.pairs.empty()) return std::nullopt;
-  return "must not mix texts with pairs of them";
+  return fmt::format("mixes texts with pairs of them, from {} on", place);
 }
 
 Problem read_sequences(const JsonValue& value, PredictBody& body) {
   body.is_single = true;
   if (value.is_string()) return read_text(value, body.texts.emplace_back());
   simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return "must be a text, one or two in an array, or an array of these";
+  if (value.get(items) != simdjson::SUCCESS) {
+    return fmt::format("must be a text, one or two in an array, or an array of these, not {}", kind_of(value));
+  }
   if (items.size() == 0) return std::nullopt;
-  if (!(*items.begin()).is_array()) return read_sequence(items, body);
+  if (!(*items.begin()).is_array()) return read_sequence(items, {}, body);
   body.is_single = false;
   if (!body.limit.has_room_for(items.size())) return std::nullopt;
   for (const JsonValue item : items) {
+    const std::string place = fmt::format("[{}]", body.texts.size() + body.pairs.size());
     simdjson::dom::array texts;
-    if (item.get(texts) != simdjson::SUCCESS) return "must not mix arrays with anything else";
-    if (auto problem = read_sequence(texts, body)) return problem;
+    if (item.get(texts) != simdjson::SUCCESS) return unexpected_item(item, place, "an array of one or two strings");
+    if (auto problem = read_sequence(texts, place, body)) return problem;
   }
   return std::nullopt;
 }

@@ -63,6 +63,7 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
   if (!read_body(exchange, kRerank, body)) return;
   if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
   ScoreCall call;
+  call.names.list = "texts";
   call.query = std::move(body.query);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;

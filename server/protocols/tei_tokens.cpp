@@ -21,36 +21,17 @@ struct TokenizeBody {
 };
 
 struct DecodeBody {
-  std::vector<std::vector<std::int32_t>> lists;
+  std::vector<TokenIds> lists;
   TextLimit limit;
   bool skip_special_tokens = true;
 };
 
-Problem read_texts(const JsonValue& value, TokenizeBody& body) {
-  if (value.is_string()) return read_text(value, body.texts.emplace_back());
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return "must be a string or an array of strings";
-  if (!body.limit.has_room_for(items.size())) return std::nullopt;
-  body.texts.reserve(items.size());
-  for (const JsonValue item : items) {
-    if (read_text(item, body.texts.emplace_back())) return "must be a string or an array of strings";
-  }
-  return std::nullopt;
+Problem read_inputs(const JsonValue& value, TokenizeBody& body) {
+  return read_text_or_texts(value, body.limit, body.texts);
 }
 
 Problem read_lists(const JsonValue& value, DecodeBody& body) {
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return "must be an array of token ids, or an array of such arrays";
-  if (items.size() == 0) return std::nullopt;
-  if (!(*items.begin()).is_array()) return read_ids(items, body.lists.emplace_back());
-  if (!body.limit.has_room_for(items.size())) return std::nullopt;
-  body.lists.reserve(items.size());
-  for (const JsonValue item : items) {
-    simdjson::dom::array numbers;
-    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
-    if (auto problem = read_ids(numbers, body.lists.emplace_back())) return problem;
-  }
-  return std::nullopt;
+  return read_id_lists(value, body.limit, body.lists);
 }
 
 Json texts_schema() {
@@ -72,7 +53,7 @@ Json special_schema(std::string_view about) {
 }
 
 constexpr std::array kTokenize{
-    Member<TokenizeBody>{"inputs", true, texts_schema, read_texts},
+    Member<TokenizeBody>{"inputs", true, texts_schema, read_inputs},
     Member<TokenizeBody>{
         "add_special_tokens", false, [] { return special_schema("With the special tokens that every text gets."); },
         [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
@@ -107,7 +88,7 @@ const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std:
   if (items > service.limits().texts_max) {
     refuse(*exchange, tei_protocol(),
            {.kind = RefusalKind::kTooManyTexts,
-            .message = fmt::format("{} items in one request; at most {} are taken", items, service.limits().texts_max),
+            .message = fmt::format("{} items in one request; at most {}", items, service.limits().texts_max),
             .param = {}});
     return nullptr;
   }

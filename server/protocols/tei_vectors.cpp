@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 
 struct EmbedBody {
-  std::variant<std::vector<std::string>, std::vector<std::vector<std::int32_t>>> inputs;
+  TextsOrIds inputs;
   TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
@@ -36,33 +36,7 @@ struct SimilarityBody {
 };
 
 Problem read_inputs(const JsonValue& value, EmbedBody& body) {
-  constexpr std::string_view kKinds = "must be a string, an array of strings, or token ids";
-  auto& texts = std::get<0>(body.inputs);
-  if (value.is_string()) return read_text(value, texts.emplace_back());
-  simdjson::dom::array items;
-  if (value.get(items) != simdjson::SUCCESS) return std::string(kKinds);
-  if (items.size() == 0) return std::nullopt;
-  const JsonValue first = *items.begin();
-  if ((first.is_string() || first.is_array()) && !body.limit.has_room_for(items.size())) return std::nullopt;
-  if (first.is_string()) {
-    texts.reserve(items.size());
-    for (const JsonValue item : items) {
-      if (read_text(item, texts.emplace_back())) return "must not mix strings with anything else";
-    }
-    return std::nullopt;
-  }
-  auto& lists = body.inputs.emplace<1>();
-  if (!first.is_array()) {
-    return read_ids(items, lists.emplace_back()) ? Problem(std::string(kKinds)) : std::nullopt;
-  }
-  lists.reserve(items.size());
-  for (const JsonValue item : items) {
-    simdjson::dom::array numbers;
-    if (item.get(numbers) != simdjson::SUCCESS) return "must not mix arrays of token ids with anything else";
-    if (auto problem = read_ids(numbers, lists.emplace_back())) return problem;
-    if (lists.back().empty()) return "has an empty array of token ids";
-  }
-  return std::nullopt;
+  return read_texts_or_ids(value, body.limit, body.inputs);
 }
 
 Json inputs_schema() {
@@ -101,12 +75,6 @@ constexpr std::array kEmbed{
         [](const JsonValue& value, EmbedBody& body) { return read_size(value, 1, kDimensionsMax, body.dimensions); }},
 };
 
-// A mistake in an object that is a member itself.
-Problem problem_of(const std::optional<Refusal>& refusal) {
-  if (!refusal) return std::nullopt;
-  return "has a mistake: " + refusal->message;
-}
-
 constexpr std::array kSentences{
     Member<SimilarityBody>{
         "source_sentence", true, [] { return typed_schema("string", ""); },
@@ -122,11 +90,10 @@ constexpr std::array kParameters{kTruncate<SimilarityBody>, kDirection<Similarit
 constexpr std::array kSimilarity{
     Member<SimilarityBody>{
         "inputs", true, [] { return schema_of(kSentences); },
-        [](const JsonValue& value, SimilarityBody& body) { return problem_of(read_members(value, kSentences, body)); }},
-    Member<SimilarityBody>{"parameters", false, [] { return schema_of(kParameters); },
-                           [](const JsonValue& value, SimilarityBody& body) {
-                             return problem_of(read_members(value, kParameters, body));
-                           }},
+        [](const JsonValue& value, SimilarityBody& body) { return read_object(value, kSentences, body); }},
+    Member<SimilarityBody>{
+        "parameters", false, [] { return schema_of(kParameters); },
+        [](const JsonValue& value, SimilarityBody& body) { return read_object(value, kParameters, body); }},
     // As the other paths have it. The original's parameters stand apart, and so may this one.
     Member<SimilarityBody>{"role", false, role_schema,
                            [](const JsonValue& value, SimilarityBody& body) -> Problem {
@@ -247,6 +214,7 @@ bool read_embed(const ExchangePtr& exchange, const auto& members, const Service&
 // With the body's texts.
 VectorCall take_call(EmbedBody& body) {
   VectorCall call;
+  call.names.list = "inputs";
   call.texts = std::move(body.inputs);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;
@@ -299,6 +267,7 @@ void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (!read_body(exchange, kSimilarity, body)) return;
   if (body.limit.count_of(body.texts.size()) < 2) return refuse_empty(*exchange, "inputs.sentences");
   VectorCall call;
+  call.names = {.list = "sentences", .first = "source_sentence"};
   call.texts = std::move(body.texts);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;

@@ -152,8 +152,14 @@ void HttpSession::start_beyond_limit() {
 
 void HttpSession::open() {
   stream_->open([self = shared_from_this()](const error_code& error) {
-    if (error || self->phase_ == Phase::kClosed) return self->close();
+    if ((error && !self->stream_->is_asked_without_tls()) || self->phase_ == Phase::kClosed) return self->close();
     self->buffer_.resize(kReadBytes);
+    if (error) {
+      return self->refuse({.kind = RefusalKind::kNeedsTls,
+                           .message = "this port speaks TLS alone: ask https:// instead of http://",
+                           .param = {}},
+                          400);
+    }
     self->wait_for_request();
     self->read();
   });

@@ -25,6 +25,8 @@ class Stream {
   [[nodiscard]] virtual boost::asio::any_io_executor executor() = 0;
   // What comes before the first byte: TLS's handshake.
   virtual void open(OnDone done) = 0;
+  // Whether that failed because the peer sent a request without TLS. What is written from then on is plain, too.
+  [[nodiscard]] virtual bool is_asked_without_tls() const { return false; }
   virtual void read_some(std::span<char> into, OnBytes done) = 0;
   // All of them; they must live until then.
   virtual void write(std::vector<boost::asio::const_buffer> buffers, OnBytes done) = 0;

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/log.h"
 #include "core/platform/files/folders.h"
@@ -28,11 +32,19 @@ class TlsStream final : public Stream {
 
   asio::any_io_executor executor() override { return stream_.get_executor(); }
 
-  void open(OnDone done) override { stream_.async_handshake(ssl::stream_base::server, std::move(done)); }
+  void open(OnDone done) override {
+    stream_.async_handshake(ssl::stream_base::server, [this, done = std::move(done)](const error_code& error) {
+      is_plain_ = error.category() == asio::error::get_ssl_category() &&
+                  ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
+      done(error);
+    });
+  }
+
+  [[nodiscard]] bool is_asked_without_tls() const override { return is_plain_; }
 
   void read_some(std::span<char> into, OnBytes done) override {
     // What still comes is thrown away, and to OpenSSL it is an error.
-    if (has_ended_writing_) {
+    if (has_ended_writing_ || is_plain_) {
       stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
       return;
     }
@@ -40,14 +52,21 @@ class TlsStream final : public Stream {
   }
 
   void write(std::vector<asio::const_buffer> buffers, OnBytes done) override {
-    asio::async_write(stream_, buffers, std::move(done));
+    if (is_plain_) {
+      asio::async_write(stream_.next_layer(), buffers, std::move(done));
+    } else {
+      asio::async_write(stream_, buffers, std::move(done));
+    }
   }
 
   void await_reset(OnDone done) override { await_reset_of(stream_.next_layer(), std::move(done)); }
 
   void end_writing(OnDone done) override {
     has_ended_writing_ = true;
-    stream_.async_shutdown(std::move(done));
+    if (!is_plain_) return stream_.async_shutdown(std::move(done));
+    error_code error;
+    stream_.next_layer().shutdown(Socket::shutdown_send, error);
+    asio::post(executor(), [error, done = std::move(done)] { done(error); });
   }
 
   void close() noexcept override {
@@ -59,6 +78,7 @@ class TlsStream final : public Stream {
   const std::shared_ptr<ssl::context> context_;
   ssl::stream<Socket> stream_;
   bool has_ended_writing_ = false;
+  bool is_plain_ = false;
 };
 
 class OpensslContext final : public TlsContext {
@@ -73,6 +93,9 @@ class OpensslContext final : public TlsContext {
 };
 
 constexpr std::size_t kPemFileMax = std::size_t{1} << 20;
+// How the names of the blocks end that are read.
+constexpr std::string_view kCertificate = "CERTIFICATE";
+constexpr std::string_view kKey = "PRIVATE KEY";
 
 // OpenSSL itself would wait for the other end of a pipe, and read what has no end.
 core::Result<std::string> read_pem(const std::string& what, const std::string& file) {
@@ -104,9 +127,43 @@ void warn_of_dates(const ::SSL_CTX* context, const std::string& file) {
   }
 }
 
-Status unusable(const std::string& what, const std::string& file, const error_code& error) {
-  return Status(StatusCode::kInvalidArgument,
-                fmt::format("{} {} cannot be used: {}", what, core::quoted(file), error.message()));
+// What the blocks of a PEM file are called: "PRIVATE KEY".
+std::vector<std::string_view> blocks_of(std::string_view text) {
+  constexpr std::string_view kBegin = "-----BEGIN ";
+  std::vector<std::string_view> names;
+  for (std::size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at)) {
+    at += kBegin.size();
+    const std::size_t end = text.find("-----", at);
+    if (end == std::string_view::npos) break;
+    names.push_back(text.substr(at, end - at));
+  }
+  return names;
+}
+
+// Of a file in which OpenSSL found no `wanted`: it says which of its steps failed, and not whether the file holds
+// something else altogether.
+std::string why_unusable(std::string_view text, std::string_view wanted, const error_code& error) {
+  constexpr std::string_view kDerSequence = "\x30\x82";
+  const auto names = blocks_of(text);
+  if (names.empty() && text.starts_with(kDerSequence)) return "it is DER, not PEM: `openssl` converts it";
+  if (names.empty()) return fmt::format("it is no PEM file, which has a line -----BEGIN {}-----", wanted);
+  const auto found = std::ranges::find_if(names, [&](std::string_view name) { return name.ends_with(wanted); });
+  if (found == names.end()) {
+    return fmt::format("it has no {}, but begins with a {}: are the two files exchanged?", wanted,
+                       core::printable(names.front(), 40));
+  }
+  if (wanted == kKey && text.find("ENCRYPTED") != std::string_view::npos) {
+    return "it has a password: `openssl pkey` writes a file without one";
+  }
+  // Of a certificate Asio only says that OpenSSL's reader of PEM failed, and leaves why.
+  const unsigned long left = ::ERR_peek_error();
+  const char* const reason = left != 0 ? ::ERR_reason_error_string(left) : nullptr;
+  return fmt::format("its {} is damaged: {}", core::printable(*found, 40),
+                     reason != nullptr ? reason : error.message());
+}
+
+Status unusable(const std::string& what, const std::string& file, std::string_view why) {
+  return Status(StatusCode::kInvalidArgument, fmt::format("{} {} cannot be used: {}", what, core::quoted(file), why));
 }
 
 }  // namespace
@@ -123,10 +180,12 @@ core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::st
   context->set_password_callback([](std::size_t, ssl::context::password_purpose) { return std::string(); }, error);
   LB_ASSIGN_OR_RETURN(const std::string certificate, read_pem("the certificate", certificate_file));
   context->use_certificate_chain(asio::buffer(certificate), error);
-  if (error) return unusable("the certificate", certificate_file, error);
+  if (error) {
+    return unusable("the certificate", certificate_file, why_unusable(certificate, kCertificate, error));
+  }
   LB_ASSIGN_OR_RETURN(const std::string key, read_pem("the key", key_file));
   context->use_private_key(asio::buffer(key), ssl::context::pem, error);
-  if (error) return unusable("the key", key_file, error);
+  if (error) return unusable("the key", key_file, why_unusable(key, kKey, error));
   if (::SSL_CTX_check_private_key(context->native_handle()) != 1) {
     return Status(StatusCode::kInvalidArgument, fmt::format("the key {} does not belong to the certificate {}",
                                                             core::quoted(key_file), core::quoted(certificate_file)));

@@ -79,7 +79,7 @@ TEST_F(JobInterfaceTest, EveryKindDescribesItself) {
     EXPECT_EQ(lb_job_result(job, nullptr), LB_INVALID_ARGUMENT) << kind.name;
   }
   EXPECT_EQ(names, (std::set<std::string>{"cache_clear", "cache_list", "cache_verify", "compile", "devices", "doctor",
-                                          "export", "inspect", "pull", "unpack", "verify", "warm"}));
+                                          "export", "find", "inspect", "pull", "unpack", "verify", "warm"}));
   auto kind = LB_INIT(lb_job_kind);
   EXPECT_EQ(lb_job_kind_at(lb_job_kind_count(), &kind), LB_INVALID_ARGUMENT);
 }

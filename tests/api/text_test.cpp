@@ -94,7 +94,7 @@ TEST_F(TextInterfaceTest, LongTextsAreCutOrRefusedAsTheCallWants) {
   EXPECT_EQ(stats.truncated_texts, 1U);
   options.refuse_longer = 1;
   EXPECT_EQ(run(), LB_TEXT_TOO_LONG);
-  EXPECT_THAT(last_message(), HasSubstr("texts[1]: the text has more than the 6 tokens that are taken"));
+  EXPECT_THAT(last_message(), HasSubstr("texts[1]: the text has 12 tokens; at most 6 are taken"));
   options.max_tokens = 1000;
   EXPECT_EQ(run(), LB_INVALID_ARGUMENT);
   EXPECT_THAT(last_message(), HasSubstr("1000 tokens of a text were asked for"));

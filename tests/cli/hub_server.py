@@ -38,6 +38,14 @@ class Model:
         content = self.files[name]
         return sha256(content) if self.is_large(name) else git_name(content)
 
+    def blob(self, name):
+        """What the hub tells of a file among its siblings; of a large one git has a pointer."""
+        content = self.files[name]
+        if not self.is_large(name):
+            return {"blobId": git_name(content), "size": len(content)}
+        return {"blobId": git_name(b"pointer"), "size": len(content),
+                "lfs": {"sha256": sha256(content), "size": len(content), "pointerSize": 7}}
+
 
 class Fault:
     """What one request gets instead of the truth. `kind`: status, cut, hang, corrupt, redirect, etag, drip."""
@@ -98,11 +106,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.name == "cdn":
             self.send_content(self.hub.contents[path.removeprefix("/")], {"ETag": '"of-the-storage"'}, with_fault)
             return
-        match = re.fullmatch(r"/api/models/([^/]+/[^/]+)/(revision|tree)/(.+)", path)
+        match = re.fullmatch(r"/api/models/((?:[^/]+/)?[^/]+)/(revision|tree)/(.+)", path)
         if match:
             self.answer_api(*match.groups())
             return
-        match = re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
+        match = re.fullmatch(r"/((?:[^/]+/)?[^/]+)/resolve/([^/]+)/(.+)", path)
         if match:
             self.answer_file(*match.groups(), with_fault)
             return
@@ -143,8 +151,10 @@ class Handler(BaseHTTPRequestHandler):
         if revision not in model.revisions | {model.commit}:
             self.fail(404, "RevisionNotFound")
         elif what == "revision":
+            with_blobs = self.hub.tells_blobs and "blobs=true" in urlsplit(self.path).query
             self.send_json({"id": name, "sha": model.commit, "private": False, "tags": ["bert"],
-                            "siblings": [{"rfilename": file} for file in model.files]})
+                            "siblings": [{"rfilename": file} | (model.blob(file) if with_blobs else {})
+                                         for file in model.files]})
         else:
             self.send_json([
                 {"type": "file", "path": file, "oid": git_name(content), "size": len(content)}
@@ -233,6 +243,7 @@ class Hub:
         self.requests = []  # (server, method, path, headers, raw path)
         self.faults = []  # (pattern of "METHOD /path", [Fault])
         self.ranges = True
+        self.tells_blobs = True
         self.lock = threading.Lock()
         self.closing = threading.Event()
         self.dripping = threading.Event()

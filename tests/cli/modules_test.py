@@ -91,6 +91,56 @@ def test_modes_of_pooling(model, mode, device):
     agrees(embed(model, "--device", device, "--strict"), mode)
 
 
+def without_modules(network, folder):
+    """A folder of that network with the tokenizer of TINY, but without a list of modules."""
+    shutil.copytree(TINY, folder)
+    shutil.copytree(SOURCE / "tests" / "data" / "networks" / network, folder, dirs_exist_ok=True)
+    (folder / "modules.json").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("network", "mode"), [("qwen3", "lasttoken"), ("gemma3_text", "mean"), ("roberta", "mean")])
+def test_without_modules_the_network_says_how_texts_are_pooled(tmp_path, network, mode, device):
+    plain = without_modules(network, tmp_path / "plain")
+    listed = shutil.copytree(plain, tmp_path / "listed")
+    kinds = [("Transformer", ""), ("Pooling", "1_Pooling")]
+    list_of_modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in kinds]
+    (listed / "modules.json").write_text(json.dumps(list_of_modules))
+    (listed / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": mode}))
+    found = embed(plain, "--device", device, "--strict")
+    # Alone a text may be cut later than with the list, whose companion says where.
+    short = [len(text) < 15 for text in EXPECTED["texts"]]
+    assert sum(short) > 2
+    assert (found[short] == embed(listed, "--device", device, "--strict")[short]).all()
+
+
+def test_what_is_assumed_without_modules_is_said_once(tmp_path):
+    said = ("model has no modules.json: the vector of the last token is taken for a text's, because config.json names "
+            "Qwen3ForCausalLM, and it is not normalized")  # fmt: skip
+    not_read = "; not read without it: 1_Pooling/config.json, sentence_bert_config.json"
+    model = without_modules("qwen3", tmp_path / "model")
+    done = good("embed", "--model", model, input="text\n")
+    assert done.stderr.startswith(f"latebind: {said}{not_read}\n")
+    assert done.stderr.count(said) == 1
+    bundle = tmp_path / "model.lbundle"
+    assert good("compile", model, "-q", "-o", bundle).stderr == f"latebind: {said}{not_read}\n"
+    assert said in good("embed", "--model", bundle, input="text\n").stderr
+    shown = good("inspect", bundle)
+    assert (f"\nassumed: {said}\n" in shown.stdout, shown.stderr) == (True, "")
+    assert json.loads(good("inspect", bundle, "--json").stdout)["assumed"] == said
+    assert said in good("export", "--model", model, "-o", tmp_path / "model.onnx").stderr
+    # A file that pools by itself leaves nothing to be assumed.
+    (model / "model.safetensors").unlink()
+    shutil.move(tmp_path / "model.onnx", model)
+    assert "modules.json" not in good("embed", "--model", model, input="text\n").stderr
+    # Nor does a list of modules.
+    listed = tmp_path / "listed.lbundle"
+    good("compile", TINY, "-q", "-o", listed)
+    assert json.loads(good("inspect", listed, "--json").stdout)["assumed"] is None
+    assert "assumed" not in good("inspect", listed).stdout
+
+
 PROMPTS = {"default": [], "passage": ["--prompt-name", "passage"], "none": ["--prompt", ""], "other": ["--prompt", "on "]}
 
 

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from hub_server import COMMIT, TOKEN, Fault, Hub, Model, git_name, sha256, wait_until
-from support import PROGRAM, TINY, bad, good, run, vectors
+from support import PROGRAM, SOURCE, TINY, bad, good, run, vectors
 
 NAME = "org/tiny"
 NEEDED = {"1_Pooling/config.json", "config.json", "model.safetensors", "modules.json", "sentence_bert_config.json",
@@ -246,19 +247,84 @@ def test_a_link_that_leads_nowhere_is_no_name(hub, place, tmp_path):
     assert hub.asked() == []
 
 
-@pytest.mark.parametrize("path", ["none", "./none", "/no/such", "no/such/folder", "no/--", "none/", "../none"])
+@pytest.mark.parametrize("path", ["./none", "/no/such", "no/such/folder", "no/--", "none/", "../none", "none.onnx",
+                                  "no/none.onnx", "none.lbundle"])
 def test_what_is_no_name_stays_a_path(hub, place, tmp_path, path):
     line = bad(1, "export", "--model", path, "-o", "model.onnx", env=place.env, cwd=tmp_path)
     assert "there is no such folder" in line or "No such file" in line, line
     assert hub.asked() == []
 
 
-@pytest.mark.parametrize("name", ["tiny", "org/", "a/b/c", "../x", "org/ti ny", "-org/x", "org/x.git", "org/x@", "a/b@..",
+@pytest.mark.parametrize("name", ["", "tiny.onnx", "org/", "a/b/c", "../x", "org/ti ny", "-org/x", "org/x.git", "org/x@", "a/b@..",
                                   "org/x@../../main", "org/x@a b"])
 def test_names_that_can_not_be_are_refused(hub, place, name):
     line = bad(2, "pull", "--", name, env=place.env)
     assert "is no name of a model" in line or "is no revision" in line, line
     assert hub.asked() == []
+
+
+def test_a_short_name_is_one_of_sentence_transformers(hub, place, tmp_path):
+    hub.models["sentence-transformers/tiny-v1"] = Model(tiny_files())
+    folder = place.cache / "models--sentence-transformers--tiny-v1" / "snapshots" / COMMIT
+    assert place.good("pull", "tiny-v1").stdout == f"{folder}\n"
+    embedded = good("embed", "-q", "--model", "tiny-v1", str(TINY / "modules.json"), env=place.env, cwd=tmp_path)
+    by_folder = place.good("embed", "-q", "--model", TINY, str(TINY / "modules.json"))
+    assert (vectors(embedded.stdout) == vectors(by_folder.stdout)).all()
+    # A folder wins.
+    (tmp_path / "tiny-v1").symlink_to(TINY)
+    hub.requests.clear()
+    good("export", "--model", "tiny-v1", "-o", "model.onnx", env=place.env, cwd=tmp_path)
+    assert hub.asked() == []
+
+
+def test_the_examples_of_the_help_name_models_that_are_found(hub, place, tmp_path):
+    hub.models["sentence-transformers/all-MiniLM-L6-v2"] = Model(tiny_files())
+    (tmp_path / "notes.txt").write_text("a line\n")
+    examples = {command: re.search(rf"^  (latebind {command} .* notes\.txt)( >.*)?$", good(command, "--help").stdout,
+                                   re.MULTILINE) for command in ("search", "embed")}
+    examples["gpu"] = re.search(r"^    (latebind embed .* texts\.txt)$", (SOURCE / "docs" / "gpu.md").read_text(), re.MULTILINE)
+    for example in examples.values():
+        words = shlex.split(example[1].replace("texts.txt", "notes.txt").replace("onnxruntime:CUDA", "auto"))
+        good(*words[1:], env=place.env, cwd=tmp_path)
+
+
+def test_a_short_name_of_a_cross_encoder_has_its_own_owner(hub, place, tmp_path):
+    (tmp_path / "lines.txt").write_text("a\nb\n")
+    line = bad(1, "rerank", "--model", "none", "--query", "a", "lines.txt", env=place.env, cwd=tmp_path)
+    assert "the name cross-encoder/none on the hub" in line
+    line = bad(1, "search", "--model", TINY, "--rerank", "none", "--query", "a", "lines.txt", env=place.env, cwd=tmp_path)
+    assert "the name cross-encoder/none on the hub" in line
+    line = bad(1, "embed", "--model", "none", "--output-format", "sparse", "lines.txt", env=place.env, cwd=tmp_path)
+    assert "the name sparse-encoder/none on the hub" in line
+    assert set(hub.asked()) == {f"hub GET /api/models/{owner}/none/revision/main"
+                                for owner in ("cross-encoder", "sparse-encoder")}
+
+
+def test_some_models_have_no_owner(hub, place):
+    hub.models["bert-base-uncased"] = Model(tiny_files())
+    folder = place.cache / "models--bert-base-uncased" / "snapshots" / COMMIT
+    assert place.good("pull", "bert-base-uncased").stdout == f"{folder}\n"
+    assert [one["model"] for one in json.loads(place.good("models", "--json").stdout)["cache"]["models"]] == [
+        "bert-base-uncased"]
+
+
+@pytest.mark.parametrize("model, name", [("wm/nonexist", "a name"), ("nonexist", "the name sentence-transformers/nonexist")])
+def test_a_mistyped_folder_is_said_to_be_none_soon(place, tmp_path, model, name):
+    (tmp_path / "wm").mkdir()
+    start = time.monotonic()
+    line = bad(1, "embed", "--model", model, "/dev/null", env=place.env | {"HF_ENDPOINT": "http://hub.invalid"}, cwd=tmp_path)
+    assert time.monotonic() - start < 4
+    assert f"there is no folder '{model}', so it is taken for {name} on the hub: " in line and "cannot reach" in line
+
+
+@patient
+def test_a_hub_that_is_silent_leaves_no_doubt_unsaid(hub, place):
+    hub.misbehave("GET /api/", *[Fault("hang")] * 9)
+    done = place.run("embed", "--model", "wm/nonexist", "/dev/null", HF_HUB_ETAG_TIMEOUT="3")
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and len(lines) == 2
+    assert all("there is no folder 'wm/nonexist', so it is taken for a name on the hub" in line for line in lines)
+    assert "again in" in lines[0] and "silent for too long" in lines[1]
 
 
 def test_onnx_comes_where_there_are_no_weights_for_us(hub, place):
@@ -389,7 +455,7 @@ def test_a_model_that_is_not_there(hub, place):
     line = place.bad("pull", "org/none")
     assert "401" in line and "no such model, or it is private" in line and "HF_TOKEN" in line
     line = place.bad("embed", "--model", "org/none", "/dev/null")
-    assert "no folder 'org/none'" in line and "no such model" in line
+    assert "no folder 'org/none', so it is taken for a name on the hub" in line and "no such model" in line
     hub.misbehave("GET /api/", Fault("status", 404, X_Error_Code="RepoNotFound"))
     assert "404" in place.bad("pull", NAME)
     assert not place.cache.exists()
@@ -544,6 +610,158 @@ def test_a_hanging_body_is_gone_on_with(hub, place):
     place.good("pull", NAME, HF_HUB_DOWNLOAD_TIMEOUT="1")
     assert is_complete(place, hub)
     assert [headers.get("Range") for server, _, _, headers, _ in hub.requests if server == "cdn"][1] == "bytes=1000000-"
+
+
+# What is damaged in the cache.
+
+
+def cut(content):
+    return content[:len(content) // 2]
+
+
+def flipped(content):
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+def damage(place, name, how):
+    """Writes through the link, into the content."""
+    file = place.snapshot / name
+    file.write_bytes(how(file.read_bytes()))
+
+
+def loaded(place, *arguments, **env):
+    done = place.good("pull", NAME, "--json", *arguments, **env)
+    return sorted(file["name"] for file in json.loads(done.stdout)["files"] if file["loaded"]), done.stderr
+
+
+@pytest.mark.parametrize("how", [cut, flipped])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_what_is_damaged_is_loaded_again(hub, place, name, how):
+    place.good("pull", NAME)
+    damage(place, name, how)
+    hub.requests.clear()
+    names, told = loaded(place)
+    assert names == [name]
+    assert f"{name} of '{NAME}' is damaged in the cache" in told and told.count("\n") == 1
+    assert is_complete(place, hub)
+    assert len(hub.asked("GET .*/resolve/|cdn")) == (2 if name == "model.safetensors" else 1)
+    assert not place.incomplete()
+    assert loaded(place) == ([], "")
+
+
+@pytest.mark.parametrize("command, name", [("embed", "model.safetensors"), ("tokens", "tokenizer.json"),
+                                           ("export", "model.safetensors"), ("compile", "model.safetensors")])
+def test_the_error_of_a_damaged_model_names_what_repairs_it(place, tmp_path, command, name):
+    def arguments(model):
+        model = [model, "--target", "cpu"] if command == "compile" else ["--model", model]
+        return [command, *model, *(["-o", "out"] if command in ("compile", "export") else ["/dev/null"])]
+
+    place.good("pull", NAME)
+    damage(place, name, cut)
+    for model in NAME, place.snapshot:
+        line = bad(1, *arguments(model), env=place.env, cwd=tmp_path)
+        assert f"{name} is damaged in the hub's cache" in line and "`latebind pull org/tiny` loads it again" in line
+    place.good("pull", NAME)
+    good(*arguments(NAME), env=place.env, cwd=tmp_path)
+    # Of another cache, and of another commit than that of the branch.
+    (place.model / "refs" / "main").write_text("f" * 40)
+    damage(place, name, cut)
+    line = bad(1, *arguments(place.snapshot), env=place.env | {"HF_HUB_CACHE": str(tmp_path)}, cwd=tmp_path)
+    assert f"`latebind pull org/tiny@{COMMIT}` with HF_HUB_CACHE='{place.cache}' loads it again" in line
+
+
+def test_a_model_that_is_wrong_but_not_damaged_stays_as_it_is(hub, place):
+    hub.models[NAME].files["model.safetensors"] = b"no weights"
+    line = place.bad("embed", "--model", NAME, "/dev/null")
+    assert "model.safetensors" in line and "damaged in the hub's cache" not in line and "latebind pull" not in line
+    place.good("pull", NAME)
+
+
+def test_a_small_file_that_is_damaged_is_repaired_without_being_asked_for(hub, place):
+    place.good("pull", NAME)
+    damage(place, "config.json", cut)
+    assert "config.json of 'org/tiny' is damaged in the cache" in place.good("embed", "--model", NAME, "/dev/null").stderr
+    assert is_complete(place, hub)
+
+
+def test_copies_are_compared_with_what_the_hub_says(hub, place):
+    env = {"HF_HUB_DISABLE_SYMLINKS": "1"}
+    place.good("pull", NAME, **env)
+    damage(place, "model.safetensors", flipped)
+    damage(place, "1_Pooling/config.json", cut)
+    assert "latebind pull org/tiny` compares the files" in place.bad("embed", "--model", NAME, "/dev/null", **env)
+    hub.requests.clear()
+    assert loaded(place, **env)[0] == []  # the contents are there, of which they are copies
+    assert is_complete(place, hub) and not hub.asked("GET .*/resolve/|cdn")
+    for file in (place.model / "blobs").iterdir():
+        file.write_bytes(b"damaged, too")
+    damage(place, "model.safetensors", flipped)
+    assert loaded(place, **env)[0] == ["model.safetensors"]
+    assert is_complete(place, hub)
+
+
+def test_a_hub_that_tells_nothing_of_files_is_asked_for_each(hub, place):
+    hub.tells_blobs = False
+    env = {"HF_HUB_DISABLE_SYMLINKS": "1"}
+    place.good("pull", NAME, **env)
+    damage(place, "model.safetensors", flipped)
+    place.good("pull", NAME, **env)
+    assert is_complete(place, hub)
+
+
+def test_a_commit_that_is_damaged_is_repaired(hub, place):
+    name = f"{NAME}@{COMMIT}"
+    place.good("pull", name)
+    damage(place, "model.safetensors", flipped)
+    place.good("pull", name)
+    assert is_complete(place, hub)
+    hub.requests.clear()
+    place.good("pull", name)
+    assert hub.asked() == []
+
+
+def test_force_loads_everything_again(hub, place):
+    place.good("pull", NAME)
+    inodes = {name: (place.snapshot / name).stat().st_ino for name in NEEDED}
+    assert loaded(place, "--force") == (sorted(NEEDED), "")
+    assert is_complete(place, hub)
+    assert all((place.snapshot / name).stat().st_ino != inode for name, inode in inodes.items())
+    assert loaded(place, "--force")[0] == sorted(NEEDED)
+    assert "HF_HUB_OFFLINE is set" in place.bad("pull", NAME, "--force", HF_HUB_OFFLINE="1")
+    assert "cannot reach" in place.run("pull", NAME, "--force", HF_ENDPOINT="http://hub.invalid").stderr
+
+
+def test_without_the_network_damage_is_an_error(hub, place):
+    place.good("pull", NAME)
+    damage(place, "model.safetensors", flipped)
+    line = place.bad("pull", NAME, HF_HUB_OFFLINE="1")
+    assert "model.safetensors is damaged in the cache" in line and "HF_HUB_OFFLINE" in line
+    line = place.bad("pull", NAME, HF_ENDPOINT="http://hub.invalid")
+    assert "model.safetensors is damaged in the cache" in line and "cannot reach" in line
+    place.good("pull", NAME)
+    assert is_complete(place, hub)
+
+
+def test_a_content_that_repositories_share_is_not_written_through(hub, place):
+    place.good("pull", NAME)
+    blob = place.blob(hub.models[NAME].files["model.safetensors"])
+    shared = place.cache / "blobs" / "ab" / ("ab" * 32)
+    shared.parent.mkdir(parents=True)
+    shared.write_bytes(flipped(blob.read_bytes()))
+    blob.unlink()
+    blob.symlink_to(f"../../blobs/ab/{shared.name}")
+    before = shared.read_bytes()
+    assert loaded(place)[0] == ["model.safetensors"]
+    assert is_complete(place, hub) and shared.read_bytes() == before
+
+
+def test_another_tools_list_tells_of_copies_without_a_hub(hub, place):
+    env = {"HF_HUB_DISABLE_SYMLINKS": "1"}
+    python(place, f"from huggingface_hub import snapshot_download; print(snapshot_download('{NAME}'))", **env)
+    assert not (place.snapshot / "model.safetensors").is_symlink()
+    place.good("pull", NAME, HF_HUB_OFFLINE="1")
+    damage(place, "model.safetensors", flipped)
+    assert "model.safetensors is damaged" in place.bad("pull", NAME, HF_HUB_OFFLINE="1")
 
 
 # A hub that is none.

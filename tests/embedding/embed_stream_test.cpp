@@ -481,7 +481,7 @@ TEST(EmbedStreamTest, TextsMayBeTakenInAnotherWay) {
   EXPECT_TRUE(strict->push("a b c").ok());
   const Status refused = strict->push("a b c d");
   EXPECT_EQ(refused.code(), StatusCode::kTextTooLong);
-  EXPECT_THAT(refused.to_string(), HasSubstr("texts[1]: the text has more than the 5 tokens"));
+  EXPECT_THAT(refused.to_string(), HasSubstr("texts[1]: the text has 6 tokens; at most 5 are taken"));
 }
 
 TEST(EmbedStreamTest, OptionsThatMakeNoSenseAreRefused) {

@@ -251,7 +251,7 @@ TEST_F(EmbedderTest, ACallMayTakeFewerTokensOrRefuseLongerTexts) {
   expect_vectors_of(texts, out, 5);
   const auto refused = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 5, .refuse_longer = true}});
   EXPECT_EQ(refused.status().code(), StatusCode::kTextTooLong);
-  EXPECT_THAT(refused.status().to_string(), HasSubstr("texts[1]: the text has more than the 5 tokens that are taken"));
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("texts[1]: the text has 9 tokens; at most 5 are taken"));
   const auto more = (*embedder)->embed(texts, out, {.texts = {.max_tokens = 21}});
   EXPECT_THAT(more.status().to_string(),
               HasSubstr("21 tokens of a text were asked for; the embedder was opened for 20"));
@@ -386,7 +386,8 @@ TEST_F(EmbedderTest, IdsThatThereAreNotAreRefusedByTheTextsPosition) {
   EXPECT_THAT(refusal_of({}).to_string(), HasSubstr("texts[1]: there is no token in it"));
   const std::vector<std::int32_t> longer(21, 5);
   EXPECT_TRUE(refusal_of(longer).ok());
-  EXPECT_THAT(refusal_of(longer, {.refuse_longer = true}).to_string(), HasSubstr("texts[1]: the text has more than"));
+  EXPECT_THAT(refusal_of(longer, {.refuse_longer = true}).to_string(),
+              HasSubstr("texts[1]: the text has 21 tokens; at most 20 are taken"));
 }
 
 TEST_F(EmbedderTest, CallsOfManyThreadsShareRuns) {

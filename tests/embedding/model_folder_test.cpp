@@ -50,6 +50,7 @@ TEST_F(ModelFolderTest, ReadsEveryFile) {
 }
 
 TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
+  EXPECT_EQ(open()->assumed, "");
   std::filesystem::remove(scratch_.path() / "modules.json");
   scratch_.set("1_Pooling/config.json", "pooling_mode_cls_token", true);
   const auto model = open();
@@ -57,6 +58,58 @@ TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
   EXPECT_EQ(model->pooling, PoolingMode::kMean);
   EXPECT_FALSE(model->normalize);
   EXPECT_EQ(model->max_tokens, 24U);
+  EXPECT_EQ(model->assumed,
+            model->name() +
+                " has no modules.json: the mean of the tokens' vectors is taken for a text's, and it is "
+                "not normalized; not read without it: 1_Pooling/config.json, sentence_bert_config.json");
+}
+
+// The classes and values that decide it in the reference (tests/data/networks/sweep_without_modules.py).
+TEST_F(ModelFolderTest, WithoutModulesTheClassOfTheNetworkSaysHowTextsArePooled) {
+  std::filesystem::remove(scratch_.path() / "modules.json");
+  for (const char* file : {"config.json", "model.safetensors"})
+    scratch_.write(file, testing::read_file(testing::data_folder() / "networks" / "qwen3" / file));
+  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
+  EXPECT_THAT(open()->assumed, HasSubstr("the vector of the last token is taken for a text's, because config.json "
+                                         "names Qwen3ForCausalLM, and it is not normalized"));
+  scratch_.set("config.json", "is_causal", true);
+  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
+  scratch_.set("config.json", "is_causal", false);
+  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  scratch_.set("config.json", "is_causal", 1);
+  expect(StatusCode::kInvalidModel, {"config.json", "'is_causal' is 1, must be true or false"});
+
+  for (const char* file : {"config.json", "model.safetensors"})
+    scratch_.write(file, testing::read_file(testing::tiny_bert("f32") / file));
+  const auto pooling = [&](const json& classes) {
+    scratch_.set("config.json", "architectures", classes);
+    return open()->pooling;
+  };
+  EXPECT_EQ(pooling({"SomeForCausalLM"}), PoolingMode::kLastToken);
+  EXPECT_EQ(pooling({"SomeForCausalLM", "SomeModel"}), PoolingMode::kLastToken);
+  EXPECT_EQ(pooling({"SomeModel", "SomeForCausalLM"}), PoolingMode::kMean);
+  EXPECT_EQ(pooling("SomeForCausalLM"), PoolingMode::kMean);
+  EXPECT_EQ(pooling(json::array()), PoolingMode::kMean);
+  EXPECT_EQ(pooling(nullptr), PoolingMode::kMean);
+  pooling({"SomeForCausalLM"});
+  auto config = json::parse(testing::read_file(scratch_.path() / "config.json"));
+  config["is_causal"] = nullptr;
+  scratch_.write("config.json", config.dump());
+  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+}
+
+TEST_F(ModelFolderTest, WithoutModulesTheirCompanionsHaveNoEffect) {
+  const std::string file = "config_sentence_transformers.json";
+  scratch_.write(file, R"({"prompts": {"query": "a b "}, "default_prompt_name": "query"})");
+  EXPECT_EQ(open()->prompts.by_default, "a b ");
+  std::filesystem::remove(scratch_.path() / "modules.json");
+  EXPECT_EQ(open()->prompts.by_default, "");
+  EXPECT_TRUE(open()->prompts.by_name.empty());
+  EXPECT_THAT(open()->small_files, Not(Contains(scratch_.path() / file)));
+  EXPECT_THAT(open()->assumed, HasSubstr(file));
+  scratch_.set(file, "model_type", "CrossEncoder");
+  scratch_.set(file, "truncate_dim", 8);
+  EXPECT_EQ(open()->kind, EncoderKind::kEmbedder);
 }
 
 TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {

@@ -1519,7 +1519,7 @@ TEST(SchedulerDoneTest, TooManyTokensAreRefusedUnlessNothingWaits) {
   ASSERT_TRUE(rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 3), 10), large.done()).ok());
   const auto status = rig.scheduler.submit_and_tell(texts_to_submit(texts_of(7, 8, 1), 10), refused.done()).status();
   EXPECT_EQ(status.code(), StatusCode::kBusy);
-  EXPECT_THAT(status.to_string(), HasSubstr("24 tokens wait already and 8 are being computed, and these are 8 more"));
+  EXPECT_THAT(status.to_string(), HasSubstr("24 tokens waiting already and 8 being computed, and these are 8 more"));
   hold.let_go.count_down();
   large.came.wait();
   running.came.wait();

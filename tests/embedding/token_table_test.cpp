@@ -131,7 +131,13 @@ TEST(TokenTableTest, ALongerTextIsRefusedWhereThatIsAskedFor) {
   ASSERT_TRUE(table.add(tokenizer, limits, "word word").ok());  // exactly as long as allowed
   const auto status = table.add(tokenizer, limits, "word word word");
   EXPECT_EQ(status.code(), core::StatusCode::kTextTooLong);
-  EXPECT_THAT(status.to_string(), HasSubstr("more than the 4 tokens"));
+  EXPECT_THAT(status.to_string(), HasSubstr("the text has 5 tokens; at most 4 are taken"));
+  // Of a very long one the count ends.
+  std::string endless;
+  for (int i = 0; i < 140'000; ++i)
+    endless += "a ";
+  EXPECT_THAT(table.add(tokenizer, limits, endless).to_string(),
+              HasSubstr("the text has more than 131072 tokens; at most 4 are taken"));
   ASSERT_TRUE(table.add(tokenizer, limits, "a").ok());
   EXPECT_EQ(table.size(), 2U);
   EXPECT_EQ(ids(table, 1), (std::vector<std::int32_t>{2, 5, 3}));
@@ -153,6 +159,7 @@ TEST(TokenTableTest, ALongerTextIsCutAtItsBeginningWhereThatIsAskedFor) {
   EXPECT_TRUE(table.is_truncated(2));
   const auto refused = table.add(tokenizer, {.max_tokens = 4, .refuse_longer = true, .keep_end = true}, "a b c");
   EXPECT_EQ(refused.code(), core::StatusCode::kTextTooLong);
+  EXPECT_THAT(refused.to_string(), HasSubstr("the text has 5 tokens; at most 4 are taken"));
   EXPECT_EQ(table.size(), 3U);
 }
 
@@ -241,6 +248,7 @@ TEST(TokenTableTest, TakesIdsThatAreKnownAlready) {
   EXPECT_TRUE(table.is_truncated(1));
   const auto refused = table.add(longer, {.max_tokens = 4, .vocabulary_size = 57, .refuse_longer = true});
   EXPECT_EQ(refused.code(), core::StatusCode::kTextTooLong);
+  EXPECT_THAT(refused.to_string(), HasSubstr("the text has 5 tokens; at most 4 are taken"));
   EXPECT_EQ(table.size(), 2U);
 }
 

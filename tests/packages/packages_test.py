@@ -44,17 +44,21 @@ PROMISED = [
 ]
 # Any file or library of a vendor has one of these in its name. Pages of our own are about such vendors.
 VENDOR = re.compile(r"(openvino|onnxruntime|libtbb|libQnn|intel_npu)(?!.*\.md$)", re.IGNORECASE)
-# Where Debian 12 has what the program may need.
-DEBIAN_PACKAGES = {
+# What every Linux with glibc has, and what Debian and its kin have, with the package that it is in there.
+OF_EVERY_LINUX = {
     "libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",
-    "libstdc++.so.6": "libstdc++6", "libgcc_s.so.1": "libgcc-s1", "libcrypto.so.3": "libssl3",
-    "libssl.so.3": "libssl3", "libsimdjson.so.14": "libsimdjson14", "libutf8proc.so.2": "libutf8proc2",
+    "libgcc_s.so.1": "libgcc-s1",
 }
+OF_DEBIAN = OF_EVERY_LINUX | {
+    "libstdc++.so.6": "libstdc++6", "libcrypto.so.3": "libssl3", "libssl.so.3": "libssl3",
+}
+# The newest that may be asked for: what the wheels' names say, and the C++ library of gcc 12.
+GLIBC, GLIBCXX, CXXABI = (2, 34), (3, 4, 30), (1, 3, 13)
 
 
 def run(*command, **options):
     """Both streams of a command that must succeed."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=400, **options)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=580, **options)
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done
 
@@ -80,6 +84,14 @@ def needed(path):
     return re.findall(r"\(NEEDED\)[^\[\n]*\[([^\]\n]*)\]", run("readelf", "-dW", path).stdout)
 
 
+def versions(path):
+    """{set of symbols: the newest version of it that the file asks for}."""
+    newest = {}
+    for name, number in re.findall(r"Name: (GLIBC|GLIBCXX|CXXABI)_([\d.]+)", run("readelf", "-VW", path).stdout):
+        newest[name] = max(newest.get(name, ()), tuple(map(int, number.split("."))))
+    return newest
+
+
 def works(prefix, home):
     """The program below a prefix tells its version and gives the vectors of the reference."""
     assert VERSION in emulated(prefix / PROGRAM, "--version", env=clean(home)).stdout
@@ -96,7 +108,7 @@ def works(prefix, home):
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("packages")
-    run("cpack", "--config", BINARY / "CPackConfig.cmake", "-B", folder, cwd=folder)
+    run(SOURCE / "scripts" / "package", BINARY.name, env=os.environ | {"LATEBIND_PACKAGES": str(folder)})
     return folder
 
 
@@ -106,6 +118,13 @@ def unpacked(packages, tmp_path_factory):
     run("tar", "-xzf", packages / f"{ARCHIVE}.tar.gz", "-C", folder)
     assert os.listdir(folder) == [ARCHIVE]
     return folder / ARCHIVE
+
+
+@pytest.fixture(scope="module")
+def of_deb(packages, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("deb")
+    run("dpkg-deb", "--extract", packages / DEB, folder)
+    return folder / "usr"
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +156,31 @@ def test_nothing_that_is_run_needs_a_vendor_or_has_symbols_to_spare(unpacked):
         assert ".debug_info" not in sections and ".symtab" not in sections, name
 
 
+@pytest.mark.parametrize("name", [PROGRAM, LIBRARY])
+def test_the_archive_runs_on_every_linux_whose_c_library_is_new_enough(unpacked, name):
+    assert set(needed(unpacked / name)) <= set(OF_EVERY_LINUX)
+    asked = versions(unpacked / name)
+    assert asked.keys() == {"GLIBC"} and asked["GLIBC"][:2] <= GLIBC, asked
+
+
+@pytest.mark.parametrize("name", [PROGRAM, LIBRARY])
+def test_the_deb_has_openssl_and_the_cxx_library_of_the_distribution_and_no_other(of_deb, name):
+    libraries = set(needed(of_deb / name))
+    assert libraries <= set(OF_DEBIAN) and {"libstdc++.so.6", "libcrypto.so.3"} <= libraries
+    asked = versions(of_deb / name)
+    assert asked["GLIBC"][:2] <= GLIBC and asked["GLIBCXX"] <= GLIBCXX and asked["CXXABI"] <= CXXABI, asked
+
+
+def test_the_libraries_show_only_what_is_theirs(unpacked, of_deb):
+    for library in (unpacked / LIBRARY, of_deb / LIBRARY):
+        symbols = re.findall(r" (?:GLOBAL|WEAK) +DEFAULT +(?!UND)\S+ (\S+)", run("readelf", "--dyn-syms", "-W", library).stdout)
+        assert symbols and all(symbol.startswith("lb_") for symbol in symbols)
+
+
 def test_the_licences_of_what_is_compiled_in_go_with_it(unpacked):
     notices = (unpacked / "share/doc/latebind/NOTICES").read_text(encoding="utf-8")
-    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard", "University of Cincinnati"):
+    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard", "University of Cincinnati", "OpenSSL", "libutf8proc-dev",
+                  "Daniel Lemire"):
         assert owner in notices
 
 
@@ -169,13 +210,13 @@ def test_its_cmake_package_builds_the_examples(unpacked, tmp_path):
     assert re.match(r"0\.[78]\d+ by (openvino|native):CPU in f32", said), said
 
 
-def test_the_deb_says_what_it_is_and_what_it_needs(control, unpacked):
+def test_the_deb_says_what_it_is_and_what_it_needs(control, of_deb):
     assert control["Package"] == "latebind"
     assert control["Version"] == VERSION
     assert control["Architecture"] == DEBIAN_ARCHITECTURE
     depends = set(re.findall(r"(?:^|, )([a-z0-9.+-]+) \(>= ", control["Depends"]))
-    sonames = {name for file in (PROGRAM, LIBRARY) for name in needed(unpacked / file)}
-    assert depends == {DEBIAN_PACKAGES[name] for name in sonames}
+    sonames = {name for file in (PROGRAM, LIBRARY) for name in needed(of_deb / file)}
+    assert depends == {OF_DEBIAN[name] for name in sonames}
     assert "libcurl4" in control["Recommends"]
     assert not VENDOR.search(control["Depends"] + control["Recommends"])
 

@@ -1,15 +1,17 @@
-"""The Python package for another platform: what is in the wheel, what it needs, and that its program runs there.
+"""The Python package for another platform: what is in the wheel, what it needs, and that it embeds there, as a program and in Python.
 
-Run by `scripts/test windows` and `scripts/test aarch64`, in their emulator; LATEBIND_TEST_PRESET names the build. No Python for
-these platforms can be had where the tests run: that the package imports there is not tested.
+Run by `scripts/test windows` and `scripts/test aarch64`, in their emulator; LATEBIND_TEST_PRESET names the build,
+LATEBIND_TEST_PYTHON a Python for that platform, and LATEBIND_TEST_NUMPY a folder with NumPy for it.
 """
 
+import json
 import os
 import re
 import subprocess
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
@@ -83,3 +85,35 @@ def test_its_program_runs(content):
     [release] = re.findall(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)
     assert release in run(*EMULATOR, program, "--version", stdin=subprocess.DEVNULL)
     assert "--model" in run(*EMULATOR, program, "embed", "--help", stdin=subprocess.DEVNULL)
+
+
+EMBED = """
+import json, sys
+import latebind
+model, text = sys.argv[1:]
+embedder = latebind.Embedder(model, precision="f32", device="native:CPU")
+vector = [float(number) for number in embedder.encode(text)]
+print(json.dumps({"version": latebind.__version__, "device": embedder.attestation.device, "vector": vector}))
+"""
+
+
+def named(path):
+    """A file of this machine, as the emulated one calls it."""
+    return f"Z:{path}" if WINDOWS else str(path)
+
+
+def test_it_is_imported_and_embeds(content):
+    folders = [content.parent, Path(os.environ["LATEBIND_TEST_NUMPY"])]
+    environment = os.environ | {"PYTHONPATH": (";" if WINDOWS else ":").join(map(named, folders))}
+    golden = SOURCE / "tests/data/golden"
+    texts = [json.loads(line)["text"] for line in (golden / "minilm.jsonl").read_text(encoding="utf-8").splitlines()]
+    # The shortest, in letters that every command line takes.
+    number = min((i for i, text in enumerate(texts) if text.isascii() and text.isprintable() and text), key=lambda i: len(texts[i]))
+    model = named(SOURCE / "build/runtime/model/all-MiniLM-L6-v2")
+    python = os.environ["LATEBIND_TEST_PYTHON"]
+    said = run(*EMULATOR, python, "-c", EMBED, model, texts[number], env=environment, stdin=subprocess.DEVNULL)
+    got = json.loads(said.splitlines()[-1])
+    [release] = re.findall(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert (got["version"], got["device"]) == (release, "native:CPU")
+    vector, expected = np.array(got["vector"]), np.load(golden / "minilm.npy")[number].astype(float)
+    assert vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected) > 0.99999

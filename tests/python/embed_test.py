@@ -497,8 +497,19 @@ def test_a_model_without_prompts_embeds_queries_as_they_are(tiny):
 def test_a_damaged_file_of_prompts_gives_none_or_the_model_s_own_error(tmp_path, text):
     from latebind._prompts import config_of, prompts_of
 
+    (tmp_path / "modules.json").write_text("[]", encoding="utf-8")
     (tmp_path / "config_sentence_transformers.json").write_text(text, encoding="utf-8")
     assert prompts_of(config_of(tmp_path)) == {}
+
+
+def test_prompts_without_a_list_of_modules_are_those_of_nothing(tmp_path):
+    folder = shutil.copytree(TINY, tmp_path / "model")
+    config = {"prompts": {"query": "Frage: "}, "default_prompt_name": "query"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "modules.json").unlink()
+    with latebind.Embedder(folder) as model:
+        assert (model.prompts, model.default_prompt) == ({}, "")
+        numpy.testing.assert_allclose(model.encode_query("a"), model.encode("a", prompt=""), atol=1e-6)
 
 
 # -- Tokens, what it is ------------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ def test_of_jobs(adder, own_folder, monkeypatch):
     )
     try_all(on_cpu(latebind.inspect, bundle=bundle), ("bundle", "verify", "explain", "installed", "progress", "device"))
     pulling = on_cpu(latebind.pull, model="no/model", hub_url="http://127.0.0.1:9", hub_cache=own_folder / "hub")
-    try_all(pulling, ("model", "progress", "hub_url", "hub_cache"))
+    try_all(pulling, ("model", "progress", "force", "hub_url", "hub_cache"))
     warming = on_cpu(latebind.warm, model=TINY, device="openvino:CPU", cache=True, cache_folder=own_folder / "cache")
     try_all(warming, ("model", "progress", "device", "cache", "cache_folder"))
 

@@ -27,6 +27,23 @@ def test_using_the_library_opens_no_vendors_library_either():
     assert good(f"{code}{OPENED}") == "['liblatebind']\n"
 
 
+@pytest.mark.parametrize(
+    "system, machine, why",
+    [
+        ("Linux", "x86_64", "it was left out when this Latebind was built; `scripts/setup executorch` fetches the SDK"),
+        ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
+    ],
+)
+def test_without_the_delegate_for_executorch_the_error_says_why(system, machine, why, monkeypatch):
+    from latebind import executorch
+
+    monkeypatch.setattr("platform.system", lambda: system)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr(executorch, "library_file", lambda: LIBRARY.parent / "none" / LIBRARY.name)
+    with pytest.raises(errors.LibraryError, match=re.escape(why)):
+        executorch.register()
+
+
 def test_the_version_is_that_of_the_build_and_of_the_library():
     release = re.search(r"^project\(\w+ VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     from latebind._library import version
@@ -281,9 +298,40 @@ def test_the_interpreter_ends_quietly_after_an_error():
 def test_a_mistyped_folder_is_also_looked_for_as_one():
     code = """
 import latebind
-try:
-    latebind.Embedder("models/nope")
-except latebind.LatebindError as error:
-    print(str(error).endswith("; nor is there a folder 'models/nope' here"))
+for model in "models/nope", "nope":
+    try:
+        latebind.Embedder(model)
+    except latebind.LatebindError as error:
+        print(error)
 """
-    assert good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}) == "True\n"
+    slash, short = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).splitlines()
+    assert slash.startswith("there is no folder 'models/nope', so it is taken for a name on the hub: ")
+    assert short.startswith(
+        "there is no folder 'nope', so it is taken for the name sentence-transformers/nope on the hub: "
+    )
+
+
+def test_a_short_name_is_one_of_the_models_of_its_kind():
+    code = """
+import latebind
+from latebind.integrations import sentence_transformers as drop_in
+for kind in latebind.Embedder, latebind.CrossEncoder, latebind.SparseEncoder, drop_in.SentenceTransformer, drop_in.CrossEncoder:
+    try:
+        kind("nope")
+    except latebind.LatebindError as error:
+        print(str(error).split(" on the hub")[0].split()[-1])
+for kind, name in (latebind.MultiVectorEncoder, "nope"), (latebind.Embedder, "nope.onnx"):
+    try:
+        kind(name)
+    except latebind.LatebindError as error:
+        print("no such folder" in str(error))
+"""
+    assert good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).split() == [
+        "sentence-transformers/nope",
+        "cross-encoder/nope",
+        "sparse-encoder/nope",
+        "sentence-transformers/nope",
+        "cross-encoder/nope",
+        "True",
+        "True",
+    ]

@@ -52,7 +52,19 @@ def test_as_text_embeddings_inference(daemon):
         assert one["text"] == TEXTS[one["index"]]
 
 
-@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank"])
+@pytest.mark.parametrize("path", ["/score", "/v1/score"])
+def test_as_vllm(daemon, path):
+    for model in ({}, {"model": NAME}):
+        found = post(daemon, path, text_1=QUERY, text_2=TEXTS, **model).json()
+        assert found["model"] == NAME and [one["index"] for one in found["data"]] == list(range(len(TEXTS)))
+        assert [one["score"] for one in found["data"]] == pytest.approx(relevances(), abs=1e-5)
+    pairs = post(daemon, path, text_1=[QUERY] * len(TEXTS), text_2=TEXTS).json()
+    assert [one["score"] for one in pairs["data"]] == pytest.approx(relevances(), abs=1e-5)
+    several = post(daemon, path, model="labels", text_1=[QUERY] * 2, text_2=TEXTS[:2])
+    assert several.status == 400 and "error" in several.json()
+
+
+@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank", "/v3/rerank", "/api/v1/rerank/"])
 def test_as_jina_and_cohere(daemon, path):
     documents = [text if i % 2 else {"text": text} for i, text in enumerate(TEXTS)]
     found = post(daemon, path, model=NAME, query=QUERY, documents=documents).json()
@@ -103,7 +115,10 @@ def test_bad_requests(daemon):
     assert post(daemon, "/v1/rerank", model="none", query="a", documents=["b"]).status == 404
     assert post(daemon, "/v1/rerank", query="a", documents=["b"], top_n=0).status == 400
     assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
-    assert post(daemon, "/v1/rerank", query="a", documents=["b " * 300], truncate=False).status == 413
+    refused = post(daemon, "/v1/rerank", query="a", documents=["c", "b " * 300], truncate=False)
+    assert refused.status == 413 and "documents[1]: the text has 304 tokens; at most " in refused.json()["message"]
+    cut = post(daemon, "/v1/rerank", query="a", documents=["c", "b " * 300])
+    assert cut.json()["usage"]["truncated_texts"] == 1 and cut.headers["x-latebind-truncated-texts"] == "1"
 
 
 def test_documents_have_no_limit_of_their_own(daemon):

@@ -272,6 +272,7 @@ DAMAGED = {
     "two of it": texts("a") * 2,
     "not UTF-8": b'{"model":"f32","input":"\xff"}',
     "a lone surrogate": b'{"model":"f32","input":"\\ud800"}',
+    "a byte order mark": b"\xef\xbb\xbf" + texts("a"),
     "a control character": b'{"model":"f32","input":"\x01"}',
     "NaN": b'{"model":"f32","input":NaN}',
     "too deep": b'{"model":"f32","input":' + b"[" * 1000 + b"]" * 1000 + b"}",
@@ -298,6 +299,25 @@ def test_a_damaged_body_is_told_so_and_the_connection_goes_on(daemon, what):
     error = refused.json()["error"]
     assert set(error) == {"message", "type", "param", "code"} and error["message"]
     assert next_one.status == 200
+
+
+def test_an_answer_says_how_many_texts_were_cut(daemon):
+    most = daemon.status()["models"][0]["max_tokens"]
+    long = "a " * most
+    name = "x-latebind-truncated-texts"
+    cut = daemon.embed([long, "b", long], model="f32")
+    assert cut.headers[name] == "2" and cut.json()["usage"]["truncated_texts"] == 2
+    whole = daemon.embed(["b"], model="f32")
+    assert name not in whole.headers and "truncated_texts" not in whole.json()["usage"]
+    for path, body in (("/embed", {"inputs": long}), ("/api/embed", {"model": "f32", "input": long}),
+                       ("/similarity", {"inputs": {"source_sentence": "b", "sentences": [long]}})):
+        assert daemon.ask("POST", path, json.dumps(body)).headers[name] == "1", path
+    tensor = {"name": "text", "datatype": "BYTES", "shape": [1], "data": [long]}
+    infer = daemon.ask("POST", "/v2/models/f32/infer", json.dumps({"inputs": [tensor]}))
+    assert infer.headers[name] == "1" and infer.json()["parameters"] == {"truncated_texts": 1}
+    refused = daemon.ask("POST", "/embed", json.dumps({"inputs": ["b", long], "truncate": False}))
+    assert refused.status == 413 and name not in refused.headers
+    assert f"inputs[1]: the text has {most + 2} tokens; at most {most} are taken" in refused.json()["error"]
 
 
 def test_of_a_member_that_is_there_twice_the_first_counts(daemon):
@@ -566,10 +586,10 @@ def test_probes_are_answered_above_the_limit(tmp_path, transport):
     with Daemon(*arguments, listen=listen) as daemon, connect(daemon) as only:
         only.sendall(get("/v1/models"))
         read_answers(only, 1)
-        for path in ("/v2/health/live", "/v2/health/ready", "/ping", "/health"):
+        for path in ("/v2/health/live", "/v2/health/ready", "/ping", "/health", "//health/"):
             assert status(daemon, get(path)) == 200, path
         assert status(daemon, get("/ping").replace(b"GET", b"HEAD")) == 200
-        for other in (get("/v1/models"), get("/"), get("/metrics"), get("/ping/"), get("/none"), post(texts("a")),
+        for other in (get("/v1/models"), get("/"), get("/metrics"), get("/ping/x"), get("/none"), post(texts("a")),
                       post(b"{}", path="/ping"), get("/ping", headers=b"Content-Length: 1\r\n") + b"x"):
             assert status(daemon, other) == 503, other
         silent = [connect(daemon) for _ in range(80)] if transport != "tls" else []  # more than there are places
@@ -638,6 +658,12 @@ def tls_connect(daemon, version=None):
     return tls_context(version).wrap_socket(daemon.connect())
 
 
+def metrics(daemon):
+    with tls_connect(daemon) as connection:
+        connection.sendall(get("/metrics", headers=b"Connection: close\r\n"))
+        return read_to_end(connection).decode()
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tls(tmp_path):
     certificate(tmp_path, "first")
@@ -654,12 +680,14 @@ def test_tls(tmp_path):
             connection.sendall(post(b"", b"Content-Length: 10000000\r\n"))
             connection.sendall(b"x" * 60_000)
             assert read_to_end(connection).startswith(b"HTTP/1.1 413 ")
-        with daemon.connect() as plain:
-            plain.sendall(get("/v1/models"))
-            try:
-                assert b"HTTP" not in read_to_end(plain)
-            except ConnectionError:
-                pass
+        for request in (get("/v1/models"), post(texts("a"))):
+            with daemon.connect() as plain:
+                plain.sendall(request)
+                answer = read_to_end(plain)
+                assert answer.startswith(b"HTTP/1.1 400 ") and b"Connection: close" in answer
+                assert b"this port speaks TLS alone: ask https:// instead of http://" in answer
+        wait_for(lambda: daemon.log().count(" needs_tls ") == 2)
+        assert 'te_request_failure{err="needs_tls"} 2' in metrics(daemon)
 
         before = daemon.connect()
         old = tls_context().wrap_socket(before).getpeercert(True)
@@ -839,7 +867,7 @@ def test_the_log_has_a_line_for_each_request_without_texts_or_keys(tmp_path, for
         headers = {"Authorization": "Bearer my-secret-key", "x-request-id": "number-1"}
         assert daemon.embed(["my private text"], model="f32", headers=headers).status == 200
         assert daemon.embed(["my private text"], model="f32", headers={"Authorization": "Bearer my-wrong-key"}).status == 401
-        daemon.get("/my/private/path?my-private-query")
+        daemon.get("/my/own/path?my-private-query")
         daemon.exchange(b"my private garbage\r\n\r\n")
         daemon.end()
         lines = daemon.log().splitlines()
@@ -857,6 +885,7 @@ def test_the_log_has_a_line_for_each_request_without_texts_or_keys(tmp_path, for
         else:
             assert lines[0].startswith("POST /v1/embeddings 200 ") and "id=number-1" in lines[0]
             assert " 401 " in lines[1] and " 404 " in lines[2] and " 400 " in lines[3]
+        assert "/my/own/path" in lines[2]
         assert "private" not in daemon.log() and "secret" not in daemon.log() and "wrong-key" not in daemon.log()
 
 
@@ -992,7 +1021,7 @@ def test_a_host_without_files_left_is_told_so():
 
 def test_two_models_of_one_name_are_refused_before_they_are_loaded():
     code, said = run_serve("--model", f"a={TINY}", "--model", f"a={TINY}", "--listen", "127.0.0.1:0")
-    assert code == 2 and "two models are called a" in said and "is ready" not in said
+    assert code == 2 and f"two models are called 'a': 'a={TINY}' and 'a={TINY}'" in said and "is ready" not in said
 
 
 def test_the_status_counts_for_each_model():

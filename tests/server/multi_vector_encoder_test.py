@@ -80,7 +80,10 @@ def test_bad_requests_and_other_protocols(daemon):
     assert post(daemon, "/rerank", query="a", texts=[]).status == 400
     assert post(daemon, "/rerank", query="a", texts=["a"] * 2049).status == 422
     assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
-    assert post(daemon, "/rerank", query="b " * 300, texts=["a"], truncate=False).status == 413
+    refused = post(daemon, "/rerank", query="b " * 300, texts=["a"], truncate=False)
+    assert refused.status == 413 and "query: the text has " in refused.json()["error"]
+    cut = post(daemon, "/rerank", query="b " * 300, texts=["a", "b " * 300])
+    assert cut.headers["x-latebind-truncated-texts"] == "2"
     answer = daemon.embed("a text", model="late")
     assert answer.status == 400 and "makes no vectors of texts" in answer.json()["error"]["message"]
     assert "is a multi-vector encoder" in json.dumps(daemon.get("/v2/models/late").json())

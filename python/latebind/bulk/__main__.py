@@ -7,12 +7,11 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from .. import __version__
 from ..errors import CallerError, LatebindError
-from . import EmbedBatches, RowError, embed_files
-from ._files import SHARD_ROWS
 
 _DESCRIPTION = """\
 Embeds the rows of files: OUT/vectors/part-000000.parquet and so on, with the columns of the input and one of vectors.
@@ -21,30 +20,14 @@ Run again, it does what is missing, and nothing twice. Reports to standard outpu
 _EPILOG = """\
 IN and OUT are paths, or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). IN is read by its ending: .parquet, .arrow,
 .feather, .csv (all columns are strings), .jsonl. Exit status: 0 done; 1 failed, run again to go on; 2 arguments or files
-cannot be right, or OUT belongs to other ones.
+cannot be right, or OUT belongs to other ones; 130 interrupted (Ctrl-C), run again to go on.
 """
-
-
-# Arguments of embed_files() and EmbedBatches, which are no settings: those have options of their own.
-_TAKEN = {
-    name
-    for function in (embed_files, EmbedBatches.__init__)
-    for name, each in inspect.signature(function).parameters.items()
-    if each.kind is not inspect.Parameter.VAR_KEYWORD
-}
 
 
 def _pair(text: str) -> tuple[str, str]:
     name, is_there, value = text.partition("=")
     if not is_there:
         raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE")
-    return name, value
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, value = _pair(text)
-    if name in _TAKEN:
-        raise argparse.ArgumentTypeError(f"'{name}' is no setting of the model")
     return name, value
 
 
@@ -85,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         default="fail",
         help="a row without a usable text: fail, or put it into OUT/skipped with the reason",
     )
-    add("--shard-rows", metavar="N", type=int, default=SHARD_ROWS, help="rows of a shard (%(default)s)")
+    add("--shard-rows", metavar="N", type=int, help="rows of a shard (16384)")
     add("--prompt-name", metavar="NAME", help="the model's prompt that is put before each text")
     add("--normalize", action="store_true", help="vectors of length 1, also if the model does not normalise")
     add("--dimensions", metavar="N", type=int, help="only the first numbers of a vector")
@@ -94,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--set",
         metavar="NAME=VALUE",
-        type=_setting,
+        type=_pair,
         action="append",
         default=[],
         dest="settings",
@@ -129,34 +112,67 @@ def _engine_options(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def _check_settings(names: Iterable[str], *functions: Any) -> None:
+    """
+    Raises:
+        CallerError: one of them is an argument of these functions, which have options of their own.
+    """
+    taken = {
+        name
+        for function in functions
+        for name, each in inspect.signature(function).parameters.items()
+        if each.kind is not inspect.Parameter.VAR_KEYWORD
+    }
+    for name in names:
+        if name in taken:
+            raise CallerError(f"--set {name}: '{name}' is no setting of the model")
+
+
+def _embed(given: argparse.Namespace) -> Any:
+    # Not before: help needs none of it.
+    from . import EmbedBatches, embed_files
+
+    _check_settings(dict(given.settings), embed_files, EmbedBatches.__init__)
+    settings = {"device": given.device, "precision": given.precision, **dict(given.settings)}
+    return embed_files(
+        given.inputs,
+        given.output,
+        given.model,
+        given.text_column,
+        id_column=given.id_column,
+        engine=given.engine,
+        engine_options=_engine_options(given),
+        shard_rows=given.shard_rows,
+        allow_other_devices=given.allow_other_devices,
+        show_progress=True,
+        vector_column=given.vector_column,
+        on_error=given.on_error,
+        prompt_name=given.prompt_name,
+        normalize=given.normalize,
+        dimensions=given.dimensions,
+        **{name: value for name, value in settings.items() if value is not None},
+    )
+
+
+def _code_of(error: LatebindError) -> int:
+    if not isinstance(error, CallerError):
+        return 1
+    from . import RowError
+
+    return 1 if isinstance(error, RowError) else 2
+
+
 def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
-    settings = {"device": given.device, "precision": given.precision, **dict(given.settings)}
     try:
-        report = embed_files(
-            given.inputs,
-            given.output,
-            given.model,
-            given.text_column,
-            id_column=given.id_column,
-            engine=given.engine,
-            engine_options=_engine_options(given),
-            shard_rows=given.shard_rows,
-            allow_other_devices=given.allow_other_devices,
-            show_progress=True,
-            vector_column=given.vector_column,
-            on_error=given.on_error,
-            prompt_name=given.prompt_name,
-            normalize=given.normalize,
-            dimensions=given.dimensions,
-            **{name: value for name, value in settings.items() if value is not None},
-        )
+        report = _embed(given)
     except LatebindError as error:
         print(f"latebind.bulk: {error}", file=sys.stderr)
-        return 2 if isinstance(error, CallerError) and not isinstance(error, RowError) else 1
-    except KeyboardInterrupt:
-        print("latebind.bulk: interrupted; run it again to go on", file=sys.stderr)
-        return 1
+        return _code_of(error)
+    except KeyboardInterrupt as error:
+        kept = str(error) or "nothing was embedded"
+        print(f"latebind.bulk: interrupted: {kept}; run the same command again to go on", file=sys.stderr)
+        return 130
     try:
         print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
     except OSError as error:

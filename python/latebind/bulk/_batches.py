@@ -17,13 +17,16 @@ from .. import __version__
 from .._library import c_text
 from .._out import Vectors
 from .._settings import settings_of
-from ..errors import CallerError, CallerTypeError, InternalError
+from .._text_model import EmbedStats
+from ..errors import CallerError, CallerTypeError, InternalError, LatebindError
 from ._columns import lists, names_of, others, taken, unreadable, with_plain, without_other_entries
 from ._damage import RowError, refuse_damage
 from ._model import Answers, OpenModel, open_model
 
 Batch = TypeVar("Batch", pa.Table, pa.RecordBatch)
 
+# Rows that are computed together, and after which a shard can go on.
+WINDOW_ROWS = 1024
 # The key of the schema's metadata.
 METADATA_KEY = b"latebind"
 # What rows that were skipped have beside their own columns; latebind_file where they come from files.
@@ -61,11 +64,40 @@ class _Done:
     good: Any  # intp[n]
     vectors: Vectors
     reasons: dict[int, str]
-    tokens: int
-    truncated: int
-    fallback: int
+    counts: Counts
     answers: Answers
     is_mixed: bool
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of rows that were embedded: as of Embedded."""
+
+    tokens: int = 0
+    truncated: int = 0
+    fallback: int = 0
+
+    @classmethod
+    def since(cls, before: EmbedStats, after: EmbedStats) -> Counts:
+        return cls(
+            after.tokens - before.tokens,
+            after.truncated_texts - before.truncated_texts,
+            after.fallback_texts - before.fallback_texts,
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.tokens + other.tokens, self.truncated + other.truncated, self.fallback + other.fallback)
+
+
+class Follower:
+    """Follows one embed(), window by window. This one does nothing."""
+
+    def begun(self, answers: Answers) -> tuple[Vectors, Counts] | None:
+        """Vectors of the first rows with a usable text that an earlier call has computed: whole windows."""
+        return None
+
+    def add(self, vectors: Vectors, counts: Counts) -> None:
+        """`vectors`: of all these rows that have theirs now."""
 
 
 def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
@@ -180,14 +212,17 @@ class EmbedBatches:
         if not any(fits(values) for fits in _STRINGS):
             raise CallerTypeError(f"the column '{self.text_column}' is {kind}; strings are needed")
 
-    def embed(self, batch: pa.Table | pa.RecordBatch) -> Embedded:
+    def embed(self, batch: pa.Table | pa.RecordBatch, follower: Follower | None = None) -> Embedded:
         """Rows with vectors, and with on_error="skip" those without in a table of their own.
+
+        Args:
+            follower: is told of each window of rows as it is computed.
 
         Raises:
             CallerError, CallerTypeError: as check(); this is no batch of Arrow, or a column of it is damaged.
             RowError: with on_error="fail", a row has no usable text; the message has its position.
         """
-        done = self._compute(batch)
+        done = self._compute(batch, follower or Follower())
         table = batch
         if done.reasons:
             table = without_other_entries(taken(batch, done.good), self.text_column)
@@ -200,9 +235,9 @@ class EmbedBatches:
         return Embedded(
             self._labelled(table, done.answers),
             skipped,
-            done.tokens,
-            done.truncated,
-            done.fallback,
+            done.counts.tokens,
+            done.counts.truncated,
+            done.counts.fallback,
             done.answers,
             done.is_mixed,
         )
@@ -216,7 +251,7 @@ class EmbedBatches:
         Raises:
             as embed().
         """
-        done = self._compute(batch)
+        done = self._compute(batch, Follower())
         vectors, absent = done.vectors, None
         if done.reasons:
             absent = np.ones(batch.num_rows, np.bool_)
@@ -275,7 +310,7 @@ class EmbedBatches:
             texts = texts.cast(pa.string())
         return texts
 
-    def _compute(self, batch: Any) -> _Done:
+    def _compute(self, batch: Any, follower: Follower) -> _Done:
         texts = self._texts_of(batch)
         reasons = unreadable(texts)
         if reasons and self.on_error == "fail":
@@ -283,41 +318,48 @@ class EmbedBatches:
             raise RowError(f"row {row} of column '{self.text_column}' cannot be embedded: {reasons[row]}")
         opened = self._open()
         with opened.lock:
-            before, expected = opened.embedder.stats, opened.answers()
+            expected = opened.answers()
             good = others(len(texts), reasons)
             try:
-                vectors = self._encode(opened, texts, good)
+                vectors, counts = self._encode(opened, texts, good, follower)
             except InternalError:
                 # The one kind that is about a text and not about the device: its vector is not finite, or zero.
                 if self.on_error == "fail":
                     raise
                 reasons.update(self._without_vector(opened, texts, good))
                 good = others(len(texts), reasons)
-                vectors = self._encode(opened, texts, good)
-            after, answers = opened.embedder.stats, opened.answers()
+                vectors, counts = self._encode(opened, texts, good, Follower())
+            answers = opened.answers()
             # One that was opened without its preferred device has only fallbacks.
-            fallback = after.fallback_texts - before.fallback_texts
-            is_mixed = answers != expected or (fallback > 0 and not opened.embedder.attestation.fallback)
-        return _Done(
-            good,
-            vectors,
-            reasons,
-            after.tokens - before.tokens,
-            after.truncated_texts - before.truncated_texts,
-            fallback,
-            answers,
-            is_mixed,
-        )
+            is_mixed = answers != expected or (counts.fallback > 0 and not opened.embedder.attestation.fallback)
+        return _Done(good, vectors, reasons, counts, answers, is_mixed)
 
-    def _encode(self, opened: OpenModel, texts: Any, rows: Any) -> Vectors:
+    def _encode(self, opened: OpenModel, texts: Any, rows: Any, follower: Follower) -> tuple[Vectors, Counts]:
         if len(rows) != len(texts):
             texts = taken(texts, rows)
-        return opened.embedder.encode(texts, alone=True, **self.encoding)
+        embedder = opened.embedder
+        vectors = np.empty((len(rows), self.encoding["dimensions"] or embedder.dimension), np.float32)
+        first, earlier = follower.begun(opened.answers()) or (vectors[:0], Counts())
+        done = len(first)
+        vectors[:done] = first
+        before = embedder.stats
+        # A window depends on its rows alone, and those after it do not change it.
+        windows = embedder.encode_stream(texts.slice(done), window_texts=WINDOW_ROWS, **self.encoding)
+        try:
+            for window in windows:
+                vectors[done : done + len(window)] = window
+                done += len(window)
+                follower.add(vectors[:done], earlier + Counts.since(before, embedder.stats))
+        except LatebindError as error:
+            if len(first):
+                error.message = f"in the rows from {len(first)} on: {error.message}"
+            raise
+        return vectors, earlier + Counts.since(before, embedder.stats)
 
     def _without_vector(self, opened: OpenModel, texts: Any, rows: Any) -> dict[int, str]:
         """Which of these rows have no vector, by halves: about twice the work of one call for one such row."""
         try:
-            self._encode(opened, texts, rows)
+            self._encode(opened, texts, rows, Follower())
         except InternalError as error:
             if len(rows) == 1:
                 return {int(rows[0]): error.message}

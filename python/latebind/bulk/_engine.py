@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._call import Work
-from ..errors import LatebindError
+from ..errors import LatebindError, TransientError
 from ._batches import EmbedBatches
+from ._follow import Advance, ShardFollower, save_quietly
 from ._model import Answers
 from ._shards import Job, ShardResult
 
@@ -52,8 +53,9 @@ class Engine:
         """What would answer where shards are computed."""
         return embed.answers()
 
-    def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
-        """Does them, and yields what became of each as it is written, in any order."""
+    def run(self, job: Job, shards: Sequence[int], advance: Advance) -> Iterator[ShardResult]:
+        """Does them, and yields what became of each as it is written, in any order. Calls advance(rows) as rows are done,
+        and keeps what there is of a shard that cannot be finished, where it can."""
         ahead = Work(partial(job.read, shards[0]))
         behind: Work[ShardResult] | None = None
         try:
@@ -63,7 +65,13 @@ class Engine:
                 if at + 1 < len(shards):
                     ahead = Work(partial(job.read, shards[at + 1]))
                     ahead.start()
-                embedded = job.compute(shard, table)
+                follower = ShardFollower(job, shard, advance)
+                try:
+                    embedded = job.compute(shard, table, follower)
+                except (KeyboardInterrupt, TransientError):
+                    save_quietly(follower)
+                    raise
+                follower.end()
                 if behind is not None:
                     yield behind.result()
                 behind = Work(partial(job.write, shard, embedded))

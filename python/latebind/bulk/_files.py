@@ -15,8 +15,8 @@ from ._batches import EmbedBatches
 from ._columns import names_of
 from ._engine import Engine
 from ._inputs import InputFile, find, scan
-from ._manifest import SKIPPED, VECTORS, agree, manifest_of
-from ._report import Progress, Report, report_of
+from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
+from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
 from ._store import Store, locate
 
@@ -51,7 +51,7 @@ def embed_files(
     id_column: str | None = None,
     engine: str = "local",
     engine_options: dict[str, Any] | None = None,
-    shard_rows: int = SHARD_ROWS,
+    shard_rows: int | None = None,
     allow_other_devices: bool = False,
     filesystem: Any = None,
     show_progress: bool = False,
@@ -69,7 +69,7 @@ def embed_files(
         engine: "local", "ray" or "spark".
         engine_options: as of RayEngine for "ray" (concurrency, num_cpus, resources), of SparkEngine for "spark"
             (session, tasks).
-        shard_rows: rows of a shard, which is one call of the embedder and one file.
+        shard_rows: rows of a shard, which is one file; 16,384 if None.
         allow_other_devices: some shards may be computed by another device, precision or release than others.
         filesystem: of the output, one of pyarrow.fs; `output` is then a path in it.
         show_progress: writes a line to the error stream while it works, if that is a terminal.
@@ -82,6 +82,7 @@ def embed_files(
         DifferentRunError: the output is of another input, model, device or setting; the message has what differs.
         RowError: with on_error="fail", a row has no usable text. CallerError: no such input or column.
         TransientError: another run is at work there; the output cannot be written; another device answers.
+        KeyboardInterrupt: what there is was kept; its message says how much.
     """
     shard_rows = positive(shard_rows, "shard_rows") or SHARD_ROWS
     embed = EmbedBatches(model, text_column, **arguments)
@@ -114,7 +115,7 @@ def embed_files(
     with store.lock(), runs:
         answers = runs.answers(embed)
         agree(store, manifest_of(files, embed, id_column, shard_rows, answers), allow_other_devices)
-        for folder in ("", VECTORS, SKIPPED):
+        for folder in ("", VECTORS, SKIPPED, BEGUN):
             store.clear(folder)
         job = Job(files, embed, id_column, shard_rows, store, None if allow_other_devices else answers)
         return _run(job, runs, os.fspath(output), show_progress)
@@ -158,13 +159,17 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
     start = time.monotonic()
     now: list[ShardResult] = []
     if missing:
-        with Progress(total, total - sum(map(job.rows, missing)), show_progress) as progress:
-            for result in engine.run(job, missing):
-                now.append(result)
-                progress.add(job.rows(result.shard))
+        try:
+            with Progress(total, total - sum(map(job.rows, missing)), show_progress) as progress:
+                now.extend(engine.run(job, missing, progress.add))
+        except KeyboardInterrupt as error:
+            written = finished | job.written | {result.shard for result in now}
+            kept = sum(map(job.rows, written)) + sum(job.begun_rows.values())
+            raise Interrupted(f"{kept} of {total} rows are kept in {output}") from error
         # What a worker that was killed had begun to write.
         for folder in (VECTORS, SKIPPED):
             job.store.clear(folder)
+    job.store.remove_folder(BEGUN)
     return report_of(output, looked, now, damaged, time.monotonic() - start)
 
 

@@ -18,6 +18,7 @@ NAME = "manifest.json"
 # The folders of an output.
 VECTORS = "vectors"
 SKIPPED = "skipped"
+BEGUN = "begun"  # shards that a run has not finished
 
 
 class DifferentRunError(CallerError):
@@ -57,7 +58,7 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
     content = store.read(NAME)
     if content is None:
         # Also those of an output whose manifest was lost: what is left of it would count as this one's.
-        if any(store.names(folder) for folder in ("", VECTORS, SKIPPED)):
+        if any(store.names(folder) for folder in ("", VECTORS, SKIPPED, BEGUN)):
             raise DifferentRunError(
                 f"{store.root} has files and no {NAME}: give a folder that is empty, or not there yet"
             )
@@ -75,7 +76,7 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         for path, was, now in _differences(found, wanted, "")
         if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
     ]
-    if differences and not any(store.names(folder) for folder in (VECTORS, SKIPPED)):
+    if differences and not any(store.names(folder) for folder in (VECTORS, SKIPPED, BEGUN)):
         # Nothing was made of it: what was wrong the first time can be put right.
         store.write(NAME, _bytes(wanted))
         return False

@@ -122,7 +122,7 @@ def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
         given = (model, repr((sorted(of_runtime.items()), sorted(of_model.items()))))
         place = model if os.path.exists(model) else _places.get(given, "")
         if not os.path.exists(place):
-            place = _places[given] = folder_of(model, runtime(of_runtime), onnx_file or None)
+            place = _places[given] = folder_of(model, "embedder", runtime(of_runtime), onnx_file or None)
         key = (os.path.realpath(place), given[1])
         found = _models.get(key)
         changed = ""

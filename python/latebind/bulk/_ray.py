@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import EmbedBatches
 from ._engine import Engine, pack, unpack
+from ._follow import Advance
 from ._model import Answers
 from ._shards import Job, ShardResult
 
@@ -64,7 +65,7 @@ def embed_ray(
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError("Ray Data is not installed; type: pip install latebind[ray]") from error
+        raise LibraryError("Ray Data is not installed; type: pip install 'latebind[ray]'") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -212,7 +213,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError("Ray is not installed; type: pip install latebind[ray]") from error
+            raise LibraryError("Ray is not installed; type: pip install 'latebind[ray]'") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}
@@ -236,9 +237,11 @@ class RayEngine(Engine):
             asked = self._ray.remote(max_calls=1, **self._needs)(_answers)
             return Answers(**unpack(self._ray.get(asked.remote(embed))))
 
-    def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
+    def run(self, job: Job, shards: Sequence[int], advance: Advance) -> Iterator[ShardResult]:
         with _errors(self._ray):
-            yield from _Pool(self._ray, job, self._bounds, self._needs).run(shards)
+            for result in _Pool(self._ray, job, self._bounds, self._needs).run(shards):
+                advance(job.rows(result.shard))
+                yield result
 
 
 def _last_line(error: BaseException) -> str:

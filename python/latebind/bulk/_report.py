@@ -92,6 +92,10 @@ def report_of(
     )
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with what is kept as its message."""
+
+
 class Progress:
     """A line on a terminal: rows, rate, and the time that is left at this rate. Elsewhere nothing is written."""
 

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
+from .._out import Vectors
 from ..errors import CallerError, LatebindError, TransientError
-from ._batches import METADATA_KEY, EmbedBatches, Embedded
+from ._batches import METADATA_KEY, Counts, EmbedBatches, Embedded, Follower
+from ._columns import lists
 from ._inputs import InputFile
-from ._manifest import SKIPPED, VECTORS
+from ._manifest import BEGUN, SKIPPED, VECTORS
 from ._model import Answers
 from ._reader import Reader
 from ._store import Store
@@ -80,6 +83,9 @@ class Job:
             for index in range(file.shards(shard_rows))
         ]
         self._reader: tuple[InputFile, Reader] | None = None
+        # What this process has kept: finished shards, and of others how many rows.
+        self.written: set[int] = set()
+        self.begun_rows: dict[int, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_reader": None}
@@ -96,7 +102,7 @@ class Job:
             self._reader = place.file, Reader(place.file, self.embed.text_column, self._columns, self._shard_rows)
         return self._reader[1].read(place.index)
 
-    def compute(self, shard: int, table: pa.Table) -> Embedded:
+    def compute(self, shard: int, table: pa.Table, follower: Follower | None = None) -> Embedded:
         """
         Raises:
             CallerError: a row has no usable text; the message has the file and the row.
@@ -107,7 +113,7 @@ class Job:
         if self._answers is not None:
             self._check_answers(self.embed.answers())
         try:
-            embedded = self.embed.embed(table)
+            embedded = self.embed.embed(table, follower)
         except LatebindError as error:
             error.message = f"in {place.file.name}, rows from {first} on: {error.message}"
             raise
@@ -158,7 +164,48 @@ class Job:
         if self._id_column is not None and self._id_column != self.embed.text_column:
             table = table.drop_columns([self.embed.text_column])
         self.store.write(f"{VECTORS}/{name_of(shard)}", self._bytes_of(table, place, self.embed.vector_column))
+        self.written.add(shard)
+        self.begun_rows.pop(shard, None)
         return result
+
+    def keep_begun(self, shard: int, answers: Answers, vectors: Vectors, counts: Counts) -> None:
+        """Keeps the vectors of the first rows of a shard, for begun().
+
+        Raises:
+            TransientError: the filesystem refuses.
+        """
+        label = {**self._label_of_begun(shard, answers), "counts": asdict(counts)}
+        table = pa.table({self.embed.vector_column: lists(vectors)})
+        self.store.write(f"{BEGUN}/{name_of(shard)}", _parquet(_labelled(table, label), self.embed.vector_column))
+        self.begun_rows[shard] = len(vectors)
+
+    def begun(self, shard: int, answers: Answers) -> tuple[Vectors, Counts] | None:
+        """What keep_begun() has kept, where it is of this output and whole, and the same answers."""
+        name = f"{BEGUN}/{name_of(shard)}"
+        if not self.store.has(name):
+            return None
+        try:
+            with self.store.open(name) as file:
+                table = pq.ParquetFile(file, page_checksum_verification=True).read()
+            label = json.loads((table.schema.metadata or {})[METADATA_KEY])
+            counts = Counts(**label.pop("counts"))
+            column = table.column(self.embed.vector_column).combine_chunks()
+            vectors = np.asarray(column.flatten()).reshape(len(column), -1)
+            sizes = (answers.dimension, self.embed.encoding["dimensions"])
+            is_whole = vectors.dtype == np.float32 and 0 < len(vectors) and vectors.shape[1] in sizes
+        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError):
+            return None
+        is_ours = label == json.loads(json.dumps(self._label_of_begun(shard, answers)))
+        return (vectors, counts) if is_ours and is_whole and len(vectors) <= self.rows(shard) else None
+
+    def _label_of_begun(self, shard: int, answers: Answers) -> dict[str, Any]:
+        return {
+            "input": self._places[shard].file.sha256,
+            "settings": self.embed.described(),
+            "answers": vars(answers),
+            "shard": shard,
+            "shard_rows": self._shard_rows,
+        }
 
     def _bytes_of(self, table: pa.Table, place: Place, vector_column: str | None = None) -> pa.Buffer:
         try:

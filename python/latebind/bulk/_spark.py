@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import SKIPPED_COLUMNS, EmbedBatches, refuse_names
 from ._engine import Engine, pack, unpack
+from ._follow import Advance
 from ._model import Answers
 from ._shards import Job, ShardResult
 
@@ -26,7 +27,7 @@ def _spark() -> Any:
     try:
         import pyspark.sql
     except ImportError as error:
-        raise LibraryError("PySpark is not installed; type: pip install latebind[spark]") from error
+        raise LibraryError("PySpark is not installed; type: pip install 'latebind[spark]'") from error
     return pyspark.sql
 
 
@@ -99,9 +100,10 @@ class SparkEngine(Engine):
     def answers(self, embed: EmbedBatches) -> Answers:
         return Answers(**self._each([0], lambda _: vars(embed.answers()))[0])
 
-    def run(self, job: Job, shards: Sequence[int]) -> Iterator[ShardResult]:
+    def run(self, job: Job, shards: Sequence[int], advance: Advance) -> Iterator[ShardResult]:
         """All are yielded at the end: Spark shows progress itself."""
         for found in self._each(shards, lambda shard: asdict(job.run(shard))):
+            advance(job.rows(found["shard"]))
             yield ShardResult(**found)
 
     def _each(self, numbers: Sequence[int], work: Any) -> list[dict[str, Any]]:

@@ -94,6 +94,19 @@ class Store:
         except OSError as error:
             raise TransientError(f"{self._path(name)} could not be removed: {error}", retryable=True) from error
 
+    def remove_folder(self, folder: str) -> None:
+        """Removes a folder of it with all that is in it, where there is one.
+
+        Raises:
+            TransientError: the filesystem refuses.
+        """
+        path = self._path(folder)
+        try:
+            if self.filesystem.get_file_info(path).type == fs.FileType.Directory:
+                self.filesystem.delete_dir(path)
+        except OSError as error:
+            raise TransientError(f"{path} could not be removed: {error}", retryable=True) from error
+
     def write(self, name: str, content: Any) -> None:
         """Puts a file there, whole or not at all, in the place of what was there.
 

@@ -22,10 +22,10 @@ const joined = (parts) => parts.filter((part) => part !== "").join(" · ");
 
 function bytesWords(bytes) {
   if (!isNumber(bytes)) return nothing;
-  if (bytes < 1e3) return `${withCommas(bytes)} B`;
-  if (bytes < 1e6) return `${rateWords(bytes / 1e3)} kB`;
-  if (bytes < 1e9) return `${rateWords(bytes / 1e6)} MB`;
-  return `${rateWords(bytes / 1e9)} GB`;
+  if (bytes < 2 ** 10) return `${withCommas(bytes)} B`;
+  if (bytes < 2 ** 20) return `${rateWords(bytes / 2 ** 10)} KiB`;
+  if (bytes < 2 ** 30) return `${rateWords(bytes / 2 ** 20)} MiB`;
+  return `${rateWords(bytes / 2 ** 30)} GiB`;
 }
 
 function durationWords(seconds) {

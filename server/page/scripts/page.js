@@ -37,7 +37,6 @@ function wantKey() {
   document.querySelector("#key-words").textContent = key === ""
     ? "It is kept until this tab is closed, and sent to nobody else."
     : "The server did not accept this one.";
-  if (!keyForm.hidden) return;
   keyForm.hidden = false;
   // Whoever is using the page is not taken away from what they do.
   if (document.activeElement === document.body) document.querySelector("#key-value").focus();
@@ -73,6 +72,7 @@ function showStatus(status) {
   if (isLost) announce("Connected again.");
   isLost = false;
   keyForm.hidden = true;
+  document.querySelector("#content").hidden = false;
 }
 
 function showLoss(reason) {
@@ -129,5 +129,7 @@ keyForm.addEventListener("submit", (event) => {
   poll();
 });
 
+// One that was kept may do.
+if (key !== "") keyForm.hidden = true;
 drawCharts();
 poll();

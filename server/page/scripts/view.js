@@ -41,11 +41,7 @@ const chip = (kind, words) => (words === "" ? null : h("li", { class: kind }, wo
 function loadWords(model) {
   const seconds = member(model, "load_s");
   if (!isNumber(seconds)) return "";
-  const cached = member(model, "from_cache");
-  return joined([
-    msWords(seconds * 1000),
-    typeof cached !== "boolean" ? "" : cached ? "from the compile cache" : "compiled",
-  ]);
+  return joined([msWords(seconds * 1000), member(model, "from_cache") === true ? "from the compile cache" : ""]);
 }
 
 function answer(model) {
@@ -112,7 +108,7 @@ function work(model) {
       fact("Waiting", joined([counted(member(queue, "texts"), "text"), counted(member(queue, "tokens"), "token")])),
       fact("On the device", counted(member(queue, "running_batches"), "batch")),
       fact("So far", joined([counted(member(totals, "texts"), "text"), counted(member(totals, "tokens"), "token")])),
-      fact("Batches", !isNumber(batches) ? "" : joined([
+      fact("Batches so far", !isNumber(batches) ? "" : joined([
         countWords(batches),
         computed > 0 ? `${percentWords(padding, computed)} padding` : ""])),
       fact("By a fallback", numberOrZero(fallbackTexts) > 0 ? counted(fallbackTexts, "text") : "")));
@@ -122,10 +118,10 @@ const batchSlot = 8;
 const batchesShown = 40;
 const batchesHeight = 72;
 
-function batchWords({ batch, tokens, padded }) {
+function batchWords({ batch, tokens, computed }) {
   const of = (name) => member(batch, name);
   return `Batch ${countWords(of("number"))}: ${counted(of("texts"), "text")} as ${countWords(of("rows"))} × ` +
-    `${countWords(of("width"))}, ${percentWords(padded - tokens, padded)} padding, ` +
+    `${countWords(of("width"))}, ${percentWords(computed - tokens, computed)} padding, ` +
     `${counted(of("owners"), "request")}, ${msWords(of("ms"))}`;
 }
 
@@ -135,26 +131,25 @@ function batchBar(bar, i, bars, most) {
     return h("rect", { class: kind, x: batchSlot * (batchesShown - bars.length + i) + 1, y: batchesHeight - height,
       width: batchSlot - 2, height });
   };
-  return h("g", {}, h("title", {}, batchWords(bar)), rectangle("padding", bar.padded), rectangle("real", bar.tokens));
+  return h("g", {}, h("title", {}, batchWords(bar)), rectangle("padding", bar.computed), rectangle("real", bar.tokens));
 }
 
-function batchRow({ batch, tokens, padded }) {
+function batchRow({ batch, tokens, computed }) {
   const of = (name) => member(batch, name);
   return h("tr", {}, [
     countWords(of("number")), countWords(of("texts")), `${countWords(of("rows"))} × ${countWords(of("width"))}`,
-    countWords(tokens), percentWords(padded - tokens, padded), countWords(of("owners")), msWords(of("ms")),
+    countWords(tokens), percentWords(computed - tokens, computed), countWords(of("owners")), msWords(of("ms")),
   ].map((words) => h("td", {}, words)));
 }
 
 function batches(model) {
   const bars = objectsOf(member(model, "batches")).slice(-batchesShown).map((batch) => {
     const tokens = numberOrZero(member(batch, "tokens"));
-    const computed = numberOrZero(member(batch, "rows")) * numberOrZero(member(batch, "width"));
-    return { batch, tokens, padded: Math.max(tokens, computed) };
+    return { batch, tokens, computed: tokens + numberOrZero(member(batch, "padded_tokens")) };
   });
   const sum = (name) => bars.reduce((total, bar) => total + bar[name], 0);
-  const [tokens, padded] = [sum("tokens"), sum("padded")];
-  const most = Math.max(1, ...bars.map((bar) => bar.padded));
+  const [tokens, computed] = [sum("tokens"), sum("computed")];
+  const most = Math.max(1, ...bars.map((bar) => bar.computed));
   const none = bars.length === 0;
   return h("div", { class: "batches" },
     h("h3", {}, "Latest batches"),
@@ -162,8 +157,8 @@ function batches(model) {
       role: "img", "aria-label": "The latest batches: tokens of text and padding" },
     bars.map((bar, i) => batchBar(bar, i, bars, most))),
     h("p", { class: "legend" },
-      h("span", { class: "key real" }, none ? "Text" : `Text ${percentWords(tokens, padded)}`),
-      h("span", { class: "key padding" }, none ? "Padding" : `Padding ${percentWords(padded - tokens, padded)}`),
+      h("span", { class: "key real" }, none ? "Text" : `Text ${percentWords(tokens, computed)}`),
+      h("span", { class: "key padding" }, none ? "Padding" : `Padding ${percentWords(computed - tokens, computed)}`),
       h("span", {}, none ? "None yet" : counted(bars.length, "batch"))),
     h("details", { class: "table" },
       h("summary", {}, "As a table"),

@@ -58,11 +58,43 @@ TEST(TreeTest, HasTheNamesOfAKnownFormat) {
   const auto tree =
       parse_tree(R"({"format_version":1,"files":{"a.json":{"size":1,"blob_id":"x"},"b/c":{},"../d":{}}})");
   ASSERT_TRUE(tree.has_value());
-  EXPECT_THAT(*tree, ElementsAre("a.json", "b/c"));
+  EXPECT_THAT(tree->files, ElementsAre("a.json", "b/c"));
+  EXPECT_TRUE(tree->infos.empty());
   for (const char* text : {"", "[]", "{}", R"({"format_version":2,"files":{}})", R"({"format_version":1})",
                            R"({"format_version":1,"files":[]})", R"({"format_version":"1","files":{}})"}) {
     EXPECT_FALSE(parse_tree(text).has_value()) << text;
   }
+}
+
+TEST(TreeTest, TellsTheBlobs) {
+  const auto tree = parse_tree(fmt::format(R"({{"format_version":1,"files":{{"a":{{"size":1,"blob_id":"{0}"}},
+                  "b":{{"size":2,"blob_id":"{0}","lfs_sha256":"{1}","lfs_size":2}},
+                  "c":{{"size":2,"blob_id":"{0}","lfs_sha256":"../x"}},"d":{{"blob_id":7}},"e":7}}}})",
+                                           kCommit, std::string(64, 'b')));
+  ASSERT_TRUE(tree.has_value());
+  EXPECT_EQ(tree->infos.size(), 2U);
+  EXPECT_EQ(tree->infos.at("a").etag, kCommit);
+  EXPECT_EQ(tree->infos.at("a").size, 1U);
+  EXPECT_EQ(tree->infos.at("b").etag, std::string(64, 'b'));
+}
+
+TEST(ModelInfoTest, TellsTheBlobsOfFiles) {
+  const auto info =
+      parse_model_info(fmt::format(R"({{"sha":"{0}","siblings":[{{"rfilename":"a","blobId":"{0}","size":1}},
+                  {{"rfilename":"b","blobId":"{0}","size":2,"lfs":{{"sha256":"{1}","size":2,"pointerSize":130}}}},
+                  {{"rfilename":"c","blobId":"{0}","lfs":{{}}}},{{"rfilename":"d","blobId":"../x"}},
+                  {{"rfilename":"e","blobId":"{0}","size":-1,"lfs":null}}]}})",
+                                   kCommit, std::string(64, 'b')),
+                       "'org/name'");
+  ASSERT_TRUE(info.ok()) << info.status().to_string();
+  EXPECT_EQ(info->files.size(), 5U);
+  EXPECT_EQ(info->infos.size(), 3U);
+  EXPECT_EQ(info->infos.at("a").etag, kCommit);
+  EXPECT_EQ(info->infos.at("a").size, 1U);
+  EXPECT_EQ(info->infos.at("b").etag, std::string(64, 'b'));
+  EXPECT_EQ(info->infos.at("b").size, 2U);
+  EXPECT_EQ(info->infos.at("e").etag, kCommit);
+  EXPECT_FALSE(info->infos.at("e").size.has_value());
 }
 
 TEST(FileInfoTest, TakesWhatIsLinkedBeforeWhatIsThere) {

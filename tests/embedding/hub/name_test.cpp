@@ -23,7 +23,7 @@ TEST(ModelNameTest, FollowsTheHubsRules) {
   for (const char* good : {"a/b", "A_1/b.c-d", "org/name@v1.0", "org/name@0123456789abcdef", "0/1", "_a/b_"}) {
     EXPECT_TRUE(is_model_name(good)) << good;
   }
-  for (const char* bad : {"",       "/",      "a",          "a/",      "/b",      "a/b/c",   "./b",    "../b",
+  for (const char* bad : {"",       "/",      "a.onnx",     "a/",      "/b",      "a/b/c",   "./b",    "../b",
                           "a/..",   "a--b/c", "a/b--c",     "a/b..c",  "-a/b",    "a-/b",    ".a/b",   "a/b.git",
                           "a b/c",  "a/b\n",  "\xC3\xA9/b", "a\\b/c",  "a/b@",    "a/b@-x",  "a/b@..", "a/b@x/../y",
                           "a/b@/x", "a/b@x/", "a/b@x.lock", "a/b@x y", "a/b@x?y", "a/b@x@y", "~/b",    "c:/b"}) {
@@ -32,6 +32,27 @@ TEST(ModelNameTest, FollowsTheHubsRules) {
   EXPECT_TRUE(is_model_name(std::string(96, 'a') + "/b"));
   EXPECT_FALSE(is_model_name(std::string(97, 'a') + "/b"));
   EXPECT_FALSE(is_model_name("a/b@" + std::string(201, 'a')));
+}
+
+TEST(ModelNameTest, IsCompletedAsSentenceTransformersDoes) {
+  const auto id_of = [](std::string_view text, std::string_view owner = kShortNameOwner) {
+    const auto name = ModelName::parse(text, owner);
+    return name.ok() ? name->text() : std::string();
+  };
+  EXPECT_EQ(id_of("all-MiniLM-L6-v2"), "sentence-transformers/all-MiniLM-L6-v2");
+  EXPECT_EQ(id_of("all-MiniLM-L6-v2@v1"), "sentence-transformers/all-MiniLM-L6-v2@v1");
+  EXPECT_EQ(id_of("average_word_embeddings_glove.6B.300d"),
+            "sentence-transformers/average_word_embeddings_glove.6B.300d");
+  EXPECT_EQ(id_of("ms-marco-MiniLM-L6-v2", "cross-encoder"), "cross-encoder/ms-marco-MiniLM-L6-v2");
+  EXPECT_EQ(id_of("colbertv2.0", ""), "");
+  EXPECT_EQ(id_of("bert-base-uncased"), "bert-base-uncased");
+  EXPECT_EQ(id_of("xlm-roberta-large@main", ""), "xlm-roberta-large");
+  EXPECT_EQ(id_of("bert-base-nli-mean-tokens"), "sentence-transformers/bert-base-nli-mean-tokens");
+  for (const char* file : {"model.onnx", "model.xml", "model.gguf", "minilm.lbundle", "model.safetensors", "a.json"}) {
+    EXPECT_EQ(id_of(file), "") << file;
+    EXPECT_FALSE(is_model_name("org/" + std::string(file))) << file;
+  }
+  EXPECT_EQ(id_of("org/model.onnx"), "org/model.onnx");
 }
 
 TEST(FileNameTest, StaysBelowItsFolderOnEverySystem) {

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -546,3 +547,72 @@ def test_a_virtual_npu_is_compiled_for_and_emulated(tmp_path):
         [sys.executable, "-c", VIRTUAL, *arguments], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+FOUND_BY_ITSELF = """
+import json
+import sys
+import numpy as np
+import onnxruntime as ort
+ort.set_default_logger_severity(4)
+library, model = sys.argv[1:]
+ort.register_execution_provider_library("latebind.all.virtual", library)
+ours = {device.ep_metadata["latebind.device"]: device for device in ort.get_ep_devices() if device.ep_name == "Latebind"}
+options = ort.SessionOptions()
+here = [device for device in ours.values() if not device.device.metadata.get("is_virtual")]
+options.add_provider_for_devices(here[:1], {"nested": "1", "device": "onnxruntime:CPU"})
+try:
+    session = ort.InferenceSession(model, options, enable_fallback=False)
+    session.run(None, {"x": np.ones((1, 16), np.float32)})
+    nested = "runs"
+except Exception as error:
+    nested = str(error)
+libraries = {line.split()[-1] for line in open("/proc/self/maps") if "/libonnxruntime.so" in line}
+print(json.dumps([ours["onnxruntime:QNN.v73"].ep_metadata["latebind.compiler_installed"], nested, sorted(libraries)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def far_from_the_build(tmp_path_factory):
+    """The provider and its program, where no ONNX Runtime is near."""
+    folder = tmp_path_factory.mktemp("far")
+    for name in ("lib", "bin", "home"):
+        (folder / name).mkdir()
+    shutil.copy(LIBRARY, folder / "lib")
+    shutil.copy(Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "bin/latebind", folder / "bin")
+    onnx.save(layers(), folder / "model.onnx")
+    return folder
+
+
+def found_by_itself(folder, **variables):
+    unset = ("LATEBIND_", "ORT_", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
+    source = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+    (plugin,) = source.glob("build/runtime/providers/onnxruntime-qnn-*/onnxruntime_qnn")  # of scripts/setup test
+    openvino = Path(ort.__file__).parents[1] / "openvino/libs"
+    environment |= {
+        "HOME": str(folder / "home"),
+        "LATEBIND_OPENVINO_LIBRARY": str(openvino),
+        "LATEBIND_ONNXRUNTIME_PROVIDERS": str(plugin),
+    }
+    environment |= variables
+    arguments = [str(folder / "lib" / Path(LIBRARY).name), str(folder / "model.onnx")]
+    done = subprocess.run(
+        [sys.executable, "-c", FOUND_BY_ITSELF, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_library_in_the_package_of_the_host_is_found(far_from_the_build):
+    compiler, nested, libraries = found_by_itself(far_from_the_build)
+    assert (compiler, nested) == ("1", "runs")
+    (library,) = libraries
+    assert Path(library).samefile(next((Path(ort.__file__).parent / "capi").glob("libonnxruntime.so.*")))
+
+
+@pytest.mark.parametrize("variable", ["LATEBIND_ONNXRUNTIME_LIBRARY", "ORT_LIB_PATH", "ORT_DYLIB_PATH"])
+def test_a_library_that_is_named_is_the_only_one(far_from_the_build, variable):
+    compiler, nested, libraries = found_by_itself(far_from_the_build, **{variable: "/nonexistent/libonnxruntime.so"})
+    assert (compiler, libraries) == ("0", [])
+    assert variable in nested

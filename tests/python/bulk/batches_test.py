@@ -9,7 +9,7 @@ import latebind
 import numpy as np
 import pyarrow as pa
 import pytest
-from latebind.bulk import EmbedBatches, RowError
+from latebind.bulk import EmbedBatches, RowError, _batches
 from support import MODEL, TINY, cosines, good
 from tables import table, texts
 
@@ -193,16 +193,17 @@ def test_nothing_is_opened_before_the_first_batch():
 
 
 def test_its_texts_share_batches_with_nobody(embed, monkeypatch):
+    """Those of a stream never do; and its windows are the same ones for the same rows."""
     asked = []
-    native = latebind.Embedder._embed
+    native = latebind.Embedder.encode_stream
 
-    def watched(self, cancellation, texts, options, *rest):
-        asked.append(options.alone)
-        return native(self, cancellation, texts, options, *rest)
+    def watched(self, texts, **options):
+        asked.append(options["window_texts"])
+        return native(self, texts, **options)
 
-    monkeypatch.setattr(latebind.Embedder, "_embed", watched)
+    monkeypatch.setattr(latebind.Embedder, "encode_stream", watched)
     embed(table(10))
-    assert asked == [1]
+    assert asked == [_batches.WINDOW_ROWS]
 
 
 def test_alone_is_a_flag(tiny):

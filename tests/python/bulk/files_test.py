@@ -1,9 +1,11 @@
 """embed_files() and its command, in this process: formats, resuming, refusals, reports."""
 
+import contextlib
 import json
 import os
 import pty
 import random
+import re
 import resource
 import shutil
 import signal
@@ -19,7 +21,17 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from latebind.bulk import DifferentRunError, EmbedBatches, RowError, _engine, _shards, _store, embed_files
+from latebind.bulk import (
+    DifferentRunError,
+    EmbedBatches,
+    RowError,
+    _batches,
+    _engine,
+    _follow,
+    _shards,
+    _store,
+    embed_files,
+)
 from latebind.bulk.__main__ import main
 from latebind.bulk._inputs import find, scan
 from latebind.bulk._reader import Reader
@@ -275,7 +287,7 @@ def test_a_worker_where_something_else_answers_is_refused(tmp_path, parquet, mon
 
 def test_help_by_another_device_is_refused(tmp_path, parquet, monkeypatch):
     real = EmbedBatches.embed
-    helped = lambda self, batch: replace(real(self, batch), is_mixed=True, fallback=7)
+    helped = lambda self, batch, follower: replace(real(self, batch, follower), is_mixed=True, fallback=7)
     monkeypatch.setattr(EmbedBatches, "embed", helped)
     with pytest.raises(latebind.TransientError, match="computed 7 rows of shard 0"):
         embed(parquet, tmp_path / "out")
@@ -366,10 +378,10 @@ def test_a_dictionary_with_a_text_that_is_skipped_leaves_files_that_can_be_read(
 def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatch):
     compute = _shards.Job.compute
 
-    def changed(self, shard, table):
+    def changed(self, shard, table, follower=None):
         if shard == 1:
             os.utime(parquet, ns=(1, 1))
-        return compute(self, shard, table)
+        return compute(self, shard, table, follower)
 
     monkeypatch.setattr(_shards.Job, "compute", changed)
     with pytest.raises(latebind.MachineError, match="was changed since it was scanned"):
@@ -515,8 +527,9 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["in.parquet", "in.parquet"], "given twice"),
         (["."], "lies in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
-        (["in.parquet", "--model", "nowhere"], "nowhere"),
+        (["in.parquet", "--model", "./nowhere"], "nowhere"),
         (["in.parquet", "--set", "thread=2"], "thread"),
+        (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is no setting"),
         (["broken.parquet"], "cannot be read as parquet"),
         (["broken.jsonl"], "cannot be read as jsonl"),
         (["in.parquet", "--ray-cpus", "1"], "the local engine has no option"),
@@ -539,19 +552,111 @@ def test_what_cannot_be_right_ends_with_2(tmp_path, parquet, arguments, message,
     assert not (tmp_path / "out" / "vectors").exists()
 
 
-def test_ctrl_c_ends_it_and_it_goes_on(tmp_path):
+def interrupted(arguments, is_time):
+    """The code and the last line of the command, which Ctrl-C ends once `is_time`."""
+    here, there = pty.openpty()
+    process = subprocess.Popen(arguments, stderr=there, stdout=subprocess.DEVNULL)
+    os.close(there)
+    shown = ""
+    while not is_time(shown):
+        shown += os.read(here, 1 << 16).decode()
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # as a terminal ends
+        while more := os.read(here, 1 << 16):
+            shown += more.decode()
+    os.close(here)
+    return process.wait(timeout=60), shown.splitlines()[-1].rpartition("\x1b[K")[2]
+
+
+def test_ctrl_c_keeps_finished_shards_and_it_goes_on(tmp_path):
     write(table(20_000), tmp_path / "in.parquet")
     arguments = command(tmp_path / "in.parquet", "-o", tmp_path / "out", "--shard-rows", 1000)
-    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
-    while not list(tmp_path.glob("out/vectors/part-*")):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
-    assert process.returncode == 1
-    assert error.endswith("interrupted; run it again to go on\n")
+    code, line = interrupted(arguments, lambda _: list(tmp_path.glob("out/vectors/part-*")))
+    assert code == 130
+    kept = re.fullmatch(
+        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to go on", line
+    )
+    assert kept and 0 < int(kept[1]) < 20_000, line
     assert not list(tmp_path.glob("out/vectors/.part-*"))
     assert subprocess.run(arguments, stdout=subprocess.DEVNULL, check=False).returncode == 0
     assert np.array_equal(vectors_of(tmp_path / "out")["id"].to_numpy(), np.arange(20_000))
+
+
+def test_ctrl_c_within_a_shard_keeps_its_windows(tmp_path):
+    """The report counts only what this run has done, and the bytes are those of one run."""
+    write(table(200_000), tmp_path / "in.parquet")
+    arguments = [tmp_path / "in.parquet", "--shard-rows", 200_000]
+    code, line = interrupted(command(*arguments, "-o", tmp_path / "out"), lambda shown: "[K8192 of" in shown)
+    assert code == 130
+    kept = int(re.search(r"interrupted: (\d+) of 200000 rows are kept", line)[1])
+    assert 8192 <= kept < 200_000 and kept % 1024 == 0
+    assert [file.name for file in (tmp_path / "out" / "begun").iterdir()] == ["part-000000.parquet"]
+    assert run(*arguments, "--normalize", "-o", tmp_path / "out").returncode == 2  # it belongs to another run
+    code, line = interrupted(command(*arguments, "-o", tmp_path / "out"), lambda shown: f"[K{kept + 1024} of" in shown)
+    assert code == 130 and int(re.search(r"interrupted: (\d+) of", line)[1]) > kept
+    assert run(*arguments, "-o", tmp_path / "out").returncode == 0
+    assert run(*arguments, "-o", tmp_path / "whole").returncode == 0
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_what_is_kept_of_another_shard_or_damaged_is_not_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(_batches, "WINDOW_ROWS", 100)
+    write(table(1000), tmp_path / "in.parquet")
+
+    class Interrupting(_follow.ShardFollower):
+        def add(self, vectors, counts):
+            super().add(vectors, counts)
+            if len(vectors) == 200:
+                raise KeyboardInterrupt
+
+    embed(tmp_path / "in.parquet", tmp_path / "whole", shard_rows=500)
+    for damage in (
+        lambda file: None,
+        lambda file: file.write_bytes(file.read_bytes()[:-9]),
+        lambda file: file.write_bytes(file.read_bytes().replace(b"normalize", b"normalise")),
+        lambda file: shutil.copy(file, file.with_name("part-000001.parquet")),
+        lambda file: file.write_bytes(b""),
+    ):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt, match="^200 of 1000 rows are kept"):
+            patch.setattr(_engine, "ShardFollower", Interrupting)
+            embed(tmp_path / "in.parquet", tmp_path / "out", shard_rows=500)
+        (file,) = (tmp_path / "out" / "begun").iterdir()
+        damage(file)
+        embed(tmp_path / "in.parquet", tmp_path / "out", shard_rows=500)
+        assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+        shutil.rmtree(tmp_path / "out")
+
+
+def test_long_shards_are_kept_from_time_to_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(_batches, "WINDOW_ROWS", 100)
+    monkeypatch.setattr(_follow, "_SAVE_SECONDS", 0)
+    kept = []
+    monkeypatch.setattr(
+        _shards.Job, "keep_begun", lambda self, shard, answers, vectors, counts: kept.append(len(vectors))
+    )
+    write(table(450), tmp_path / "in.parquet")
+    embed(tmp_path / "in.parquet", tmp_path / "out", shard_rows=300)
+    assert kept == [100, 200, 300, 100, 150]
+
+
+def test_the_help_needs_no_pyarrow_and_the_work_says_what_to_install(tmp_path):
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('no pyarrow')")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])}
+    call = lambda *words: subprocess.run(
+        [sys.executable, *words], env=env, capture_output=True, encoding="utf-8", check=False
+    )
+    done = call("-m", "latebind.bulk", "--help")
+    assert (done.returncode, done.stderr) == (0, "") and "--text-column" in done.stdout
+    assert call("-m", "latebind.bulk").returncode == 2
+    done = call(*command("in.parquet", "-o", tmp_path / "out")[1:])
+    line = "latebind.bulk needs pyarrow; type: pip install 'latebind[bulk]'"
+    assert (done.returncode, done.stderr) == (1, f"latebind.bulk: {line}\n")
+    done = call(
+        "-c",
+        "import latebind.bulk\ntry: latebind.bulk.EmbedBatches\nexcept latebind.LibraryError as error: print(error)",
+    )
+    assert done.stdout == line + "\n" and done.stderr == ""
+    assert "has no attribute" in call("-c", "import latebind.bulk; latebind.bulk.nothing").stderr
 
 
 def test_an_input_within_the_output_is_refused_and_stays(tmp_path):

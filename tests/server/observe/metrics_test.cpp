@@ -236,7 +236,7 @@ TEST(MetricsTest, KeepsTheLastBatchesOldestFirst) {
   EXPECT_EQ(batches.back().batch.texts, 74U);
 }
 
-TEST(MetricsTest, RecentFiguresAreOfAnsweredRequestsForVectors) {
+TEST(MetricsTest, RecentLatenciesAreOfAnsweredRequestsForVectors) {
   Metrics metrics;
   metrics.observe(answered_record(4, 40));
   metrics.observe(refused_record(429, "overloaded"));
@@ -246,8 +246,7 @@ TEST(MetricsTest, RecentFiguresAreOfAnsweredRequestsForVectors) {
   const RecentFigures recent = metrics.recent();
   EXPECT_GT(recent.requests_per_s, 0);
   EXPECT_LE(recent.requests_per_s, 1);
-  EXPECT_DOUBLE_EQ(recent.texts_per_s, 4 * recent.requests_per_s);
-  EXPECT_DOUBLE_EQ(recent.tokens_per_s, 40 * recent.requests_per_s);
+  EXPECT_EQ(recent.texts_per_s, 0);  // nothing was computed
   EXPECT_NEAR(recent.p50_ms, 12, 12 * 0.05);
 }
 

@@ -17,6 +17,7 @@ inline server::RequestRecord answered_record(std::uint64_t texts = 1, std::uint6
   record.trace.span_id.fill(0x2B);
   record.trace.sampled = true;
   record.method = "POST";
+  record.path = "/v1/embeddings";
   record.route = "/v1/embeddings";
   record.protocol = "openai";
   record.model = "small";

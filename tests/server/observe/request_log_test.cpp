@@ -44,8 +44,25 @@ TEST(RequestLogTest, ATextLineIsForPeople) {
   fallback.fallback = true;
   fallback.truncated_texts = 1;
   EXPECT_THAT(log_line(fallback, LogFormat::kText), HasSubstr(" 1 text 5 tokens 1 cut openvino:CPU f32 fallback "));
+  record.path.clear();
+  EXPECT_THAT(log_line(record, LogFormat::kText), StartsWith("POST (no request) 499"));
+}
+
+TEST(RequestLogTest, ThePathIsAsItWasAskedForCutAndQuoted) {
+  RequestRecord record = refused_record(404, "not_found");
   record.route.clear();
-  EXPECT_THAT(log_line(record, LogFormat::kText), StartsWith("POST (no such path) 499"));
+  for (const auto& [path, shown] : std::vector<std::pair<std::string, std::string>>{
+           {"//v1/embedings/", "//v1/embedings/"},
+           {"/v2/models/an-org/a:latest/infer", "/v2/models/an-org/a:latest/infer"},
+           {"/a b", "'/a b'"},
+           {"/a\n200", "'/a\\x0a200'"},
+           {"/" + std::string(1000, 'x'), "'/" + std::string(127, 'x') + "…'"}}) {
+    record.path = path;
+    EXPECT_THAT(log_line(record, LogFormat::kText), StartsWith("POST " + shown + " 404 "));
+    const auto line = nlohmann::json::parse(log_line(record, LogFormat::kJson));
+    EXPECT_LT(line["path"].get<std::string>().size(), 200U);
+    EXPECT_FALSE(line.contains("route"));
+  }
 }
 
 TEST(RequestLogTest, AJsonLineHasEveryMemberWithItsType) {
@@ -54,6 +71,7 @@ TEST(RequestLogTest, AJsonLineHasEveryMemberWithItsType) {
   EXPECT_EQ(line["id"], "abc-1");
   EXPECT_EQ(line["trace"], kTrace);
   EXPECT_EQ(line["method"], "POST");
+  EXPECT_EQ(line["path"], "/v1/embeddings");
   EXPECT_EQ(line["route"], "/v1/embeddings");
   EXPECT_EQ(line["protocol"], "openai");
   EXPECT_EQ(line["model"], "small");
@@ -76,6 +94,7 @@ TEST(RequestLogTest, NothingThatAClientSendsBreaksALine) {
                                  std::string("\xC2\x85"), std::string("a\" b' =c"), std::string(100'000, 'x')}) {
     record.id = bad;
     record.method = bad;
+    record.path = bad;
     for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
       const std::string line = log_line(record, format);
       EXPECT_LT(line.size(), 2000U);
@@ -160,7 +179,7 @@ TEST(RequestLogTest, WritesAtMostSoManyLinesASecondAndSaysHowManyItLeftOut) {
   EXPECT_THAT(lines.all[2], Not(HasSubstr("left out")));
   EXPECT_THAT(lines.all[3], HasSubstr(" 500 "));
   EXPECT_THAT(lines.all[3], EndsWith("(47 lines left out before)"));
-  EXPECT_THAT(lines.all[4], EndsWith("(1 lines left out before)"));
+  EXPECT_THAT(lines.all[4], EndsWith("(1 line left out before)"));
   EXPECT_THAT(lines.all[5], Not(HasSubstr("left out")));
 }
 

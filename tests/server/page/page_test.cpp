@@ -40,7 +40,7 @@ constexpr std::string_view kFallback = R"({"version":"1.2.3","ready":true,"uptim
              {"device":"onnxruntime:CPU","taken":true,"brief":"","reason":""}],
     "queue":{"texts":12,"tokens":3400,"running_batches":1},
     "totals":{"texts":1234567,"tokens":800,"batches":3,"batch_tokens":1000,"padded_tokens":200,"fallback_texts":12},
-    "batches":[{"number":7,"texts":8,"rows":8,"width":32,"tokens":192,"computed_tokens":256,"owners":3,"ms":12.1}]}],
+    "batches":[{"number":7,"texts":8,"rows":8,"width":32,"tokens":192,"computed_tokens":200,"padded_tokens":8,"owners":3,"ms":12.1}]}],
   "requests":{"in_flight":1,"total":9,"refused":2,"failed":0,"texts_per_s":8.42,"p95_ms":12345},
   "limits":{"queue_tokens":131072}})";
 
@@ -68,8 +68,8 @@ TEST(PageTest, ShowsTheLoadWithoutScripts) {
   const std::string page = visible(status_of(kFallback));
   EXPECT_THAT(page, HasSubstr("12 texts · 3,400 tokens"));
   EXPECT_THAT(page, HasSubstr("1,234,567 texts"));
-  EXPECT_THAT(page, HasSubstr("<dt>Batches</dt><dd>3 · 20 % padding</dd>"));
-  EXPECT_THAT(page, HasSubstr("Batch 7: 8 texts as 8 × 32, 25 % padding, 3 requests, 12 ms"));
+  EXPECT_THAT(page, HasSubstr("<dt>Batches so far</dt><dd>3 · 20 % padding</dd>"));
+  EXPECT_THAT(page, HasSubstr("Batch 7: 8 texts as 8 × 32, 4 % padding, 3 requests, 12 ms"));
   EXPECT_THAT(page, HasSubstr("<b data-figure=\"texts_per_s\">8.4</b>"));
   EXPECT_THAT(page, HasSubstr("<b data-figure=\"p95_ms\">12 s</b>"));
   EXPECT_THAT(page, HasSubstr("<b data-figure=\"queue_tokens\">3,400</b>"));
@@ -127,13 +127,35 @@ TEST(PageTest, MissingMembersAreLeftOut) {
       const std::string_view text :
       {"{}", "null", "[]", R"({"models":null,"requests":[],"limits":"?"})", R"({"models":[null,{}]})",
        R"({"models":[{"steps":[1,{}],"batches":[{},null],"queue":3,"totals":null,"name":7}]})",
-       R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"computed_tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
+       R"({"models":[{"batches":[{"rows":-1,"width":1e300,"tokens":1e300,"padded_tokens":1e300,"ms":null}]}],"uptime_s":1e300})"}) {
     const std::string page = render_page(status_of(text));
     EXPECT_THAT(page, HasSubstr("</html>")) << text;
     EXPECT_THAT(page, Not(HasSubstr("{{"))) << text;
     EXPECT_THAT(page, Not(HasSubstr(">null<"))) << text;
   }
   EXPECT_THAT(visible(status_of("{}")), HasSubstr("Nothing is known of a model yet."));
+}
+
+// A backend that computes by itself has nothing to compile.
+TEST(PageTest, SaysWhatCameFromTheCacheAndNothingOfTheRest) {
+  Json status = status_of(kFallback);
+  status["models"][0]["from_cache"] = false;
+  const std::string page = visible(status);
+  EXPECT_THAT(page, HasSubstr("<dt>Loaded in</dt><dd>350 ms</dd>"));
+  EXPECT_THAT(page, Not(HasSubstr("compiled")));
+}
+
+TEST(PageTest, AsksForAKeyAndSaysHowProgramsSendIt) {
+  const std::string page = visible(status_of(R"({"wants_key":true})"));
+  EXPECT_THAT(page, HasSubstr("<form id=\"key\" class=\"card\">"));
+  EXPECT_THAT(page, HasSubstr("Authorization: Bearer KEY"));
+  EXPECT_THAT(page, HasSubstr("<div id=\"content\" hidden>"));
+  EXPECT_THAT(page, HasSubstr("<p id=\"state\" class=\"state locked\">"));
+  EXPECT_THAT(page, HasSubstr("Key wanted"));
+  EXPECT_THAT(page, Not(HasSubstr("how things stood")));
+  const std::string open = visible(status_of(kFallback));
+  EXPECT_THAT(open, HasSubstr("<form id=\"key\" class=\"card\" hidden>"));
+  EXPECT_THAT(open, HasSubstr("<div id=\"content\">"));
 }
 
 TEST(PageTest, SaysThatModelsAreBeingLoaded) {
@@ -154,7 +176,7 @@ TEST(PageTest, OnlyTheLatestBatchesAreShown) {
   Json status = status_of(R"({"models":[{"batches":[]}]})");
   for (int i = 0; i < 500; ++i) {
     status["models"][0]["batches"].push_back(
-        {{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}, {"computed_tokens", 16}});
+        {{"number", i}, {"rows", 1}, {"width", 16}, {"tokens", 8}, {"padded_tokens", 8}});
   }
   const std::string page = visible(status);
   EXPECT_THAT(page, HasSubstr("Batch 499:"));
@@ -192,8 +214,10 @@ TEST(FiguresTest, AreWordedForPeople) {
   EXPECT_EQ(rate_words(9.96), "10");
   EXPECT_EQ(ms_words(8.42), "8.4 ms");
   EXPECT_EQ(ms_words(12500), "13 s");
-  EXPECT_EQ(bytes_words(312e6), "312 MB");
-  EXPECT_EQ(bytes_words(2.5e9), "2.5 GB");
+  EXPECT_EQ(bytes_words(1023), "1,023 B");
+  EXPECT_EQ(bytes_words(1536), "1.5 KiB");
+  EXPECT_EQ(bytes_words(32 << 20), "32 MiB");
+  EXPECT_EQ(bytes_words(2.5 * (1 << 30)), "2.5 GiB");
   EXPECT_EQ(duration_words(59.9), "59 s");
   EXPECT_EQ(duration_words(90061), "1 d 1 h");
   EXPECT_EQ(time_words("2026-01-31T12:05:59Z"), "2026-01-31 12:05 UTC");

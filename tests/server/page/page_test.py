@@ -230,7 +230,8 @@ def test_asks_for_a_key_keeps_it_for_the_tab_and_sends_it(server, open_page):
     server.key = "right"
     page = open_page(server.url)
     page.until("document.querySelector('#key').checkVisibility()")
-    assert "openvino" not in page.text("#models")
+    assert not page.evaluate("document.querySelector('#content').checkVisibility()")
+    assert "Authorization: Bearer KEY" in page.text()
 
     def use(key):
         page.evaluate("document.querySelector('#key-value').focus()")
@@ -242,6 +243,7 @@ def test_asks_for_a_key_keeps_it_for_the_tab_and_sends_it(server, open_page):
     use("right")
     live(page)
     assert not page.evaluate("document.querySelector('#key').checkVisibility()")
+    assert page.evaluate("document.querySelector('#content').checkVisibility()")
     assert page.text(".model .device") in ("openvino:CPU", "native:CPU")
     assert page.evaluate("sessionStorage.getItem('latebind-key')") == "right"
     assert page.evaluate("localStorage.length") == 0

@@ -111,11 +111,12 @@ def busy(second):
         chance = hashlib.sha256(str(number).encode()).digest()
         rows, width = (8, 16, 32, 32)[chance[0] % 4], (16, 32, 32, 48, 64)[chance[1] % 5]
         tokens = int(rows * width * (0.72 + 0.27 * chance[2] / 255))
+        computed = (tokens + rows * width) // 2  # padded in attention alone
         owners = 1 + chance[3] % min(rows, 12)
         time = round(rows * width * 0.021 + 1.5, 1)
         batches.append(
             {"number": number, "texts": rows, "rows": rows, "width": width, "tokens": tokens,
-             "computed_tokens": rows * width, "owners": owners, "ms": time}
+             "computed_tokens": computed, "padded_tokens": computed - tokens, "owners": owners, "ms": time}
         )
     total = 380_000 + int(second * 1100)
     status["uptime_s"] += second
@@ -205,7 +206,7 @@ class StandIn:
 
             def do_GET(self):
                 if self.path == "/":
-                    page = stand_in.page({} if stand_in.key else stand_in.status)
+                    page = stand_in.page({"wants_key": True} if stand_in.key else stand_in.status)
                     self.answer(200, "text/html; charset=utf-8", page, [("Content-Security-Policy", stand_in.policy)])
                 elif self.path == "/latebind/status":
                     if not self.is_refused():

@@ -34,6 +34,7 @@ inline constexpr std::size_t kTokensMax = 20;  // of a text, special tokens incl
 struct ToyOptions {
   // The model: its vectors have length 1, unless `is_raw`: then they are twice as long and nothing normalises them.
   std::string name = "toy";
+  std::vector<std::string> aliases{};
   std::filesystem::path folder = embedding::testing::tiny_bert("f32");
   bool is_raw = false;
   std::function<core::Status(const core::TensorView& ids)> on_run{};
@@ -76,6 +77,9 @@ class ToyServer {
     EXPECT_TRUE(embedder.ok()) << embedder.status().to_string();
     auto model = std::make_shared<ServedModel>();
     model->name = options.name;
+    model->aliases = options.aliases;
+    model->commit = std::string(40, 'c');
+    model->digest = digest_of_model(options.folder, {});
     model->embedder = *std::move(embedder);
     if (options.token_vectors) {
       backend->give_token_vectors();
@@ -117,9 +121,7 @@ class ToyServer {
     exchange->before_answer([this](const Exchange& answered, HttpResponse&) { record_ = answered.record(); });
     if (match.route == nullptr) {
       refuse(*exchange, *match.protocol,
-             {.kind = match.allowed.empty() ? RefusalKind::kNotFound : RefusalKind::kMethodNotAllowed,
-              .message = "no such path",
-              .param = {}});
+             Router::refusal_of(match, exchange->request().method, exchange->request().path));
     } else {
       match.route->handle(exchange, match.values, service_);
     }

@@ -379,7 +379,7 @@ TEST_F(KserveTest, RefusesInputsThatAreWrongAndSaysHow) {
       {changed("data", {{1, {2}}}), "whole number"},
       {changed("data", {{1, 2}, 3}), "another number of elements"},
       {changed("data", 1), "must be an array"},
-      {changed("data", {1, 2.5}), "whole number"},
+      {changed("data", {1, 2.5}), "whole number of its type, at element 1"},
       {changed("data", {1, 2147483648}), "whole number"},
       {changed("data", {1, "2"}), "whole number"},
       {changed("data", nullptr), "neither data nor"},
@@ -397,11 +397,12 @@ TEST_F(KserveTest, RefusesBinaryDataThatDoesNotFit) {
   const auto asked = [&](std::size_t said, const std::string& binary) {
     return error_of(infer("echo", {{"inputs", {binary_tensor("x0", "BOOL", {1, 2}, said)}}}, binary), 400);
   };
-  EXPECT_THAT(asked(2, std::string(1, '\0')), HasSubstr("1 are left"));
-  EXPECT_THAT(asked(2, std::string(3, '\0')), HasSubstr("1 bytes after"));
+  EXPECT_THAT(asked(2, std::string(1, '\0')),
+              HasSubstr("has 2 bytes of data by its binary_data_size; the body has 1 left"));
+  EXPECT_THAT(asked(2, std::string(3, '\0')), HasSubstr("1 byte after"));
   EXPECT_THAT(asked(3, std::string(3, '\0')), HasSubstr("make 2"));
   EXPECT_THAT(asked(2, "\1\2"), HasSubstr("0 and 1"));
-  EXPECT_THAT(asked(std::numeric_limits<std::int64_t>::max(), "\1\1"), HasSubstr("2 are left"));
+  EXPECT_THAT(asked(std::numeric_limits<std::int64_t>::max(), "\1\1"), HasSubstr("the body has 2 left"));
   const std::string path = "/v2/models/echo/infer";
   EXPECT_THAT(error_of(ask("POST", path, "{}", 3), 400), HasSubstr("the body has 2"));
   for (const std::string_view header : {"-1", "x", "1 ", "99999999999999999999"}) {

@@ -81,7 +81,7 @@ TEST_F(OllamaTest, LongerTextsAreCutUnlessTheyMayNot) {
     words += "cat ";
   EXPECT_EQ(server.post_json("/api/embed", {{"model", "toy"}, {"input", words}}).status, 200U);
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", words}, {"truncate", false}}), 400,
-                 "more than the 20 tokens");
+                 "tokens; at most 20 are taken");
 }
 
 TEST_F(OllamaTest, FewerDimensionsAreNormalizedAgain) {
@@ -105,8 +105,12 @@ TEST_F(OllamaTest, BadBodiesAreRefused) {
   expect_refused(server.ask("POST", "/api/embed", "1"), 400, "must be a JSON object");
   expect_refused(server.post_json("/api/embed", {{"input", "a"}}), 400, "'model' is missing");
   expect_refused(server.post_json("/api/embed", {{"model", ""}, {"input", "a"}}), 400, "'model' is missing");
-  for (const json& input : {json(1), json::object(), json({"a", 1}), json({{"a"}})})
-    expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, "'input' must be");
+  for (const auto& [input, words] :
+       {std::pair{json(1), "'input' must be a string or an array of strings, not a number"},
+        std::pair{json::object(), "not an object"},
+        std::pair{json({"a", 1}), "'input' has a number at [1], where a string"},
+        std::pair{json({{"a"}}), "'input' has an array at [0], where a string"}})
+    expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, words);
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a"}}}), 400, "at most 2");
   // Counted and not read.
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a", 1}}}), 400,
@@ -114,7 +118,7 @@ TEST_F(OllamaTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/api/embeddings", {{"model", "toy"}, {"prompt", {"a"}}}), 400, "'prompt'");
   expect_refused(server.post_json("/api/show", json::object()), 400, "'model' is missing");
   expect_refused(server.post_json("/api/show", {{"model", "other"}}), 404, "'other'");
-  expect_refused(server.ask("POST", "/api/generate", "{}"), 404, "");
+  expect_refused(server.ask("POST", "/api/generate", "{}"), 404, "does not generate text. There are /api/embed,");
 }
 
 TEST_F(OllamaTest, TellsOfItsModelsAndVersion) {
@@ -125,6 +129,10 @@ TEST_F(OllamaTest, TellsOfItsModelsAndVersion) {
   EXPECT_EQ(tags["models"][0]["model"], "toy:latest");
   EXPECT_EQ(tags["models"][0]["details"]["quantization_level"], "f32");
   EXPECT_EQ(tags["models"][0]["modified_at"], "1970-01-01T00:00:00Z");
+  // `ollama list` shows twelve digits of it.
+  EXPECT_THAT(tags["models"][0]["digest"].get<std::string>(), ::testing::MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(tags["models"][0]["digest"].get<std::string>().size(), 64U);
+  EXPECT_GT(tags["models"][0]["size"], 1000);
   EXPECT_EQ(json_of(server.ask("GET", "/api/version")), json({{"version", LATEBIND_VERSION}}));
   for (const char* key : {"model", "name"}) {
     const json shown = json_of(server.post_json("/api/show", {{key, "toy:latest"}}));
@@ -132,6 +140,36 @@ TEST_F(OllamaTest, TellsOfItsModelsAndVersion) {
     EXPECT_EQ(shown["model_info"]["latebind.embedding_length"], 32);
     EXPECT_EQ(shown["model_info"]["latebind.context_length"], 20);
   }
+}
+
+TEST_F(OllamaTest, EveryModelIsLoadedAndStaysSo) {
+  ToyServer server;
+  const json running = json_of(server.ask("GET", "/api/ps"));
+  ASSERT_EQ(running["models"].size(), 1U);
+  const json& model = running["models"][0];
+  const json tags = json_of(server.ask("GET", "/api/tags"));
+  for (const char* same : {"name", "model", "size", "digest", "details"})
+    EXPECT_EQ(model[same], tags["models"][0][same]);
+  EXPECT_EQ(model["size_vram"], 0);
+  EXPECT_EQ(model["context_length"], 20);
+  EXPECT_EQ(model["expires_at"], "2069-12-07T00:00:00Z");
+}
+
+TEST_F(OllamaTest, AServedModelNeedsNoPull) {
+  ToyServer server({.aliases = {"an-org/toy"}});
+  for (const char* key : {"model", "name"}) {
+    const HttpResponse lines = server.post_json("/api/pull", {{key, "an-org/toy:latest"}});
+    EXPECT_EQ(lines.status, 200U);
+    EXPECT_EQ(lines.content_type, "application/x-ndjson");
+    EXPECT_THAT(lines.body, ::testing::EndsWith("\n{\"status\":\"success\"}\n"));
+    const HttpResponse one = server.post_json("/api/pull", {{key, "toy"}, {"stream", false}, {"insecure", true}});
+    EXPECT_EQ(one.content_type, "application/json");
+    EXPECT_EQ(json_of(one), json({{"status", "success"}}));
+  }
+  expect_refused(server.post_json("/api/pull", {{"model", "other"}}), 404,
+                 "no model is served as 'other'; there is toy");
+  expect_refused(server.post_json("/api/pull", json::object()), 400, "'model' is missing");
+  expect_refused(server.post_json("/api/pull", {{"model", "toy"}, {"stream", 1}}), 400, "'stream'");
 }
 
 }  // namespace

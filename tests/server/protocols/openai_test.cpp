@@ -133,6 +133,18 @@ TEST_F(OpenAiTest, BadBodiesAreRefused) {
   for (const json& input : {json(1), json::array(), json::object(), json({"a", 1}), json({{1}, 1}), json({-1}),
                             json({1.5}), json({{1}, "a"})})
     expect_refused(ask(input), 400, kType, nullptr, "input", "'input' ");
+  for (const auto& [input, words] :
+       {std::pair{json(1),
+                  "must be a string, token ids, or an array of strings or of arrays of token ids, not a number"},
+        std::pair{json::array(), "must not be an empty array"},
+        std::pair{json({"a", nullptr}), "has null at [1], where a string is expected"},
+        std::pair{json({nullptr, "a"}), "has null at [0], where a string or a token id is expected"},
+        std::pair{json({1, "a"}), "has a string at [1], where a token id is expected"},
+        std::pair{json({1, -1}), "has a number at [1] that is no token id: those are whole numbers from 0"},
+        std::pair{json({{1}, "a"}), "has a string at [1], where an array of token ids is expected"},
+        std::pair{json({{1}, {2, true}}), "has true or false at [1][1], where a token id is expected"},
+        std::pair{json::array({json::array({1}), json::array()}), "has an empty array of token ids at [1]"}})
+    expect_refused(ask(input), 400, kType, nullptr, "input", words);
   expect_refused(ask({"a", "a", "a"}), 400, kType, nullptr, "input", "3 texts in one request; at most 2");
   // Counted and not read: what the fourth is does not matter any more.
   expect_refused(ask({"a", "a", "a", 1}), 400, kType, nullptr, "input", "4 texts in one request; at most 2");
@@ -143,11 +155,25 @@ TEST_F(OpenAiTest, BadBodiesAreRefused) {
   std::string words;
   for (int i = 0; i < 30; ++i)
     words += "cat ";
-  expect_refused(ask(words), 413, kType, "context_length_exceeded", nullptr, "more than the 20 tokens");
+  expect_refused(ask(words), 413, kType, "context_length_exceeded", nullptr,
+                 "input[0]: the text has 32 tokens; at most 20 are taken");
   expect_refused(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", "a"}, {"encoding_format", "int8"}}),
                  400, kType, nullptr, "encoding_format", "float or base64");
   expect_refused(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", "a"}, {"dimensions", 0}}), 400, kType,
                  nullptr, "dimensions", "whole number");
+}
+
+TEST_F(OpenAiTest, TheUsageSaysHowManyTextsWereCut) {
+  ToyServer server;
+  std::string words;
+  for (int i = 0; i < 30; ++i)
+    words += "cat ";
+  const auto usage = [&](const json& input) {
+    return json_of(server.post_json("/v1/embeddings", {{"model", "toy"}, {"input", input}}))["usage"];
+  };
+  EXPECT_EQ(usage({words, "the cat", words}),
+            json({{"prompt_tokens", 44}, {"total_tokens", 44}, {"truncated_texts", 2}}));
+  EXPECT_EQ(usage({"the cat"}), json({{"prompt_tokens", 4}, {"total_tokens", 4}}));
 }
 
 TEST_F(OpenAiTest, OverloadAsksForARetry) {

@@ -103,9 +103,15 @@ TEST_F(TeiTest, ALongerTextIsCutOnTheSideThatIsAskedFor) {
 TEST_F(TeiTest, ALongerTextIsRefusedWhereItMayNotBeCut) {
   ToyServer server;
   expect_refused(server.post_json("/embed", {{"inputs", {"a", kLong}}, {"truncate", false}}), 413, "Validation",
-                 "texts[1]");
+                 "inputs[1]: the text has 27 tokens; at most 20 are taken");
+  const auto similarity = [&](const std::string& source, const json& sentences) {
+    return server.post_json("/similarity", {{"inputs", {{"source_sentence", source}, {"sentences", sentences}}},
+                                            {"parameters", {{"truncate", false}}}});
+  };
+  expect_refused(similarity("a", {"b", kLong}), 413, "Validation", "sentences[1]: the text has 27 tokens");
+  expect_refused(similarity(kLong, {"b"}), 413, "Validation", "source_sentence: the text has 27 tokens");
   expect_refused(server.post_json("/embed", {{"inputs", kLong}, {"truncate", false}, {"truncation_direction", "left"}}),
-                 413, "Validation", "more than the 20 tokens");
+                 413, "Validation", "tokens; at most 20 are taken");
   ToyOptions strict;
   strict.limits.auto_truncate = false;
   ToyServer refusing(strict);
@@ -215,7 +221,7 @@ TEST_F(TeiTest, SimilarityRefusesWhatMakesNoSense) {
                  "'source_sentence' is missing");
   expect_refused(server.post_json("/similarity", {{"inputs", "a"}}), 422, "Validation", "'inputs'");
   expect_refused(server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", {1}}}}}), 422,
-                 "Validation", "must be an array of strings");
+                 "Validation", "'inputs' is wrong: 'sentences' has a number at [0], where a string is expected");
 }
 
 TEST_F(TeiTest, TokenizesWithAndWithoutSpecialTokens) {
@@ -269,7 +275,10 @@ TEST_F(TeiTest, DecodesIds) {
   expect_refused(server.post_json("/decode", {{"ids", {-1}}}), 422, "Validation", "whole numbers");
   expect_refused(server.post_json("/decode", {{"ids", json::array()}}), 400, "Empty", "'ids'");
   expect_refused(server.post_json("/decode", {{"ids", "a"}}), 422, "Validation", "'ids'");
-  expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation", "must not mix");
+  expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation",
+                 "'ids' has a number at [1], where an array of token ids is expected");
+  expect_refused(server.post_json("/decode", {{"ids", {{1}, {2, "a"}}}}), 422, "Validation",
+                 "'ids' has a string at [1][1], where a token id is expected");
 }
 
 TEST_F(TeiTest, VectorsOfTokensAreThoseOfTheModel) {
@@ -298,7 +307,7 @@ TEST_F(TeiTest, VectorsOfTokensAreThoseOfTheModel) {
   expect_refused(server.post_json("/embed_all", {{"inputs", json::array()}}), 400, "Empty", "'inputs'");
   expect_refused(
       server.post_json("/embed_all", {{"inputs", std::string(500, 'a') + " a a a a a a a a a a a a a a a a a a"}}), 413,
-      "Validation", "more than the 20 tokens");
+      "Validation", "tokens; at most 20 are taken");
 }
 
 TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
@@ -322,7 +331,10 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/embed", {{"inputs", json::array()}}), 400, "Empty", "'inputs' must not be empty");
   expect_refused(server.ask("POST", "/embed", "{"), 400, "Validation", "not JSON");
   expect_refused(server.ask("POST", "/embed", ""), 400, "Validation", "not JSON");
-  expect_refused(server.ask("POST", "/embed", R"({"inputs":"\ud800"})"), 400, "Validation", "not JSON");
+  expect_refused(server.ask("POST", "/embed", R"({"inputs":["a","b\ud800"]})"), 400, "Validation",
+                 "the body is not JSON: 'inputs[1]' has a lone surrogate at byte 17: it is not Unicode text");
+  expect_refused(server.post_json("/embed", {{"inputs", {"a", nullptr}}}), 422, "Validation",
+                 "'inputs' has null at [1], where a string is expected");
   expect_refused(server.ask("POST", "/embed", "[]"), 422, "Validation", "must be a JSON object");
   expect_refused(server.post_json("/embed", json::object()), 422, "Validation", "'inputs' is missing");
   for (const json& inputs : {json(1), json(true), json::object(), json({1.5}), json({-1}), json({"a", 1}),
@@ -341,7 +353,8 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/embed", {{"inputs", {2, 45, 3}}}), 422, "Validation", "no token has the id 45");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"truncate", "yes"}}), 422, "Validation", "'truncate'");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", 1}}), 422, "Validation", "'normalize'");
-  expect_refused(server.post_json("/tokenize", {{"inputs", {1}}}), 422, "Validation", "'inputs'");
+  expect_refused(server.post_json("/tokenize", {{"inputs", {"a", 1}}}), 422, "Validation",
+                 "'inputs' has a number at [1], where a string is expected");
   EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"truncate", nullptr}, {"unknown", 1}}).status, 200U);
 }
 

@@ -27,6 +27,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr long kDay = 24L * 60 * 60;
 
@@ -104,16 +105,36 @@ TEST_F(TlsContextTest, RefusesWhatHasNoEnd) {
 
 TEST_F(TlsContextTest, NamesTheFileThatIsMissingOrMakesNoSense) {
   std::ofstream(path("key.pem")) << "no key\n";
-  EXPECT_THAT(create().to_string(), AllOf(HasSubstr("the key"), HasSubstr("key.pem")));
+  EXPECT_THAT(create().to_string(),
+              AllOf(HasSubstr("the key"), HasSubstr("key.pem"),
+                    HasSubstr("it is no PEM file, which has a line -----BEGIN PRIVATE KEY-----")));
   std::ofstream(path("cert.pem")).flush();
-  EXPECT_THAT(create().to_string(), HasSubstr("cert.pem"));
+  EXPECT_THAT(create().to_string(), AllOf(HasSubstr("cert.pem"), HasSubstr("-----BEGIN CERTIFICATE-----")));
   std::filesystem::remove(path("cert.pem"));
   EXPECT_THAT(create().to_string(), HasSubstr("cert.pem"));
 }
 
+TEST_F(TlsContextTest, SaysWhatAFileHoldsInstead) {
+  const auto told = [](const std::string& certificate, const std::string& key) {
+    return TlsContext::create(certificate, key).status().to_string();
+  };
+  EXPECT_THAT(told(path("key.pem"), path("cert.pem")),
+              AllOf(HasSubstr("key.pem"), HasSubstr("it has no CERTIFICATE, but begins with a PRIVATE KEY: are the two "
+                                                    "files exchanged?")));
+  EXPECT_THAT(told(path("cert.pem"), path("cert.pem")),
+              HasSubstr("it has no PRIVATE KEY, but begins with a CERTIFICATE: are the two files exchanged?"));
+  std::ofstream(path("der")) << "\x30\x82\x01\x02";
+  EXPECT_THAT(told(path("der"), path("key.pem")), HasSubstr("it is DER, not PEM"));
+  std::ofstream(path("damaged")) << "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n";
+  EXPECT_THAT(told(path("damaged"), path("key.pem")),
+              AllOf(HasSubstr("its CERTIFICATE is damaged: bad base64 decode"), Not(HasSubstr("PEM lib"))));
+  std::ofstream(path("other")) << "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  EXPECT_THAT(told(path("other"), path("key.pem")), HasSubstr("its CERTIFICATE is damaged: "));
+}
+
 TEST_F(TlsContextTest, RefusesAKeyWithAPasswordAndAsksNobody) {
   write_key("open");
-  EXPECT_THAT(create().to_string(), HasSubstr("key.pem"));
+  EXPECT_THAT(create().to_string(), AllOf(HasSubstr("key.pem"), HasSubstr("it has a password")));
 }
 
 TEST_F(TlsContextTest, RefusesTheKeyOfAnotherCertificate) {

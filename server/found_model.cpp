@@ -1,0 +1,188 @@
+#include "server/found_model.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "app/model_source.h"
+#include "core/bundle/bundle_model.h"
+#include "core/bundle/package.h"
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/files/small_file.h"
+#include "core/text/ascii.h"
+#include "core/text/name_character.h"
+#include "embedding/hub/name.h"
+#include "embedding/model_files.h"
+
+namespace latebind::server {
+
+namespace fs = std::filesystem;
+namespace hub = embedding::hub;
+using core::Result;
+
+namespace {
+
+constexpr std::size_t kCardBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kMetadataBytesMax = 4096;
+
+// What folders are called in which there is just a model.
+constexpr std::array<std::string_view, 18> kGeneralNames{
+    "model",     "models",     "data", "weights", "checkpoint", "checkpoints", "output", "snapshot", "repository",
+    "embedding", "embeddings", "mnt",  "bundle",  "embedder",   "encoder",     "files",  "hf_model", "latest"};
+
+bool says_nothing(std::string_view name) {
+  const bool is_number = !name.empty() && std::ranges::all_of(name, core::is_ascii_digit);
+  return name.empty() || is_number || std::ranges::find(kGeneralNames, name) != kGeneralNames.end();
+}
+
+// ORG/NAME or NAME, of the letters that names have.
+bool is_name(std::string_view text) {
+  if (hub::is_model_name(text) && text.find('@') == std::string_view::npos) return true;
+  return !text.empty() && text.size() <= 96 && std::ranges::all_of(text, core::is_name_character) &&
+         core::is_name_character(text.front()) && text.front() != '.' && text.back() != '.';
+}
+
+std::string_view last_part(std::string_view name) {
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+// A word of a language ("Introduction") may be a heading; a name of a model has a digit, or a sign between its parts.
+bool is_no_word(std::string_view name) {
+  return std::ranges::any_of(last_part(name), [](char c) { return core::is_ascii_digit(c) || c == '-' || c == '_'; });
+}
+
+std::string_view without_marks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r`*\"'";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+// The member "name" of the first entry of "model-index".
+std::string_view name_in_front_matter(std::string_view& card) {
+  std::string_view found;
+  bool is_index = false;
+  std::string_view rest = card;
+  if (without_marks(take_line(rest)) != "---") return found;
+  while (!rest.empty()) {
+    const std::string_view line = take_line(rest);
+    if (without_marks(line) == "---") {
+      card = rest;
+      return found;
+    }
+    constexpr std::string_view kName = "- name:";
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (is_index && found.empty() && line.substr(indent).starts_with(kName)) {
+      found = without_marks(line.substr(indent + kName.size()));
+    } else if (indent == 0 && !line.starts_with('-')) {
+      is_index = line.starts_with("model-index:");
+    }
+  }
+  return found;
+}
+
+struct Described {
+  std::string name;  // empty: nothing says it
+  std::string file;
+};
+
+Described described_name(const fs::path& folder) {
+  if (const auto card = platform::read_small_file(folder / "README.md", kCardBytesMax); card.ok()) {
+    if (auto name = name_in_card(*card); !name.empty()) return {std::move(name), "README.md"};
+  }
+  const auto config = platform::read_small_file(folder / "config.json", kCardBytesMax);
+  if (!config.ok()) return {};
+  const auto json = core::parse_json(*config, "config.json");
+  const auto* name = json.ok() ? core::find_member(*json, "_name_or_path") : nullptr;
+  if (name == nullptr || !name->is_string()) return {};
+  const auto& text = name->get_ref<const std::string&>();
+  if (!is_name(text) || says_nothing(last_part(text))) return {};
+  return {text, "config.json"};
+}
+
+embedding::ModelOrigin origin_of(const fs::path& place) {
+  std::error_code ignored;
+  if (core::is_bundle(place) || fs::exists(place / core::kManifestFile, ignored)) {
+    const auto package = core::Package::open(place);
+    if (!package.ok()) return {};
+    const auto text_of = [&](std::string_view key) {
+      const auto* value = core::find_member(package->manifest().additional_metadata, key);
+      return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+    };
+    return {.source = text_of("source"), .revision = text_of("revision")};
+  }
+  const auto files = embedding::ModelFiles::open(place);
+  return files.ok() ? files->origin() : embedding::ModelOrigin();
+}
+
+// What huggingface_hub notes of a file that it downloads into a folder of the user's (local_dir): the first line is the
+// commit.
+std::string commit_of_download(const fs::path& folder) {
+  const auto text = platform::read_small_file(folder / ".cache" / "huggingface" / "download" / "config.json.metadata",
+                                              kMetadataBytesMax);
+  if (!text.ok()) return {};
+  std::string_view rest = *text;
+  return std::string(without_marks(take_line(rest)));
+}
+
+}  // namespace
+
+std::string name_in_card(std::string_view card) {
+  if (const auto name = name_in_front_matter(card); is_name(name) && !says_nothing(last_part(name)))
+    return std::string(name);
+  bool is_code = false;
+  while (!card.empty()) {
+    const std::string_view line = take_line(card);
+    if (line.starts_with("```")) is_code = !is_code;
+    if (is_code || !line.starts_with("# ")) continue;
+    const std::string_view heading = without_marks(line.substr(2));
+    return is_name(heading) && is_no_word(heading) ? std::string(heading) : std::string();
+  }
+  return {};
+}
+
+bool is_network_file(const fs::path& place) {
+  std::error_code ignored;
+  const auto extension = place.extension();
+  return fs::is_regular_file(place, ignored) && (extension == ".onnx" || extension == ".xml");
+}
+
+FoundModel describe_model(const ModelArgument& argument, fs::path place) {
+  FoundModel found{.place = std::move(place), .names = names_of(argument)};
+  if (is_network_file(found.place)) return found;
+  const embedding::ModelOrigin origin = origin_of(found.place);
+  found.commit = origin.revision.empty() ? commit_of_download(found.place) : origin.revision;
+  if (!hub::is_commit(found.commit)) found.commit.clear();
+  if (!argument.name.empty()) return found;
+  auto& [given, name, others] = found.names;
+  if (hub::is_model_name(origin.source)) {
+    others.push_back(origin.source);
+    std::error_code ignored;
+    // A folder of the cache is called as its commit.
+    if (fs::is_directory(found.place, ignored)) name = last_part(origin.source);
+  } else if (says_nothing(name)) {
+    Described described = described_name(found.place);
+    if (described.name.empty()) return found;
+    others.push_back(std::exchange(name, std::string(last_part(described.name))));
+    others.push_back(std::move(described.name));
+    found.named_by = std::move(described.file);
+  }
+  return found;
+}
+
+Result<FoundModel> find_model(const ModelArgument& argument, const app::Runtime& runtime, const app::Client& client) {
+  LB_ASSIGN_OR_RETURN(auto place, app::find_model(argument.model, runtime.onnx_file, client));
+  return describe_model(argument, std::move(place));
+}
+
+}  // namespace latebind::server

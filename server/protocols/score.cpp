@@ -1,0 +1,214 @@
+// How alike two texts are, as vLLM's clients ask: https://docs.vllm.ai (score API), with OpenAI's errors. A
+// cross-encoder or a multi-vector encoder scores them, or else the cosine of an embedder's vectors.
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "core/text/format_to.h"
+#include "server/protocols/json_body.h"
+#include "server/protocols/relevance.h"
+#include "server/protocols/role_member.h"
+#include "server/protocols/route.h"
+#include "server/protocols/text_members.h"
+
+namespace latebind::server {
+namespace scoring {
+namespace {
+
+using app::Json;
+
+struct ScoreBody {
+  std::string model;
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  TextLimit first_limit;
+  TextLimit second_limit;
+  std::optional<bool> truncate;
+};
+
+Problem read_one_or_several(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
+  if (auto problem = read_text_or_texts(value, limit, texts)) return problem;
+  if (limit.count_of(texts.size()) == 0) return "must not be empty";
+  return std::nullopt;
+}
+
+Json texts_schema() {
+  Json texts = typed_schema("array", "");
+  texts["items"] = typed_schema("string", "");
+  texts["minItems"] = 1;
+  Json schema;
+  schema["description"] = "One text or several. One of text_1 is compared with each of text_2; else both have as many.";
+  schema["anyOf"] = Json::array({typed_schema("string", ""), std::move(texts)});
+  return schema;
+}
+
+constexpr std::array kScore{
+    Member<ScoreBody>{"model", false,
+                      [] { return typed_schema("string", "One that is served; else the first that gives scores."); },
+                      [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
+    Member<ScoreBody>{"text_1", true, texts_schema,
+                      [](const JsonValue& value, ScoreBody& body) {
+                        return read_one_or_several(value, body.first_limit, body.first);
+                      }},
+    Member<ScoreBody>{"text_2", true, texts_schema,
+                      [](const JsonValue& value, ScoreBody& body) {
+                        return read_one_or_several(value, body.second_limit, body.second);
+                      }},
+    Member<ScoreBody>{
+        "truncate", false,
+        [] { return typed_schema("boolean", "Texts that are too long are cut, instead of refused."); },
+        [](const JsonValue& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
+    kNoRole<ScoreBody>,
+};
+
+std::string scores_text(const ServedModel& model, std::span<const float> scores, std::uint64_t tokens,
+                        std::string_view id) {
+  const auto created =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  std::string text = R"({"id":)";
+  append_string(text, id);
+  fmt::format_to(std::back_inserter(text), R"(,"object":"list","created":{},"model":)", created.count());
+  append_string(text, model.name);
+  text += R"(,"data":[)";
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"object":"score","score":{}}})", i > 0 ? "," : "", i,
+                   scores[i]);
+  }
+  fmt::format_to(std::back_inserter(text), R"(],"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", tokens);
+  return text;
+}
+
+// Of the vectors of text_1, `first` of them, and then of those of text_2.
+std::vector<float> cosines_of(const Vectors& vectors, std::size_t first) {
+  std::vector<float> cosines;
+  for (std::size_t i = first; i < vectors.count(); ++i) {
+    const auto a = vectors.row(first == 1 ? 0 : i - first);
+    const auto b = vectors.row(i);
+    double product = 0;
+    for (std::size_t at = 0; at < a.size(); ++at)
+      product += static_cast<double>(a[at]) * static_cast<double>(b[at]);
+    cosines.push_back(static_cast<float>(product));
+  }
+  return cosines;
+}
+
+// Answers with the scores that `scores_of` makes of the numbers.
+template <class ScoresOf>
+std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, ScoresOf scores_of) {
+  return [exchange, scores_of](const Outcome<Vectors>& outcome) {
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, score_protocol(), *refusal);
+    const Vectors& numbers = std::get<Vectors>(outcome);
+    answer_text(*exchange, scores_text(*numbers.model, scores_of(numbers), numbers.tokens, exchange->record().id));
+  };
+}
+
+// One that is named, or else the first that gives scores, or the first.
+Outcome<const ServedModel*> choose(const Service& service, std::string_view name) {
+  const auto first = service.find(name);
+  if (!name.empty() || std::holds_alternative<Refusal>(first)) return first;
+  for (const auto& model : service.models()) {
+    if (model->cross_encoder != nullptr || model->multi_vector_encoder != nullptr) return model.get();
+  }
+  return first;
+}
+
+void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  ScoreBody body;
+  body.first_limit.most = body.second_limit.most = service.limits().texts_max;
+  if (const auto refusal = read_body(exchange->request().body, kScore, body))
+    return refuse(*exchange, score_protocol(), *refusal);
+  const std::size_t first = body.first_limit.count_of(body.first.size());
+  const std::size_t second = body.second_limit.count_of(body.second.size());
+  if (first != 1 && first != second) {
+    return refuse(*exchange, score_protocol(),
+                  {.kind = RefusalKind::kBadRequest,
+                   .message = "'text_1' must be one text, or as many as 'text_2' has",
+                   .param = "text_1"});
+  }
+  const auto chosen = choose(service, body.model);
+  if (const auto* refusal = std::get_if<Refusal>(&chosen)) return refuse(*exchange, score_protocol(), *refusal);
+  const ServedModel& model = *std::get<const ServedModel*>(chosen);
+  const std::size_t too_many = second > service.limits().texts_max ? second : 0;
+  if (model.embedder != nullptr) {
+    VectorCall call;
+    call.model = model.name;
+    call.too_many = first + second > service.limits().texts_max ? first + second : 0;
+    call.truncate = body.truncate;
+    auto& texts = std::get<0>(call.texts);
+    texts = std::move(body.first);
+    texts.insert(texts.end(), std::make_move_iterator(body.second.begin()), std::make_move_iterator(body.second.end()));
+    return service.embed(exchange, std::move(call),
+                         answering(exchange, [first](const Vectors& vectors) { return cosines_of(vectors, first); }));
+  }
+  if (first > 1) {
+    PredictCall call;
+    call.model = model.name;
+    call.too_many = too_many;
+    call.truncate = body.truncate;
+    auto& pairs = call.inputs.emplace<1>();
+    for (std::size_t i = 0; i < std::min(body.first.size(), body.second.size()); ++i)
+      pairs.push_back({std::move(body.first[i]), std::move(body.second[i])});
+    if (model.cross_encoder != nullptr && model.cross_encoder->labels().size() == 1)
+      return service.predict(exchange, std::move(call), answering(exchange, relevance_of));
+    return refuse(*exchange, score_protocol(),
+                  {.kind = RefusalKind::kUnsupported,
+                   .message = model.name + " compares one text with others: 'text_1' must be one text",
+                   .param = "text_1"});
+  }
+  ScoreCall call;
+  call.model = model.name;
+  call.query = std::move(body.first.front());
+  call.documents = std::move(body.second);
+  call.too_many = too_many;
+  call.truncate = body.truncate;
+  service.score(exchange, std::move(call), answering(exchange, relevance_of));
+}
+
+Json scores_schema() {
+  Json item = typed_schema("object", "");
+  item["properties"]["index"] = typed_schema("integer", "");
+  item["properties"]["object"] = typed_schema("string", "");
+  item["properties"]["score"] = typed_schema("number", "Of a cross-encoder 0 to 1; else MaxSim, or a cosine.");
+  item["required"] = Json::array({"index", "object", "score"});
+  Json schema = typed_schema("object", "");
+  for (const char* name : {"id", "object", "model"})
+    schema["properties"][name] = typed_schema("string", "");
+  schema["properties"]["created"] = typed_schema("integer", "Seconds since 1970.");
+  schema["properties"]["data"] = typed_schema("array", "In the order of the texts.");
+  schema["properties"]["data"]["items"] = std::move(item);
+  schema["properties"]["usage"] = typed_schema("object", "");
+  schema["required"] = Json::array({"id", "object", "created", "model", "data", "usage"});
+  return schema;
+}
+
+std::span<const Route> routes() {
+  static const auto& all = *new std::vector<Route>([] {
+    std::vector<Route> made;
+    for (const std::string_view path : {"/score", "/v1/score"}) {
+      made.push_back({.method = "POST",
+                      .path = path,
+                      .handle = score,
+                      .summary = "How alike texts are, in pairs.",
+                      .body = [] { return schema_of(kScore); },
+                      .answers = {{.status = 200, .description = "The scores.", .schema = scores_schema}}});
+    }
+    return made;
+  }());
+  return all;
+}
+
+}  // namespace
+}  // namespace scoring
+
+const Protocol& score_protocol() {
+  static const Protocol kProtocol{.name = "score",
+                                  .about = "The score request of vLLM.",
+                                  .routes = scoring::routes,
+                                  .refuse = openai_protocol().refuse,
+                                  .refusal_schema = openai_protocol().refusal_schema};
+  return kProtocol;
+}
+
+}  // namespace latebind::server

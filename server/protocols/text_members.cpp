@@ -1,0 +1,92 @@
+#include "server/protocols/text_members.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace latebind::server {
+namespace {
+
+// `place`: of the array within the member, where it is not the member itself.
+Problem read_ids(const simdjson::dom::array& numbers, std::string_view place, std::string_view wanted, TokenIds& ids) {
+  ids.reserve(numbers.size());
+  for (const JsonValue number : numbers) {
+    std::int64_t id = 0;
+    if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      const std::string at = fmt::format("{}[{}]", place, ids.size());
+      if (!number.is_number()) return unexpected_item(number, at, wanted);
+      return fmt::format("has a number at {} that is no token id: those are whole numbers from 0", at);
+    }
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
+  if (ids.empty()) return fmt::format("has an empty array of token ids{}{}", place.empty() ? "" : " at ", place);
+  return std::nullopt;
+}
+
+// `items` has at least one. `wanted`: what the first one may be.
+Problem read_id_lists(const simdjson::dom::array& items, std::string_view wanted, TextLimit& limit,
+                      std::vector<TokenIds>& lists) {
+  const JsonValue first = *items.begin();
+  if (!first.is_array()) return read_ids(items, {}, first.is_number() ? "a token id" : wanted, lists.emplace_back());
+  if (!limit.has_room_for(items.size())) return std::nullopt;
+  lists.reserve(items.size());
+  for (const JsonValue item : items) {
+    const std::string place = fmt::format("[{}]", lists.size());
+    simdjson::dom::array numbers;
+    if (item.get(numbers) != simdjson::SUCCESS) return unexpected_item(item, place, "an array of token ids");
+    if (auto problem = read_ids(numbers, place, "a token id", lists.emplace_back())) return problem;
+  }
+  return std::nullopt;
+}
+
+// All of `items` are to be texts.
+Problem read_items(const simdjson::dom::array& items, TextLimit& limit, std::vector<std::string>& texts) {
+  const std::size_t before = texts.size();
+  const std::size_t count = before + items.size();
+  if (!limit.has_room_for(count)) return std::nullopt;
+  texts.reserve(count);
+  for (const JsonValue item : items) {
+    if (read_text(item, texts.emplace_back())) {
+      return unexpected_item(item, fmt::format("[{}]", texts.size() - 1 - before), "a string");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Problem read_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
+  simdjson::dom::array items;
+  if (value.get(items) == simdjson::SUCCESS) return read_items(items, limit, texts);
+  return fmt::format("must be an array of strings, not {}", kind_of(value));
+}
+
+Problem read_text_or_texts(const JsonValue& value, TextLimit& limit, std::vector<std::string>& texts) {
+  if (value.is_string()) return read_text(value, texts.emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) == simdjson::SUCCESS) return read_items(items, limit, texts);
+  return fmt::format("must be a string or an array of strings, not {}", kind_of(value));
+}
+
+Problem read_id_lists(const JsonValue& value, TextLimit& limit, std::vector<TokenIds>& lists) {
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) {
+    return fmt::format("must be an array of token ids, or an array of such arrays, not {}", kind_of(value));
+  }
+  return items.size() == 0 ? std::nullopt : read_id_lists(items, "a token id", limit, lists);
+}
+
+Problem read_texts_or_ids(const JsonValue& value, TextLimit& limit, TextsOrIds& inputs) {
+  auto& texts = std::get<0>(inputs);
+  if (value.is_string()) return read_text(value, texts.emplace_back());
+  simdjson::dom::array items;
+  if (value.get(items) != simdjson::SUCCESS) {
+    return fmt::format("must be a string, token ids, or an array of strings or of arrays of token ids, not {}",
+                       kind_of(value));
+  }
+  if (items.size() == 0) return std::nullopt;
+  if ((*items.begin()).is_string()) return read_items(items, limit, texts);
+  return read_id_lists(items, "a string or a token id", limit, inputs.emplace<1>());
+}
+
+}  // namespace latebind::server

@@ -1,0 +1,15 @@
+// The `usage` of an answer, as OpenAI's and Jina's have it, with one member of our own. Pure functions, for any thread.
+#pragma once
+
+#include <string>
+
+#include "app/json_text.h"
+#include "server/service.h"
+
+namespace latebind::server {
+
+// {"prompt_tokens":11,"total_tokens":11}, and "truncated_texts" where texts were cut.
+[[nodiscard]] std::string usage_text(const Vectors& vectors);
+[[nodiscard]] app::Json usage_schema();
+
+}  // namespace latebind::server
