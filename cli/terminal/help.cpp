@@ -80,7 +80,7 @@ std::string cut(std::string text, std::size_t columns) {
 std::string commands_text(const Command& command, std::size_t columns) {
   std::string text;
   for (const Command& sub : command.subcommands())
-    if (!sub.is_hidden()) text += cut(fmt::format("  {:<9} {}", sub.name(), sub.description()), columns) + "\n";
+    if (!sub.is_hidden()) text += cut(fmt::format("  {:<10} {}", sub.name(), sub.description()), columns) + "\n";
   return text;
 }
 

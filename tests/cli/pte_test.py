@@ -437,16 +437,16 @@ def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doublin
         other = stock(tmp_path / "others.pte", blob, **call)
         assert words in bad(1, "compile", other, "--program-model", fixed, *new, env=NO_PROVIDERS)
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
-    assert "say with --model" in bad(2, "compile", old, "--target", "cpu", *new)
+    assert "say with --program-model" in bad(2, "compile", old, "--target", "cpu", *new)
     assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
     for option, value in ("--shapes", "1x8"), ("--precision", "bf16"), ("--name", "N"), ("--source", "S"):
         line = bad(2, "compile", old, *new, option, value)
-        assert f"{option} is of a bundle: say with --model" in line
+        assert f"{option} is of a bundle: say with --program-model" in line
     line = bad(1, "compile", old, *new, "--program-model", tmp_path / "nosuch.onnx")
     assert "--program-model" in line and "there is no such file or folder" in line
     was = fixed.read_bytes()
     line = bad(2, "compile", old, "--format", "pte", "--program-model", fixed, "-o", fixed)
-    assert "write over --model itself" in line and fixed.read_bytes() == was
+    assert "write over --program-model itself" in line and fixed.read_bytes() == was
     other = stock(tmp_path / "other.pte", blob, backend="XnnpackBackend")
     line = bad(1, "compile", other, *new)
     assert "'OpenvinoBackend'" in line and "'XnnpackBackend'" in line
