@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -171,6 +172,38 @@ Status check(const std::vector<SourceFile>& sources, const std::string& model, b
   return {};
 }
 
+// A file's external data is found by vendors if it lies below the file's folder when all links are followed, be it
+// those to the file itself or not. What is not: a form that has the data by name, if the names stay within the folder
+// (vendors refuse others) and all files are there.
+Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& file, const FilePart& part,
+                                                   const std::set<std::string>& locations) {
+  std::optional<ModelForm> form;
+  if (locations.empty()) return form;
+  const auto folder = platform::anchored(file).parent_path();
+  std::error_code error;
+  const auto real_folder = std::filesystem::canonical(folder, error);
+  if (error) return form;
+  const auto folder_of_real = std::filesystem::canonical(file, error).parent_path();
+  if (error) return form;
+  bool is_behind = false;
+  for (const std::string& location : locations) {
+    const auto name = platform::path_from_utf8(location);
+    if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) return form;
+    const auto real = std::filesystem::canonical(folder / name, error);
+    if (error) return form;
+    is_behind = is_behind || !platform::is_within(real, real_folder) || !platform::is_within(real, folder_of_real);
+  }
+  if (!is_behind) return form;
+  form.emplace();
+  form->graph = part.bytes;
+  for (const std::string& location : locations) {
+    LB_ASSIGN_OR_RETURN(auto data, ExternalData::in_file(location, folder / platform::path_from_utf8(location)));
+    data.may_open_file = true;
+    form->external.push_back(std::move(data));
+  }
+  return form;
+}
+
 }  // namespace
 
 Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
@@ -202,8 +235,9 @@ Result<SharedBytes> ModelForm::open() const {
 }
 
 Result<Model> Model::from_file(const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
-  const auto format = format_of(mapped.bytes());
+  LB_ASSIGN_OR_RETURN(const FilePart part, FilePart::open(file));
+  const auto bytes = part.bytes.bytes;
+  const auto format = format_of(bytes);
   const std::string name = platform::path_to_utf8(file.filename());
   if (format == ModelFormat::kOpenvinoIr) {
     // Opened as well, so that what is missing or no regular file is found here: a vendor would wait at a pipe.
@@ -217,10 +251,13 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     return from_forms(name, {{.format = ModelFormat::kOpenvinoIr, .file = platform::anchored(file)}});
   }
   if (format == ModelFormat::kOnnx) {
-    LB_RETURN_IF_ERROR(graph::check_onnx_structure(mapped.bytes()).with_context(platform::path_to_utf8(file)));
-    LB_RETURN_IF_ERROR(
-        check_locations(graph::external_data_locations(mapped.bytes())).with_context(platform::path_to_utf8(file)));
-    return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
+    LB_RETURN_IF_ERROR(graph::check_onnx_structure(bytes).with_context(platform::path_to_utf8(file)));
+    const auto locations = graph::external_data_locations(bytes);
+    LB_RETURN_IF_ERROR(check_locations(locations).with_context(platform::path_to_utf8(file)));
+    LB_ASSIGN_OR_RETURN(auto form, form_behind_links(file, part, locations.names));
+    if (!form) return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
+    return from_forms(name, {*std::move(form)})
+        .with_sources({{.file = platform::anchored(file), .identity = part.identity, .mapped = true}});
   }
   return Status(StatusCode::kInvalidModel,
                 fmt::format("{}: neither an ONNX model nor an OpenVINO IR (.xml)", platform::path_to_utf8(file)));

@@ -178,6 +178,10 @@ Result<ModelFolder> read_way(ModelFiles given, const Modules& modules, const Fol
   const bool has_weights = files.has(transformer / kSafetensorsFile) || files.has(index_file);
   if (modules.is_static ? !files.has(transformer / kSafetensorsFile) : !has_weights && !model.onnx_file) {
     LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
+    if (has_pytorch_weights([&](std::string_view name) { return files.has(transformer / name); })) {
+      return unsupported_file(transformer, fmt::format("its weights are in pytorch_model.bin, which is not read; {}",
+                                                       kConvertPytorchWeights));
+    }
     lacks("model.safetensors or onnx/model.onnx");
   }
   if (!missing.empty()) {

@@ -20,6 +20,7 @@
 #include "embedding/known_words.h"
 #include "embedding/onnx_files.h"
 #include "embedding/refusals.h"
+#include "embedding/weights_files.h"
 
 namespace latebind::embedding {
 
@@ -185,8 +186,10 @@ Status read_behind(const ModelFiles& files, const std::string& kind, const path&
   }
   modules.files.push_back(file);
   if (!files.has(weights)) {
+    const bool has_others = has_pytorch_weights([&](std::string_view name) { return files.has(folder / name); });
     return unsupported_file(
-        folder, fmt::format("the module {} has no {}, the only form of weights that is read", kind, kSafetensorsFile));
+        folder, fmt::format("the module {} has no {}, the only form of weights that is read{}{}", kind,
+                            kSafetensorsFile, has_others ? "; " : "", has_others ? kConvertPytorchWeights : ""));
   }
   modules.weights.push_back({.file = weights, .place = std::move(place)});
   return {};

@@ -119,10 +119,13 @@ Status read_defaults(const Modules& modules, const ConfigFile& own, bool takes_w
   if (const auto usable = model.prompts.choose({}); !usable.ok()) {
     return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
   }
-  if (core::find_member(*config, "truncate_dim") != nullptr) {
+  if (const auto* const length = core::find_member(*config, "truncate_dim"); length != nullptr) {
+    const std::string shown = core::printable_json(*length);
     return unsupported_file(
-        file,
-        "'truncate_dim' is not supported; vectors are shortened by `latebind embed --dimensions` or for a request");
+        file, fmt::format("'truncate_dim' is {}, which has no effect here: take the key out of the file, and shorten "
+                          "vectors where they are asked for: `latebind embed --dimensions {}`, \"dimensions\" of a "
+                          "request, truncate_dim={} of the Python class",
+                          shown, shown, shown));
   }
   return {};
 }

@@ -24,6 +24,10 @@ bool is_plain_name(std::string_view name) {
 
 }  // namespace
 
+bool has_pytorch_weights(const std::function<bool(std::string_view name)>& has) {
+  return has("pytorch_model.bin") || has("pytorch_model.bin.index.json");
+}
+
 Result<std::vector<std::string>> weights_file_names(
     const std::function<bool(std::string_view name)>& has,
     const std::function<Result<std::optional<nlohmann::json>>()>& read_index, const std::string& index_name,

@@ -20,6 +20,15 @@ namespace latebind::embedding {
 inline constexpr std::string_view kWeightsIndexFile = "model.safetensors.index.json";
 inline constexpr core::JsonLimits kWeightsIndexLimits{.bytes_max = std::size_t{16} << 20};
 
+// Weights that PyTorch saved, in one file or in pieces, which are not read. `has`: whether the folder has this file.
+[[nodiscard]] bool has_pytorch_weights(const std::function<bool(std::string_view name)>& has);
+// What to type in that folder to get weights that are read, for messages.
+inline constexpr std::string_view kConvertPytorchWeights =
+    "with torch and safetensors installed, type there: python3 -c \"import glob, torch; from safetensors.torch import "
+    "save_file; save_file({k: v.clone().contiguous() for f in glob.glob('pytorch_model*.bin') for k, v in "
+    "torch.load(f, "
+    "map_location='cpu', weights_only=True).items()}, 'model.safetensors', {'format': 'pt'})\"";
+
 // The names of those files in the folder; none where it has no such weights, or only the list of them and an ONNX file
 // to serve instead. `read_index` gives the list of pieces, `index_name` stands for it in messages. kNotFound for a
 // piece that is missing, kInvalidModel for a list that is none.

@@ -128,8 +128,8 @@ class Service::Drop {
 };
 
 std::string TextNames::operator()(std::uint64_t position) const {
-  if (first.empty()) return fmt::format("{}[{}]", list, position);
-  return position == 0 ? std::string(first) : fmt::format("{}[{}]", list, position - 1);
+  if (position >= count_before) return fmt::format("{}[{}]", list, position - count_before);
+  return count_before == 1 ? std::string(before) : fmt::format("{}[{}]", before, position);
 }
 
 embedding::PromptChoice prompt_choice(const std::optional<std::string>& name) {

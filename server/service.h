@@ -98,7 +98,9 @@ enum class VectorKind : std::uint8_t {
 // What a request calls its texts, in errors: "input[3]".
 struct TextNames {
   std::string_view list = "texts";
-  std::string_view first{};  // of the first one, where that stands for itself and the list begins behind it
+  // What stands before the list: so many texts with a name of their own.
+  std::string_view before{};
+  std::size_t count_before = 0;
 
   [[nodiscard]] std::string operator()(std::uint64_t position) const;
 };
@@ -136,6 +138,7 @@ struct ScoreCall {
 // Texts, or pairs of them, whose labels are wanted.
 struct PredictCall {
   std::string model{};  // empty: the first one that gives scores
+  TextNames names{.list = "inputs"};
   std::variant<std::vector<std::string>, std::vector<std::array<std::string, 2>>> inputs{};
   std::size_t too_many = 0;        // as VectorCall's
   std::optional<bool> truncate{};  // nothing: as the server does

@@ -161,7 +161,7 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
                              .count = count,
                              .characters = characters,
                              .likely_tokens = likely,
-                             .names = {.list = "inputs"},
+                             .names = call.names,
                              .truncate = call.truncate,
                              .keep_end = call.keep_end};
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {

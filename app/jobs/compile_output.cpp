@@ -120,12 +120,10 @@ Status check_portable(const CompileOptions& options, const CompileInput& input) 
     LB_ASSIGN_OR_RETURN(const auto stored, input.folder->files.open_file(*input.folder->onnx_file));
     return core::check_portable_onnx(stored.bytes(), stored.name);
   }
-  if (input.model.forms().front().format != core::ModelFormat::kOnnx) return {};
-  for (const auto& file : input.model.files()) {
-    LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
-    LB_RETURN_IF_ERROR(core::check_portable_onnx(mapped.bytes(), platform::path_to_utf8(file)));
-  }
-  return {};
+  const core::ModelForm& form = input.model.forms().front();
+  if (form.format != core::ModelFormat::kOnnx) return {};
+  LB_ASSIGN_OR_RETURN(const core::SharedBytes content, form.open());
+  return core::check_portable_onnx(content.bytes, options.model);
 }
 
 Status write_compiled(const CompileOptions& options, const Runtime& runtime, const CompileInput& input,

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include "backends/onnxruntime/context_model.h"
 #include "backends/onnxruntime/targets.h"
 #include "core/graph/onnx_reader.h"
+#include "core/graph/onnx_structure.h"
 #include "core/onnx_form.h"
 #include "core/platform/dynamic_library.h"
 #include "core/platform/files/folders.h"
@@ -54,6 +57,39 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
 
 // The first version whose optimizer, too, looks into the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
+
+// A model whose files of external data have other names than it has for them, as behind the links of the hub's cache,
+// with the real ones, below one folder. As it is where that cannot be.
+Result<ModelForm> with_real_names(ModelForm form) {
+  if (form.external.empty() || !folder_of_external(form).empty()) return form;
+  std::filesystem::path folder;
+  std::vector<std::filesystem::path> files;
+  for (const core::ExternalData& external : form.external) {
+    std::error_code error;
+    if (external.file.empty() || !external.may_open_file || !external.is_file_unchanged()) return form;
+    files.push_back(std::filesystem::canonical(external.file, error));
+    if (error) return form;
+    if (files.size() == 1) folder = files.front().parent_path();
+    while (!platform::is_within(files.back(), folder)) {
+      if (folder == folder.parent_path()) return form;  // of another drive
+      folder = folder.parent_path();
+    }
+  }
+  std::map<std::string, std::string, std::less<>> names;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::string& location = form.external[i].location;
+    std::string real = platform::path_to_utf8(files[i].lexically_relative(folder).generic_string());
+    names.emplace(location, real);
+    location = std::move(real);
+  }
+  LB_ASSIGN_OR_RETURN(auto renamed, graph::with_external_places(form.graph.bytes, [&](graph::ExternalPlace place) {
+                        const auto found = names.find(place.location);
+                        if (found != names.end()) place.location = found->second;
+                        return Result<graph::ExternalPlace>(std::move(place));
+                      }));
+  form.graph = core::SharedBytes::from_string(std::move(renamed));
+  return form;
+}
 
 enum class Paths { kFull, kFromHere };
 
@@ -173,6 +209,9 @@ Result<Prepared> prepare(const Environment& environment, const core::Model& mode
   auto form = core::onnx_form(model);
   if (!form.ok()) return form.status().with_context("onnxruntime");
   prepared.form = *std::move(form);
+  if (environment.library().api_version >= kReadsFromFolder) {
+    LB_ASSIGN_OR_RETURN(prepared.form, with_real_names(std::move(prepared.form)));
+  }
   if (options.input_shapes.empty()) return prepared;
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, SessionKind::kDeclare, {}, {}));
   LB_ASSIGN_OR_RETURN(const auto session,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -60,7 +61,48 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   return ModelHandle(library.api, network);
 }
 
-// Under the name that the model has for it. Where it is a whole file, that gets one more name, if the system allows it.
+Result<ModelHandle> read_bytes(const VendorCore& core, const Model& model, std::span<const std::byte> bytes,
+                               const abi::Tensor* weights) {
+  abi::Model* network = nullptr;
+  if (const auto code = core.library->api.ov_core_read_model_from_memory_buffer(
+          core.core.get(), reinterpret_cast<const char*>(bytes.data()), bytes.size(), weights, &network);
+      code != abi::kOk) {
+    return core.library->error(StatusCode::kInvalidModel, fmt::format("OpenVINO cannot read model '{}'", model.name()),
+                               code);
+  }
+  return ModelHandle(core.library->api, network);
+}
+
+// The name of a file whose data is in this process's memory, at the address that is given as the offset. The vendor
+// copies it. Since 2025.4; before, it is an error.
+constexpr std::string_view kInMemory = "*/_ORT_MEM_ADDR_/*";
+
+// Of data that is mapped from files: nothing is written, and no file gets another name, which would be a change of it.
+Result<ModelHandle> read_by_addresses(const VendorCore& core, const Model& model, const ModelForm& form) {
+  const auto at_its_address = [&form](const graph::ExternalPlace& place) -> Result<graph::ExternalPlace> {
+    const auto found = std::ranges::find(form.external, place.location, &core::ExternalData::location);
+    if (found == form.external.end() || place.offset > found->data.bytes.size()) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("the ONNX model has data in {} that is not there", core::quoted(place.location)));
+    }
+    const auto rest = found->data.bytes.subspan(place.offset);
+    const bool is_to_the_end = place.length == graph::ExternalPlace::kToTheEnd;
+    if (!is_to_the_end && place.length > rest.size()) {
+      return Status(StatusCode::kInvalidModel,
+                    fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
+    }
+    return graph::ExternalPlace{.location = std::string(kInMemory),
+                                .offset = reinterpret_cast<std::uintptr_t>(rest.data()),
+                                .length = is_to_the_end ? rest.size() : place.length};
+  };
+  LB_ASSIGN_OR_RETURN(const std::string graph, graph::with_external_places(form.graph.bytes, at_its_address));
+  auto read = read_bytes(core, model, std::as_bytes(std::span(graph)), nullptr);
+  for (const core::ExternalData& external : form.external)
+    platform::release_pages(external.data.bytes);
+  return read;
+}
+
+// Under the name that the model has for it.
 Status place(const core::ExternalData& external, const std::filesystem::path& folder) {
   const auto name = platform::path_from_utf8(external.location);
   if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) {
@@ -70,11 +112,6 @@ Status place(const core::ExternalData& external, const std::filesystem::path& fo
   const auto file = folder / name;
   std::error_code refused;
   std::filesystem::create_directories(file.parent_path(), refused);
-  if (!external.file.empty() && external.may_open_file && external.is_file_unchanged()) {
-    const auto real = std::filesystem::canonical(external.file, refused);
-    if (!refused) std::filesystem::create_hard_link(real, file, refused);
-    if (!refused) return {};
-  }
   LB_RETURN_IF_ERROR(platform::write_file_unsynced(file, external.data.bytes));
   platform::release_pages(external.data.bytes);
   return {};
@@ -126,6 +163,12 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
   if (!form.external.empty()) {
+    if (std::ranges::none_of(form.external, &std::filesystem::path::empty, &core::ExternalData::file)) {
+      auto read = read_by_addresses(core, model, form);
+      if (read.ok()) return read;
+      core::log(core::LogLevel::kInfo, fmt::format("{}: its external data is written to files for OpenVINO: {}",
+                                                   model.name(), read.status().to_string()));
+    }
     auto read = read_from_folder(core, model, form);
     if (read.ok() || !is_of_the_folder(read.status())) return read;
     return read_in_one(core, model, form, read.status());
@@ -144,14 +187,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
     }
     weights = TensorHandle(api, tensor);
   }
-  abi::Model* network = nullptr;
-  if (const auto code = api.ov_core_read_model_from_memory_buffer(
-          core.core.get(), reinterpret_cast<const char*>(form.graph.bytes.data()), form.graph.bytes.size(),
-          weights.get(), &network);
-      code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("OpenVINO cannot read model '{}'", model.name()), code);
-  }
-  return ModelHandle(api, network);
+  return read_bytes(core, model, form.graph.bytes, weights.get());
 }
 
 const ModelForm* form_of(const Model& model) {

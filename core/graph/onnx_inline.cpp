@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
+#include "core/graph/onnx_structure.h"
 #include "core/graph/protobuf.h"
 #include "core/text/quote.h"
 
@@ -31,22 +30,6 @@ std::string_view bytes_as_text(std::span<const std::byte> bytes) {
 Status damaged_initializers() {
   return {StatusCode::kInvalidModel, "damaged ONNX model: its initializers cannot be read"};
 }
-
-struct ExternalPlace {
-  std::string_view location;
-  std::uint64_t offset = 0;
-  std::uint64_t length = std::numeric_limits<std::uint64_t>::max();  // to the file's end
-
-  // False for what is no number.
-  bool take(std::span<const std::byte> entry) {
-    const auto [key, value, damaged] = text_entry_of(entry);
-    if (key == "location") location = value;
-    if (key != "offset" && key != "length") return !damaged;
-    std::uint64_t& number = key == "offset" ? offset : length;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    return error == std::errc() && end == value.data() + value.size() && !damaged;
-  }
-};
 
 // A piece of the result: bytes of ours, then bytes of the model's or of a file.
 struct InlinePiece {
@@ -90,7 +73,7 @@ Result<InlinePiece> initializer(std::span<const std::byte> tensor, const Externa
                   fmt::format("the ONNX model has data in {} that is not there", core::quoted(place.location)));
   }
   std::span<const std::byte> data = file->subspan(place.offset);
-  if (place.length != std::numeric_limits<std::uint64_t>::max()) {
+  if (place.length != ExternalPlace::kToTheEnd) {
     if (place.length > data.size()) {
       return Status(StatusCode::kInvalidModel,
                     fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/graph/protobuf.h"
 #include "core/text/git_lfs.h"
@@ -13,6 +15,7 @@
 namespace latebind::graph {
 namespace {
 
+using core::Result;
 using core::Status;
 using core::StatusCode;
 
@@ -83,7 +86,86 @@ bool gather(std::span<const std::byte> bytes, Message message, unsigned depth, E
   return !fields.damaged();
 }
 
+// What is wrong with all of it, once anything is.
+Status damaged_model() {
+  return {StatusCode::kInvalidModel, "the ONNX model is damaged, or nested too deeply"};
+}
+
+// A tensor with its data in another place; nothing where it has it itself.
+Result<std::optional<std::string>> moved_tensor(std::span<const std::byte> bytes, const NewPlace& place_of) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  ExternalPlace place;
+  std::string rest;
+  std::size_t taken = 0;
+  bool is_external = false;
+  ProtobufFields fields(bytes);
+  while (const auto field = fields.next()) {
+    if (field->number != kExternalDataField || field->kind != ProtobufKind::kBytes) continue;
+    if (!place.take(field->bytes)) return damaged_model();
+    is_external = true;
+    rest += text.substr(taken, fields.offset() - taken);
+    taken = static_cast<std::size_t>(field->bytes.data() - bytes.data()) + field->bytes.size();
+  }
+  if (fields.damaged()) return damaged_model();
+  if (!is_external) return std::optional<std::string>();
+  LB_ASSIGN_OR_RETURN(place, place_of(std::move(place)));
+  ProtobufMessage entries;
+  const auto add = [&entries](std::string_view key, std::string_view value) {
+    ProtobufMessage entry;
+    entry.add_bytes(1, key);
+    entry.add_bytes(2, value);
+    entries.add_message(kExternalDataField, entry);
+  };
+  add("location", place.location);
+  add("offset", fmt::format("{}", place.offset));
+  if (place.length != ExternalPlace::kToTheEnd) add("length", fmt::format("{}", place.length));
+  return std::optional(rest + std::string(text.substr(taken)) + entries.bytes());
+}
+
+// The message with its tensors' data in other places; nothing where it stays as it is.
+// NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax
+Result<std::optional<std::string>> moved(std::span<const std::byte> bytes, Message message, unsigned depth,
+                                         const NewPlace& place_of) {
+  if (depth > kDepthMax) return damaged_model();
+  if (message == Message::kTensor) return moved_tensor(bytes, place_of);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::optional<std::string> made;
+  std::size_t taken = 0;  // of the text, in what is made
+  ProtobufFields fields(bytes);
+  while (const auto field = fields.next()) {
+    const Message inner = message_in(message, field->number);
+    if (field->kind != ProtobufKind::kBytes || inner == Message::kNone) continue;
+    const std::size_t begin = fields.offset();
+    LB_ASSIGN_OR_RETURN(const auto changed, moved(field->bytes, inner, depth + 1, place_of));
+    if (!changed) continue;
+    ProtobufMessage head;
+    head.add_head(field->number, changed->size());
+    if (!made) made.emplace();
+    *made += text.substr(taken, begin - taken);
+    *made += head.bytes() + *changed;
+    taken = static_cast<std::size_t>(field->bytes.data() - bytes.data()) + field->bytes.size();
+  }
+  if (fields.damaged()) return damaged_model();
+  if (made) *made += text.substr(taken);
+  return made;
+}
+
 }  // namespace
+
+bool ExternalPlace::take(std::span<const std::byte> entry) {
+  const auto [key, value, damaged] = text_entry_of(entry);
+  if (key == "location") location = value;
+  if (key != "offset" && key != "length") return !damaged;
+  std::uint64_t& number = key == "offset" ? offset : length;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc() && end == value.data() + value.size() && !damaged;
+}
+
+Result<std::string> with_external_places(std::span<const std::byte> bytes, const NewPlace& place_of) {
+  LB_ASSIGN_OR_RETURN(auto made, moved(bytes, Message::kModel, 0, place_of));
+  if (made) return *std::move(made);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
 
 Status check_onnx_structure(std::span<const std::byte> bytes) {
   bool has_graph = false;

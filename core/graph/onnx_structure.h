@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 
+#include "core/result.h"
 #include "core/status.h"
 
 namespace latebind::graph {
@@ -29,6 +32,24 @@ struct ExternalLocations {
 };
 inline constexpr std::size_t kExternalLocationsMax = 65'536;
 [[nodiscard]] ExternalLocations external_data_locations(std::span<const std::byte> bytes);
+
+// Where a tensor has its data, by the entries of its external_data.
+struct ExternalPlace {
+  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
+
+  std::string location{};
+  std::uint64_t offset = 0;
+  std::uint64_t length = kToTheEnd;  // of the file
+
+  // Takes an entry. False for one that is damaged, and for what should be a number and is none.
+  bool take(std::span<const std::byte> entry);
+};
+
+// The model with other places of the data that its tensors, in whatever graph, have in files: `place_of` makes the new
+// one. Its errors; kInvalidModel for what is damaged or nested too deeply.
+using NewPlace = std::function<core::Result<ExternalPlace>(ExternalPlace place)>;
+[[nodiscard]] core::Result<std::string> with_external_places(std::span<const std::byte> bytes,
+                                                             const NewPlace& place_of);
 
 // Where a model has the data of its graph's initializers, by their names: those with raw data in the model itself. Of a
 // damaged model, those before the damage.

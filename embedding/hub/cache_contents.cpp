@@ -99,8 +99,9 @@ Result<std::vector<path>> repositories(const path& cache) {
   return folders;
 }
 
+// PyTorch's and GGUF's are not read.
 bool ends_with_weights(const std::string& name) {
-  return name.ends_with(".safetensors") || name.ends_with(".onnx") || name.ends_with(".bin") || name.ends_with(".gguf");
+  return name.ends_with(".safetensors") || name.ends_with(".onnx");
 }
 
 Result<CachedRevision> read_revision(const path& folder) {

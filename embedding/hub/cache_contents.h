@@ -20,7 +20,7 @@ struct CachedRevision {
   std::string commit{};
   std::vector<std::string> refs{};  // branches and tags that stood for it, sorted
   std::size_t files = 0;
-  // There is a configuration with weights or an ONNX file, and no link leads nowhere.
+  // There is a configuration with weights that are read or an ONNX file, and no link leads nowhere.
   bool is_usable = false;
 };
 

@@ -126,6 +126,16 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
       return Status(StatusCode::kUnsupported, fmt::format("'{}' is of the type '{}' and has no onnx/model.onnx{}",
                                                           model, printable(type), known_architectures(type)));
     }
+    if (has_pytorch_weights([&](std::string_view name) { return files.contains(folder + std::string(name)); })) {
+      const std::size_t at = std::min(model.find('@'), model.size());
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not read; type `hf download {}{}{} "
+                      "--local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
+                      model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
+                      at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
+                      kConvertPytorchWeights));
+    }
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =
         std::ranges::any_of(others, [](const std::string& name) { return name.ends_with(".onnx"); });

@@ -8,6 +8,7 @@
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/unicode.h"
+#include "embedding/tokenizer/vocabulary.h"
 
 namespace latebind::embedding {
 namespace {
@@ -17,6 +18,12 @@ bool is_word_character(char32_t c) {
 }
 bool is_space(char32_t c) {
   return (unicode::properties(c) & unicode::kWhitespace) != 0;
+}
+
+// Whether a search would go through more of both than it may, at every place of a text.
+bool share_beginning(std::string_view one, std::string_view other) {
+  constexpr std::size_t kMost = Vocabulary::kSearchedBytesMax;
+  return one.size() >= kMost && other.size() >= kMost && one.substr(0, kMost) == other.substr(0, kMost);
 }
 
 // The code point that ends before `end`, which is moved to its beginning.
@@ -37,6 +44,11 @@ core::Result<AddedTokenMatcher> AddedTokenMatcher::create(std::vector<AddedToken
     if (i > 0 && tokens[i].content == tokens[i - 1].content) {
       return core::Status(core::StatusCode::kInvalidModel,
                           fmt::format("two added tokens look for {}", core::quoted(tokens[i].content)));
+    }
+    if (i > 0 && share_beginning(tokens[i - 1].content, tokens[i].content)) {
+      return core::Status(core::StatusCode::kUnsupported, fmt::format("the first {} bytes of two added tokens are the "
+                                                                      "same",
+                                                                      Vocabulary::kSearchedBytesMax));
     }
     Range& range = matcher.by_first_byte_[static_cast<unsigned char>(tokens[i].content.front())];
     if (range.end == 0) range.begin = static_cast<std::uint32_t>(i);
@@ -61,6 +73,10 @@ const AddedToken* AddedTokenMatcher::longest_at(std::string_view text) const {
       ++begin;
     }
     if (depth == text.size()) break;
+    if (end - begin == 1) {
+      const std::string_view rest = std::string_view(begin->content).substr(depth);
+      return text.substr(depth).starts_with(rest) ? &*begin : longest;
+    }
     const auto byte = static_cast<unsigned char>(text[depth]);
     const auto at_depth = [depth](const AddedToken& token) { return static_cast<unsigned char>(token.content[depth]); };
     begin = std::partition_point(begin, end, [&](const AddedToken& token) { return at_depth(token) < byte; });

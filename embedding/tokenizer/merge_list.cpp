@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/text/quote.h"
 
@@ -16,9 +17,9 @@ void MergeList::reserve(std::size_t json_bytes) {
 }
 
 Status MergeList::add(std::string_view left, std::string_view right) {
-  if (left.size() > Vocabulary::kTokenBytesMax || right.size() > Vocabulary::kTokenBytesMax) {
-    return {StatusCode::kUnsupported,
-            fmt::format("merge {} has a token of more than {} bytes", size(), Vocabulary::kTokenBytesMax)};
+  static_assert(kHalfBytesMax <= std::numeric_limits<decltype(Entry::left_size)>::max());
+  if (left.size() > kHalfBytesMax || right.size() > kHalfBytesMax) {
+    return {StatusCode::kUnsupported, fmt::format("merge {} has a token of more than {} bytes", size(), kHalfBytesMax)};
   }
   if (size() >= kMergesMax) return {StatusCode::kUnsupported, fmt::format("more than {} merges", kMergesMax)};
   entries_.push_back({left.data(), static_cast<std::uint32_t>(right.data() - left.data()),

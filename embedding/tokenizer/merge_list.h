@@ -25,6 +25,8 @@ struct MergePair {
 class MergeList {
  public:
   static constexpr std::size_t kMergesMax = Vocabulary::kTokensMax;
+  // What two tokens make is longer than each of them.
+  static constexpr std::size_t kHalfBytesMax = Vocabulary::kTokenBytesMax - 1;
 
   // Room for what a JSON text of this many bytes usually holds.
   void reserve(std::size_t json_bytes);

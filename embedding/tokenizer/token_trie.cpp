@@ -26,6 +26,12 @@ Status too_many_nodes() {
   return {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
 }
 
+// Each byte that tokens share is a step of the search, at every place of a text.
+Status same_for_too_long() {
+  return {StatusCode::kUnsupported,
+          fmt::format("the first {} bytes of two tokens are the same", Vocabulary::kSearchedBytesMax)};
+}
+
 // Where the first bytes of tokens are divided so that about as many are below as from there on.
 unsigned middle_of(const std::array<std::size_t, 256>& counts, std::size_t tokens) {
   std::size_t below = 0;
@@ -161,6 +167,7 @@ class TokenTrie::Builder {
     if (tokens_[group.begin].size == group.depth) {
       status_ = {StatusCode::kInvalidModel, fmt::format("the token {} occurs twice", core::quoted(text_of(first)))};
     }
+    if (group.depth >= Vocabulary::kSearchedBytesMax && status_.ok()) status_ = same_for_too_long();
     open_.push_back(group);
   }
 

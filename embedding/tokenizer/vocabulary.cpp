@@ -43,9 +43,12 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
   if (places_.size() >= kTokensMax) {
     return {StatusCode::kUnsupported, fmt::format("more than {} tokens", kTokensMax)};
   }
-  static_assert(kTokensMax * (kTokenBytesMax + kHeadBytes) <= std::numeric_limits<Place>::max());
+  if (bytes_.size() + kHeadBytes + token.size() > std::numeric_limits<Place>::max()) {
+    return {StatusCode::kUnsupported,
+            fmt::format("the tokens have more than {} bytes together", std::numeric_limits<Place>::max())};
+  }
   const auto number = static_cast<std::int32_t>(id);
-  const auto size = static_cast<std::uint16_t>(token.size());
+  const auto size = static_cast<Size>(token.size());
   char* const at = bytes_.append(kHeadBytes + size);
   std::memcpy(at, &number, sizeof(number));
   std::memcpy(at + sizeof(number), &size, sizeof(size));

@@ -27,7 +27,9 @@ namespace latebind::embedding {
 class Vocabulary {
  public:
   static constexpr std::size_t kTokensMax = std::size_t{1} << 22;
-  static constexpr std::size_t kTokenBytesMax = 512;
+  static constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
+  // What a search that goes on byte by byte looks at; longer tokens must differ in these, or be in no word.
+  static constexpr std::size_t kSearchedBytesMax = 512;
   // Ids are below this.
   static constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 24;
 
@@ -82,9 +84,10 @@ class Vocabulary {
     std::int32_t id;
     std::string_view text;
   };
-  // Where the text of a token begins in bytes_; its id and its size, of 4 and 2 bytes, are before it.
+  // Where the text of a token begins in bytes_; its id and its size, of 4 bytes each, are before it.
   using Place = std::uint32_t;
-  static constexpr std::size_t kHeadBytes = sizeof(std::int32_t) + sizeof(std::uint16_t);
+  using Size = std::uint32_t;
+  static constexpr std::size_t kHeadBytes = sizeof(std::int32_t) + sizeof(Size);
   struct Slot {
     std::uint32_t tag;
     Place place;  // 0: free
@@ -95,7 +98,7 @@ class Vocabulary {
   }
   [[nodiscard]] Entry entry(Place place) const {
     const char* const text = bytes_.data() + place;
-    return {id_at(place), {text, word_at<std::uint16_t>(text - sizeof(std::uint16_t))}};
+    return {id_at(place), {text, word_at<Size>(text - sizeof(Size))}};
   }
   static std::uint32_t tag_of(std::uint64_t state) { return static_cast<std::uint32_t>(state ^ state >> 32); }
   [[nodiscard]] std::size_t slot_of(std::uint64_t state) const { return static_cast<std::size_t>(state >> shift_); }

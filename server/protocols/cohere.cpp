@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/base64.h"
+#include "core/text/counted.h"
 #include "core/text/format_to.h"
 #include "server/protocols/json_body.h"
 #include "server/protocols/role_member.h"
@@ -201,9 +202,13 @@ std::string embed_text(const Vectors& vectors, std::span<const Form* const> form
     text += '}';
   }
   fmt::format_to(std::back_inserter(text),
-                 R"(,"meta":{{"api_version":{{"version":"{}"}},"billed_units":{{"input_tokens":{}}}}}}})", version,
+                 R"(,"meta":{{"api_version":{{"version":"{}"}},"billed_units":{{"input_tokens":{}}})", version,
                  vectors.tokens);
-  return text;
+  if (vectors.truncated_texts > 0) {
+    fmt::format_to(std::back_inserter(text), R"(,"warnings":["{} cut to what the model takes"])",
+                   core::counted(vectors.truncated_texts, "text"));
+  }
+  return text + "}}";
 }
 
 void embed(const ExchangePtr& exchange, Service& service, bool is_first_version) {

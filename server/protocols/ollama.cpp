@@ -234,7 +234,7 @@ void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (body.prompt.empty()) return answer_text(*exchange, R"({"embedding":[]})");
   VectorCall call;
   call.model = model->name;
-  call.names.first = "prompt";
+  call.names = {.before = "prompt", .count_before = 1};
   call.texts = std::vector{std::move(body.prompt)};
   call.normalize = false;
   call.role = body.role;

@@ -162,9 +162,7 @@ std::string embeddings_text(const Vectors& vectors, bool is_base64) {
   }
   text += R"(],"model":)";
   append_string(text, vectors.model->name);
-  fmt::format_to(std::back_inserter(text), R"(,"usage":{})", usage_text(vectors));
-  text += '}';
-  return text;
+  return text + R"(,"usage":)" + usage_text(vectors) + '}';
 }
 
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {

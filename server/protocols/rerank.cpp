@@ -1,6 +1,8 @@
 // The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
 // both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank;
 // OpenVINO Model Server has Cohere's at /v3/rerank).
+#include "server/protocols/rerank.h"
+
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -144,9 +146,7 @@ std::string ranking_text(const Vectors& numbers, std::size_t top_n, std::span<co
     }
     text += '}';
   }
-  fmt::format_to(std::back_inserter(text), R"(],"usage":{})", usage_text(numbers));
-  text += '}';
-  return text;
+  return text + R"(],"usage":)" + usage_text(numbers) + '}';
 }
 
 void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -209,6 +209,16 @@ std::span<const Route> routes() {
 
 }  // namespace
 }  // namespace reranking
+
+bool is_ranking_of_documents(const JsonValue& body) {
+  simdjson::dom::object fields;
+  return body.get(fields) == simdjson::SUCCESS && fields.at_key("documents").error() == simdjson::SUCCESS &&
+         fields.at_key("texts").error() != simdjson::SUCCESS;
+}
+
+void rank_documents(const ExchangePtr& exchange, Service& service) {
+  reranking::rerank(exchange, {}, service);
+}
 
 const Protocol& rerank_protocol() {
   static constexpr Protocol kProtocol{.name = "rerank",

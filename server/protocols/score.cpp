@@ -12,6 +12,7 @@
 #include "server/protocols/role_member.h"
 #include "server/protocols/route.h"
 #include "server/protocols/text_members.h"
+#include "server/protocols/usage.h"
 
 namespace latebind::server {
 namespace scoring {
@@ -63,21 +64,19 @@ constexpr std::array kScore{
     kNoRole<ScoreBody>,
 };
 
-std::string scores_text(const ServedModel& model, std::span<const float> scores, std::uint64_t tokens,
-                        std::string_view id) {
+std::string scores_text(const Vectors& numbers, std::span<const float> scores, std::string_view id) {
   const auto created =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   std::string text = R"({"id":)";
   append_string(text, id);
   fmt::format_to(std::back_inserter(text), R"(,"object":"list","created":{},"model":)", created.count());
-  append_string(text, model.name);
+  append_string(text, numbers.model->name);
   text += R"(,"data":[)";
   for (std::size_t i = 0; i < scores.size(); ++i) {
     fmt::format_to(std::back_inserter(text), R"({}{{"index":{},"object":"score","score":{}}})", i > 0 ? "," : "", i,
                    scores[i]);
   }
-  fmt::format_to(std::back_inserter(text), R"(],"usage":{{"prompt_tokens":{0},"total_tokens":{0}}}}})", tokens);
-  return text;
+  return text + R"(],"usage":)" + usage_text(numbers) + '}';
 }
 
 // Of the vectors of text_1, `first` of them, and then of those of text_2.
@@ -100,7 +99,7 @@ std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, Sco
   return [exchange, scores_of](const Outcome<Vectors>& outcome) {
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) return refuse(*exchange, score_protocol(), *refusal);
     const Vectors& numbers = std::get<Vectors>(outcome);
-    answer_text(*exchange, scores_text(*numbers.model, scores_of(numbers), numbers.tokens, exchange->record().id));
+    answer_text(*exchange, scores_text(numbers, scores_of(numbers), exchange->record().id));
   };
 }
 
@@ -134,6 +133,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (model.embedder != nullptr) {
     VectorCall call;
     call.model = model.name;
+    call.names = {.list = "text_2", .before = "text_1", .count_before = first};
     call.too_many = first + second > service.limits().texts_max ? first + second : 0;
     call.truncate = body.truncate;
     auto& texts = std::get<0>(call.texts);
@@ -145,6 +145,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   if (first > 1) {
     PredictCall call;
     call.model = model.name;
+    call.names.list = "text_2";
     call.too_many = too_many;
     call.truncate = body.truncate;
     auto& pairs = call.inputs.emplace<1>();
@@ -159,6 +160,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   }
   ScoreCall call;
   call.model = model.name;
+  call.names.list = "text_2";
   call.query = std::move(body.first.front());
   call.documents = std::move(body.second);
   call.too_many = too_many;
@@ -178,7 +180,7 @@ Json scores_schema() {
   schema["properties"]["created"] = typed_schema("integer", "Seconds since 1970.");
   schema["properties"]["data"] = typed_schema("array", "In the order of the texts.");
   schema["properties"]["data"]["items"] = std::move(item);
-  schema["properties"]["usage"] = typed_schema("object", "");
+  schema["properties"]["usage"] = usage_schema();
   schema["required"] = Json::array({"id", "object", "created", "model", "data", "usage"});
   return schema;
 }

@@ -219,7 +219,7 @@ std::span<const Route> routes() {
     made.push_back({.method = "POST",
                     .path = "/rerank",
                     .handle = rerank,
-                    .summary = "Texts in the order of a query, by a cross-encoder.",
+                    .summary = "Texts in the order of a query, by a cross-encoder; with 'documents' as /v1/rerank.",
                     .body = rerank_body,
                     .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
     made.push_back({.method = "GET",

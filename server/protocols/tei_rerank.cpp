@@ -6,6 +6,7 @@
 #include "core/text/format_to.h"
 #include "embedding/cross_encoder.h"
 #include "server/protocols/relevance.h"
+#include "server/protocols/rerank.h"
 #include "server/protocols/tei_parts.h"
 
 namespace latebind::server::tei {
@@ -58,9 +59,12 @@ std::string ranks_text(const Vectors& numbers, bool raw, std::span<const std::st
 }  // namespace
 
 void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
+  JsonBody json;
+  if (const auto refusal = json.parse(exchange->request().body)) return refuse_no_json(*exchange, *refusal);
+  if (is_ranking_of_documents(json.root())) return rank_documents(exchange, service);
   RerankBody body;
   body.limit.most = service.limits().texts_max;
-  if (!read_body(exchange, kRerank, body)) return;
+  if (const auto refusal = read_members(json.root(), kRerank, body)) return refuse(*exchange, tei_protocol(), *refusal);
   if (body.limit.count_of(body.texts.size()) == 0) return refuse_empty(*exchange, "texts");
   ScoreCall call;
   call.names.list = "texts";

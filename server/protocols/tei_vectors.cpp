@@ -267,7 +267,7 @@ void similarity(const ExchangePtr& exchange, const PathValues& /*values*/, Servi
   if (!read_body(exchange, kSimilarity, body)) return;
   if (body.limit.count_of(body.texts.size()) < 2) return refuse_empty(*exchange, "inputs.sentences");
   VectorCall call;
-  call.names = {.list = "sentences", .first = "source_sentence"};
+  call.names = {.list = "sentences", .before = "source_sentence", .count_before = 1};
   call.texts = std::move(body.texts);
   call.too_many = body.limit.too_many;
   call.truncate = body.truncate;

@@ -1,12 +1,14 @@
 """Models with modules behind pooling, with other modes of pooling, without a network, and with weights in pieces."""
 
 import json
+import re
 import shutil
 import struct
 
 import numpy
 import onnxruntime
 import pytest
+from pytorch_weights import as_pytorch, follow
 from support import SOURCE, TINY, bad, cosines, good, vectors
 
 MODULES = SOURCE / "tests" / "data" / "modules"
@@ -366,6 +368,43 @@ def test_static_embeddings_that_are_not_understood_are_refused(static):
 def test_weights_in_pieces_are_those_of_one_file(model, device):
     whole = embed(model, "--device", device)
     assert numpy.array_equal(embed(cut_in_pieces(model), "--device", device, "--strict"), whole)
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_weights_of_pytorch_are_converted_as_the_error_says(model, tmp_path, pieces):
+    whole = embed(model)
+    for name, content in as_pytorch((model / "model.safetensors").read_bytes(), pieces).items():
+        (model / name).write_bytes(content)
+    (model / "model.safetensors").unlink()
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert "its weights are in pytorch_model.bin, which is not read" in said
+    follow(said, model, tmp_path / "packages")
+    assert numpy.array_equal(embed(model), whole)
+
+
+def test_weights_of_a_module_are_converted_as_the_error_says(model, tmp_path):
+    dense = add_modules(model) / "2_Dense"
+    whole = embed(model)
+    (dense / "pytorch_model.bin").write_bytes(as_pytorch((dense / "model.safetensors").read_bytes())["pytorch_model.bin"])
+    (dense / "model.safetensors").unlink()
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert "the module Dense has no model.safetensors" in said
+    follow(said, dense, tmp_path / "packages")
+    assert numpy.array_equal(embed(model), whole)
+
+
+def test_a_length_of_vectors_in_the_files_is_asked_for_as_the_error_says(model):
+    file = model / "config_sentence_transformers.json"
+    whole = embed(model)
+    config = {"model_type": "SentenceTransformer", "truncate_dim": 8}
+    file.write_text(json.dumps(config))
+    said = bad(1, "embed", "--model", model, input="text\n")
+    assert "'truncate_dim' is 8, which has no effect here: take the key out of the file" in said
+    option = re.search("`latebind embed (--dimensions 8)`", said)[1]
+    file.write_text(json.dumps({key: value for key, value in config.items() if f"'{key}'" not in said}))
+    short = embed(model, *option.split())
+    assert short.shape == (len(whole), 8)
+    assert cosines(short, whole[:, :8]).min() > 0.999999
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -77,6 +77,62 @@ def test_data_beside_the_file_is_found(model):
     assert "model_other.onnx_data" in bad(1, "embed", "--model", model, "--onnx-file", "onnx/model_other.onnx", input="a\n")
 
 
+@pytest.fixture(params=["blobs of the model", "blobs that models share"])
+def snapshot(request, model, tmp_path):
+    """The hub's cache with an ONNX file whose data is in another: contents are behind links."""
+    file = model / "onnx" / "model.onnx"
+    onnx.save(onnx.load(model / "onnx" / "model_other.onnx"), file, save_as_external_data=True,
+              location="model.onnx_data", size_threshold=256)
+    for name in ("model.safetensors", "onnx/model_other.onnx"):
+        (model / name).unlink()
+    hub = Hub()
+    try:
+        hub.models["org/tiny"] = Model(
+            {one.relative_to(model).as_posix(): one.read_bytes() for one in model.rglob("*") if one.is_file()},
+            large=("model.onnx", ".onnx_data"))
+        env = {"HF_HOME": str(tmp_path / "hf"), "HF_ENDPOINT": hub.url, "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": ""}
+        place = Path(good("pull", "org/tiny", env=env).stdout.strip())
+    finally:
+        hub.close()
+    shutil.rmtree(model)
+    if request.param == "blobs that models share":
+        cache = tmp_path / "hf" / "hub"
+        for number, name in enumerate(("onnx/model.onnx", "onnx/model.onnx_data")):
+            blob = (place / name).parent / (place / name).readlink()
+            shared = cache / "blobs" / f"{number:02x}" / (f"{number:02x}" * 32)
+            shared.parent.mkdir(parents=True)
+            blob.rename(shared)
+            blob.resolve().symlink_to(f"../../blobs/{number:02x}/{shared.name}")
+    assert (place / "onnx" / "model.onnx_data").is_symlink() and (place / "onnx" / "model.onnx_data").is_file()
+    return place
+
+
+@pytest.mark.parametrize("device", ["openvino:CPU", "onnxruntime:CPU", "auto"])
+def test_data_behind_the_links_of_the_hubs_cache_is_found(snapshot, device):
+    agrees(embed(snapshot, "--device", device, "--strict"))
+
+
+@pytest.mark.parametrize("device", ["openvino:CPU", "onnxruntime:CPU"])
+def test_data_behind_links_is_neither_written_nor_changed(snapshot, device, tmp_path):
+    data = (snapshot / "onnx" / "model.onnx_data").resolve()
+    before = data.stat()
+    done = good("-v", "embed", "--model", snapshot, "--device", device, "--strict", "--input-format", "jsonl", input=TEXTS,
+                cwd=tmp_path)
+    agrees(vectors(done.stdout))
+    assert "external data is" not in done.stderr
+    after = data.stat()
+    assert (after.st_nlink, after.st_ctime_ns) == (before.st_nlink, before.st_ctime_ns)
+
+
+def test_data_behind_links_is_compiled_and_kept(snapshot, tmp_path):
+    time.sleep(3)  # nothing is kept of a model that may still be written to
+    good("warm", "--model", snapshot, "--device", "openvino:CPU", "--cache-folder", tmp_path / "cache")
+    assert "model.onnx" in good("cache", "list", "--json", "--cache-folder", tmp_path / "cache").stdout
+    agrees(embed(snapshot, "--device", "openvino:CPU", "--cache-folder", tmp_path / "cache"))
+    line = bad(1, "compile", snapshot / "onnx" / "model.onnx", "--target", "cpu", "-o", tmp_path / "b")
+    assert "its data is in other files, which a bundle does not take yet" in line
+
+
 def test_what_the_configuration_says_of_the_network_does_not_matter(model):
     config = model / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "unheard_of"}))

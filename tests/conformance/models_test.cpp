@@ -29,6 +29,7 @@ class Folder {
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
@@ -120,6 +121,31 @@ TEST_P(ConformanceTest, ReadsExternalDataInMemoryWhoseFileIsKnown) {
     auto loaded =
         try_load(external_model("weights.bin")
                      .model({{"weights.bin", core::SharedBytes::from_string(external_bytes()), path, identity}}));
+    ASSERT_OK(loaded.status());
+    expect_sum_with_weights(**loaded);
+  }
+}
+
+// As the hub's cache has it: contents in one folder of the model, or of all models.
+TEST_P(ConformanceTest, ReadsExternalDataBehindLinks) {
+  for (const auto& [model_blob, data_blob] : std::vector<std::pair<std::string, std::string>>{
+           {"models--a--b/blobs/e1", "models--a--b/blobs/e2"}, {"blobs/ab/e1", "blobs/cd/e2"}}) {
+    const Folder folder;
+    const auto link = [&](const std::string& name, const std::string& bytes, const std::string& blob) {
+      const auto place = folder.path() / "models--a--b" / "snapshots" / "c" / "onnx" / name;
+      std::filesystem::create_directories(place.parent_path());
+      std::filesystem::create_directories((folder.path() / blob).parent_path());
+      const auto content = folder.write(blob, bytes);
+      std::error_code refused;
+      std::filesystem::create_symlink(content.lexically_relative(place.parent_path()), place, refused);
+      return refused ? std::filesystem::path() : place;
+    };
+    const auto data = link("model.onnx_data", external_bytes(), data_blob);
+    if (data.empty()) GTEST_SKIP() << "this user may not make links";
+    const auto model =
+        core::Model::from_file(link("model.onnx", external_model("model.onnx_data").bytes(), model_blob));
+    ASSERT_OK(model.status());
+    auto loaded = try_load(*model);
     ASSERT_OK(loaded.status());
     expect_sum_with_weights(**loaded);
   }

@@ -215,6 +215,8 @@ def movements() -> Iterator[Recipe]:
         ("Gather", i64(0, 9, -9), [V, "run_at"]), ("GatherElements", wrong, [V, "run_at"]), ("GatherND", i64(0, 9).reshape(1, 2), [V, "run_at"]),
     ):  # fmt: skip
         yield one(op, "outside", {V: "f32"}, {V: (6, 8)}, {} if op == "GatherND" else {"axis": 1}, fixed={"run_at": at}, order=order, is_error=True)
+    for at in (i64(9, 1), i64(1, -9)):
+        yield one("ScatterElements", f"outside {at[0]}", {V: "f32", W: "f32"}, {V: (6,), W: (2,)}, fixed={"run_at": at}, order=[V, "run_at", W], is_error=True)
     for t in types_of("Concat"):
         yield one("Concat", "", {V: t, W: t}, {V: (6, 8), W: (6, 3)}, {"axis": 1})
     for op in ("DepthToSpace", "SpaceToDepth"):
@@ -325,6 +327,25 @@ def several() -> Iterator[Recipe]:
             for to in ("i32", "f32", "i64"):
                 nodes = [node(op, [V, W], ["a"]), node("Cast", ["a"], ["z"], to=ONNX_TYPES[to])]
                 yield graph(f"then Cast to {to}", op, {V: t, W: t}, {V: (N,), W: (N,)}, nodes)
+    # What wraps around does so before the next node.
+    for t in ("u8", "i8", "u16", "i16"):
+        ones = np.array(1).astype(TYPES[t])
+        for op, more, attrs in (
+            ("BitwiseNot", (), {}), ("Neg", (), {}), ("Abs", (), {}), ("BitShift", ("c",), {"direction": "LEFT"}), ("BitShift", ("c",), {"direction": "RIGHT"}),
+        ):  # fmt: skip
+            if t in types_of(op) and not (op == "Abs" and t[0] == "u"):
+                nodes = [node(op, [V, *more], ["a"], **attrs), node("Cast", ["a"], ["z"], to=ONNX_TYPES["i32"])]
+                label = f"{attrs.get('direction', '')} then Cast".strip()
+                yield graph(label, op, {V: t}, {V: (N,)}, nodes, fixed={name: ones for name in more})
+        for u in ("i32", "i64"):
+            nodes = [node("Cast", [V], ["a"], to=ONNX_TYPES[t]), node("Cast", ["a"], ["z"], to=ONNX_TYPES[u])]
+            yield graph(f"to {t} and back", "Cast", {V: u}, {V: (N,)}, nodes)
+    for narrow in (TensorProto.INT4, TensorProto.UINT4):
+        nodes = [node("Cast", [V], ["a"], to=narrow), node("Cast", ["a"], ["z"], to=ONNX_TYPES["i8"])]
+        yield graph(f"to {TensorProto.DataType.Name(narrow)} and back", "Cast", {V: "i8"}, {V: (N,)}, nodes)
+    for narrow in (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2):
+        nodes = [node("Cast", [V], ["a"], to=narrow), node("Cast", ["a"], ["z"], to=ONNX_TYPES["f32"])]
+        yield graph(f"to {TensorProto.DataType.Name(narrow)} and back", "Cast", {V: "f32"}, {V: (N,)}, nodes)
     for t in ("f32", "i32", "i64"):
         zero = np.array(0, TYPES[t])
         for op in ("Greater", "Less", "Equal", "GreaterOrEqual", "LessOrEqual"):
@@ -372,10 +393,18 @@ def forms() -> Iterator[Recipe]:
               fixed={"sizes": i64(1, 1, 6, 6)}, order=[V, "", "", "sizes"])  # fmt: skip
     for mode in ("nearest", "linear"):
         yield one("Resize", mode, {V: "i32"}, {V: (1, 1, 4, 4)}, {"mode": mode}, fixed={"sizes": i64(1, 1, 8, 8)}, order=[V, "", "", "sizes"])
+    for p in (1, 2):
+        small = np.array([[3e-3, -4e-3], [1e-3, 1e-6]], np.float32)
+        yield one("LpNormalization", f"small {p}", {}, {}, {"axis": -1, "p": p}, fixed={"run_x": small})
+    grid = np.array([[[[-0.4, 0.3], [0.1, 0.9]]]], np.float32)
+    yield one("GridSample", "", {V: "i32"}, {V: (1, 1, 4, 4)}, {"mode": "linear"}, fixed={"grid": grid})
+    yield one("GridSample", "", {V: "f32"}, {V: (1, 1, 4, 4)}, {"mode": "linear"}, fixed={"grid": grid})
     yield one("Gemm", "fractions", {V: "i64", W: "i64"}, {V: (4, 8), W: (8, 3)}, {"alpha": 0.5})
     yield one("Gemm", "beta 0", {V: "f32", W: "f32", "c": "f32"}, {V: (4, 8), W: (8, 3), "c": (3,)}, {"beta": 0.0})
     for t in ("u8", "i8"):
         yield one("Unique", "axis", {V: t}, {V: (8, 2)}, {"axis": 0}, outputs=("z", "at", "back", "count"))
+    for op, name in (("Selu", "alpha"), ("Selu", "gamma"), ("HardSigmoid", "alpha"), ("HardSigmoid", "beta"), ("LeakyRelu", "alpha"), ("Elu", "alpha"), ("ThresholdedRelu", "alpha")):
+        yield one(op, f"{name} 0", {V: "f32"}, {V: (N,)}, {name: 0.0})
     yield one("NonZero", "scalar", {V: "f32"}, {V: ()})
     yield one("OneHot", "floats", {V: "f32"}, {V: (2,)}, fixed={"at": np.array([0, 3, 1], np.float32), "depth": i64(5)}, order=["at", "depth", V])
     for op, shapes in (("Conv", ((1, 2, 3, 3), (2, 2, 2, 2))), ("ConvTranspose", ((1, 2, 2, 2), (2, 2, 3, 3)))):

@@ -64,7 +64,7 @@ def test_as_vllm(daemon, path):
     assert several.status == 400 and "error" in several.json()
 
 
-@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank", "/v3/rerank", "/api/v1/rerank/"])
+@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank", "/v3/rerank", "/rerank", "/api/v1/rerank/"])
 def test_as_jina_and_cohere(daemon, path):
     documents = [text if i % 2 else {"text": text} for i, text in enumerate(TEXTS)]
     found = post(daemon, path, model=NAME, query=QUERY, documents=documents).json()

@@ -168,6 +168,13 @@ def test_an_unknown_path_is_answered_in_its_neighbours_words_and_logged_as_asked
     assert "secret" not in daemon.log() and "x" * 200 not in daemon.log()
 
 
+def test_a_short_name_is_that_of_its_owner_too(tmp_path):
+    with Daemon(models=[NAME], env=in_cache(tmp_path / "hub", ID, MODEL)) as daemon:
+        for name in (NAME, ID):
+            assert daemon.embed("a", model=name).json()["model"] == NAME
+        assert daemon.get("/info").json()["model_sha"] == COMMIT
+
+
 def test_two_models_of_one_name_are_refused_with_both(tmp_path):
     env = in_cache(tmp_path / "hub", "one/tiny", TINY) | in_cache(tmp_path / "hub", "two/tiny", TINY)
     code, said = run_serve("--model", "one/tiny", "--model", "two/tiny", "--listen", "127.0.0.1:0", env=env)

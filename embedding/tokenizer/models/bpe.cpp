@@ -284,13 +284,12 @@ Result<bool> flag(const JsonView& view, std::string_view key) {
   return view.boolean(key);
 }
 
-Result<std::optional<std::string>> text_or_nothing(const JsonView& view, std::string_view key) {
+Result<std::optional<std::string>> text_or_nothing(const JsonView& view, std::string_view key, std::size_t bytes_max) {
   const nlohmann::json* value = view.find(key);
   if (value == nullptr || value->is_null()) return std::optional<std::string>();
   LB_ASSIGN_OR_RETURN(std::string text, view.string(key));
-  if (text.size() > Vocabulary::kTokenBytesMax) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("model.{} is longer than {} bytes", key, Vocabulary::kTokenBytesMax));
+  if (text.size() > bytes_max) {
+    return Status(StatusCode::kUnsupported, fmt::format("model.{} is longer than {} bytes", key, bytes_max));
   }
   return std::optional(std::move(text));
 }
@@ -304,9 +303,9 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
     }
   }
   BpeOptions options;
-  LB_ASSIGN_OR_RETURN(const auto prefix, text_or_nothing(view, "continuing_subword_prefix"));
-  LB_ASSIGN_OR_RETURN(const auto suffix, text_or_nothing(view, "end_of_word_suffix"));
-  LB_ASSIGN_OR_RETURN(const auto unk_token, text_or_nothing(view, "unk_token"));
+  LB_ASSIGN_OR_RETURN(const auto prefix, text_or_nothing(view, "continuing_subword_prefix", kAffixBytesMax));
+  LB_ASSIGN_OR_RETURN(const auto suffix, text_or_nothing(view, "end_of_word_suffix", kAffixBytesMax));
+  LB_ASSIGN_OR_RETURN(const auto unk_token, text_or_nothing(view, "unk_token", Vocabulary::kTokenBytesMax));
   LB_ASSIGN_OR_RETURN(options.fuse_unk, flag(view, "fuse_unk"));
   LB_ASSIGN_OR_RETURN(options.byte_fallback, flag(view, "byte_fallback"));
   LB_ASSIGN_OR_RETURN(options.ignore_merges, flag(view, "ignore_merges"));

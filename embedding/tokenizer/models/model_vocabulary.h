@@ -8,6 +8,9 @@
 
 namespace latebind::embedding {
 
+// Of what stands before or behind each piece of a word: it is hashed or compared with each of them.
+inline constexpr std::size_t kAffixBytesMax = 512;
+
 // Finishes the vocabulary that was read beside `model`; kInvalidModel when there is none of the kind that the model
 // has, or it is empty. One with scores is found by a trie; kSteps is one of ids, found by hash states.
 enum class VocabularyKind { kIds, kSteps, kScores };

@@ -34,10 +34,22 @@ bool has_more_code_points(std::string_view word, std::size_t max) {
   return false;
 }
 
+// Of the longest token, as much as a word can have.
+std::size_t longest_in_a_word(const Vocabulary& vocabulary, const WordPieceOptions& options) {
+  constexpr std::size_t kCharBytesMax = 4;
+  return std::min(vocabulary.longest(), options.max_input_chars_per_word * kCharBytesMax);
+}
+
 }  // namespace
 
 core::Result<std::unique_ptr<const WordPiece>> WordPiece::create(Vocabulary vocabulary, WordPieceOptions options) {
   LB_ASSIGN_OR_RETURN(const std::int32_t unknown, find_unknown(vocabulary, options.unk_token));
+  if (const std::size_t longest = longest_in_a_word(vocabulary, options); longest > Vocabulary::kSearchedBytesMax) {
+    return core::Status(
+        core::StatusCode::kUnsupported,
+        fmt::format("a token is {} bytes long, more than the {} supported where model.max_input_chars_per_word is {}",
+                    longest, Vocabulary::kSearchedBytesMax, options.max_input_chars_per_word));
+  }
   return std::unique_ptr<const WordPiece>(new WordPiece(std::move(vocabulary), std::move(options), unknown));
 }
 
@@ -46,8 +58,9 @@ WordPiece::WordPiece(Vocabulary vocabulary, WordPieceOptions options, std::int32
       options_(std::move(options)),
       unknown_id_(unknown_id),
       continuing_start_(this->vocabulary().hash_start()),
-      longest_initial_(this->vocabulary().longest()),
-      longest_continuing_(this->vocabulary().longest_after(options_.continuing_subword_prefix)) {
+      longest_initial_(longest_in_a_word(this->vocabulary(), options_)),
+      longest_continuing_(
+          std::min(longest_initial_, this->vocabulary().longest_after(options_.continuing_subword_prefix))) {
   for (const char byte : options_.continuing_subword_prefix) {
     continuing_start_ = Vocabulary::hash_step(continuing_start_, byte);
   }
@@ -70,7 +83,8 @@ void WordPiece::cut(std::string_view word, std::vector<Out>& out) const {
   const Vocabulary& known = vocabulary();
   const std::size_t first = out.size();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read
-  std::array<std::uint64_t, Vocabulary::kTokenBytesMax> states;  // of the first, the first two … bytes of what is left
+  std::array<std::uint64_t, Vocabulary::kSearchedBytesMax>
+      states;  // of the first, the first two … bytes of what is left
   std::uint64_t state = known.hash_start();
   std::string_view prefix;
   std::size_t longest = longest_initial_;
@@ -105,10 +119,9 @@ core::Result<TokenModelPtr> read_wordpiece(const JsonView& view, ModelLists list
   WordPieceOptions options;
   LB_ASSIGN_OR_RETURN(options.unk_token, view.string("unk_token"));
   LB_ASSIGN_OR_RETURN(options.continuing_subword_prefix, view.string("continuing_subword_prefix"));
-  if (options.continuing_subword_prefix.size() > Vocabulary::kTokenBytesMax) {
-    return core::Status(
-        core::StatusCode::kUnsupported,
-        fmt::format("model.continuing_subword_prefix is longer than {} bytes", Vocabulary::kTokenBytesMax));
+  if (options.continuing_subword_prefix.size() > kAffixBytesMax) {
+    return core::Status(core::StatusCode::kUnsupported,
+                        fmt::format("model.continuing_subword_prefix is longer than {} bytes", kAffixBytesMax));
   }
   LB_ASSIGN_OR_RETURN(const std::uint64_t chars_max, view.whole_number("max_input_chars_per_word"));
   if (chars_max > WordPiece::kMaxInputCharsLimit) {

@@ -12,6 +12,7 @@ from ._common import Late, not_installed
 
 _ONCE = "devices and precision are chosen once, as {kind}(…, device=…, precision=…)"
 _NO_MODULES = "there are no modules of PyTorch in it"
+_NO_MODULE = f"{_NO_MODULES}; what is looked for in one is here: model.max_seq_length, model.{{engine}}.folder"
 _NO_TRAINING = "Latebind does not train"
 _NO_POOL = "one process uses all that the device has; latebind.bulk spreads texts over machines"
 _UNCHANGED = "the model is not changed: its folder is model.{engine}.folder"
@@ -20,6 +21,7 @@ _UNCHANGED = "the model is not changed: its folder is model.{engine}.folder"
 _ABSENT = {
     **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16"), _ONCE),
     **dict.fromkeys(("modules", "children", "parameters", "state_dict", "forward", "transformers_model"), _NO_MODULES),
+    **dict.fromkeys(("_first_module", "_last_module"), _NO_MODULE),
     **dict.fromkeys(("fit", "train", "old_fit", "evaluate", "model_card_data"), _NO_TRAINING),
     **dict.fromkeys(("start_multi_process_pool", "stop_multi_process_pool", "encode_multi_process"), _NO_POOL),
     **dict.fromkeys(("save", "save_pretrained", "push_to_hub", "save_to_hub"), _UNCHANGED),
@@ -32,7 +34,6 @@ _REFUSED = {
     "modules": _NO_MODULES,
     "cache_folder": _NO_CACHE,
     "cache_dir": _NO_CACHE,
-    "trust_remote_code": "no code of a model is ever run",
     "local_files_only": "set HF_HUB_OFFLINE=1",
     "token": "set HF_TOKEN",
     "use_auth_token": "set HF_TOKEN",
@@ -62,6 +63,8 @@ def refuse_settings(settings: dict[str, Any]) -> None:
         value = settings.pop(name, None)
         if not any(type(value) is type(nothing) and value == nothing for nothing in _NOTHING):
             raise CallerError(f"{name}: {reason}")
+    # Without an effect: a model that is known needs no code of its own, and no other is opened.
+    flag(settings.pop("trust_remote_code", None) or False, "trust_remote_code")
 
 
 def at_revision(model: Any, revision: str | None) -> Any:
@@ -118,6 +121,11 @@ class Shaped:
             reason = self._absent.get(name) or _ABSENT[name]
             raise _AbsentError(f"{name}: {reason.format(kind=type(self).__name__, engine=self._engine)}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getitem__(self, number: Any) -> Any:
+        reason = _NO_MODULE.format(engine=self._engine)
+        tokens = ", model.tokenize()" if hasattr(type(self), "tokenize") else ""
+        raise CallerTypeError(f"model[{number!r}]: {reason}{tokens}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._model()!r})"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace latebind::graph {
@@ -78,6 +79,58 @@ TEST(OnnxStructureTest, AnEntryWithOtherFieldsInItNamesItsFileAllTheSame) {
   const std::string tensor = "\x6A"s + static_cast<char>(entry.size()) + entry;
   const std::string graph = "\x2A"s + static_cast<char>(tensor.size()) + tensor;
   EXPECT_THAT(locations_in("\x3A"s + static_cast<char>(graph.size()) + graph).names, ::testing::ElementsAre("w.bin"));
+}
+
+std::string moved(const std::string& bytes, const std::string& from, const ExternalPlace& to) {
+  const auto made = with_external_places(
+      std::as_bytes(std::span(bytes.data(), bytes.size())),
+      [&](ExternalPlace place) { return core::Result<ExternalPlace>(place.location == from ? to : std::move(place)); });
+  return made.ok() ? *made : made.status().to_string();
+}
+
+TEST(OnnxStructureTest, DataIsMovedWhereverItIsNamed) {
+  const std::string model = with_external("\x6A");
+  const std::string longer(300, 'e');
+  EXPECT_EQ(locations_in(moved(model, "w.bin", {.location = longer})).names, std::set<std::string>{longer});
+  const std::string placed = moved(model, "w.bin", {.location = "v.bin", .offset = 18446744073709551614U, .length = 7});
+  EXPECT_THAT(placed, HasSubstr("offset\x12\x14"s + "18446744073709551614"));
+  EXPECT_THAT(placed, HasSubstr("length\x12\x01"s + "7"));
+  ExternalPlace read;
+  const auto look = [&read](ExternalPlace place) {
+    read = place;
+    return core::Result<ExternalPlace>(std::move(place));
+  };
+  ASSERT_TRUE(with_external_places(std::as_bytes(std::span(placed.data(), placed.size())), look).ok());
+  EXPECT_EQ(read.location, "v.bin");
+  EXPECT_EQ(read.offset, 18446744073709551614U);
+  EXPECT_EQ(read.length, 7U);
+  EXPECT_EQ(moved("\x08\x07\x3A\x00"s, "w.bin", {}), "\x08\x07\x3A\x00"s);
+  // In a graph that is an attribute of a node, between fields of every kind.
+  const std::string numbers =
+      "\x15"
+      "abcd\x11"
+      "efghijkl\x18\x07"s;
+  const std::string inner = numbers + model.substr(2) + numbers;
+  const std::string attribute =
+      "\x15"
+      "1234\x32"s +
+      static_cast<char>(inner.size()) + inner + "\x0A\x01n"s;
+  const std::string node = "\x2A"s + static_cast<char>(attribute.size()) + attribute + "\x22\x02If"s;
+  const std::string graph = "\x12\x01g\x0A"s + static_cast<char>(node.size()) + node;
+  const std::string nested = "\x08\x07\x3A"s + static_cast<char>(graph.size()) + graph + "\x42\x04\x0A\x00\x10\x0D"s;
+  ASSERT_EQ(locations_in(nested).names, std::set<std::string>{"w.bin"});
+  const std::string other = moved(nested, "w.bin", {.location = "W.BIN"});
+  EXPECT_EQ(locations_in(other).names, std::set<std::string>{"W.BIN"});
+  EXPECT_EQ(other.size(), moved(nested, "", {}).size());
+  for (const std::string& whole : {numbers, "1234"s, "\x22\x02If"s, "\x0A\x01n"s, "\x42\x04\x0A\x00\x10\x0D"s})
+    EXPECT_THAT(other, HasSubstr(whole));
+}
+
+TEST(OnnxStructureTest, DamagedModelsAreNotMoved) {
+  const std::string model = with_external("\x6A");
+  for (std::size_t size = 1; size < model.size(); ++size)
+    EXPECT_THAT(moved(model.substr(0, size), "w.bin", {}), HasSubstr("damaged")) << size;
+  EXPECT_THAT(moved("\x3A\x13\x2A\x11\x6A\x0F\x0A\x06offset\x12\x05w.bin"s, "", {}), HasSubstr("damaged"));
 }
 
 TEST(OnnxStructureTest, TheDataOfInitializersIsFoundWhereItIs) {

@@ -49,6 +49,20 @@ TEST(AddedTokensTest, TakesTheLeftmostAndThenTheLongest) {
   EXPECT_EQ(split({token("aa")}, "aaaaa"), "<aa>|<aa>|a");
 }
 
+TEST(AddedTokensTest, TakesTokensOf64KiBThatDifferInTheirFirstBytes) {
+  const std::string same(511, ' ');
+  const std::string longest = same + std::string(65'536 - 511, 'a');
+  const std::vector<AddedToken> tokens{token(longest), token(same + "b" + same), token(same)};
+  EXPECT_EQ(split(tokens, "x" + longest + "a"), "x|<" + longest + ">|a");
+  EXPECT_EQ(split(tokens, same + "b" + same + "x"), "<" + same + "b" + same + ">|x");
+  EXPECT_EQ(split(tokens, longest.substr(0, 65'535)), "<" + same + ">|" + std::string(65'535 - 511, 'a'));
+  for (const char* end : {"", "b"}) {
+    const auto refused = AddedTokenMatcher::create({token(same + " "), token(same + " a" + end)});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.status().to_string(), "the first 512 bytes of two added tokens are the same");
+  }
+}
+
 TEST(AddedTokensTest, SingleWordStandsBetweenNoWordCharacters) {
   AddedToken word = token("day");
   word.single_word = true;

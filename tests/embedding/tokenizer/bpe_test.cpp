@@ -191,11 +191,32 @@ TEST(BpeTest, RefusesWhatItCouldOnlyApproximate) {
                      "model.end_of_word_suffix is longer than 512 bytes");
   expect_bpe_refused(bpe(words, {"a b"}, {{"byte_fallback", true}, {"end_of_word_suffix", "12345678901234567"}}),
                      StatusCode::kUnsupported, "model.byte_fallback with a prefix and suffix of more than 16 bytes");
-  expect_bpe_refused(bpe(words, {"a " + std::string(513, 'b')}), StatusCode::kUnsupported,
-                     "model.merges: merge 0 has a token of more than 512 bytes");
+  expect_bpe_refused(bpe(words, {"a " + std::string(65'536, 'b')}), StatusCode::kUnsupported,
+                     "model.merges: merge 0 has a token of more than 65535 bytes");
   for (const char* key : {"dropout", "unk_token", "fuse_unk", "ignore_merges", "byte_fallback", "end_of_word_suffix"})
     EXPECT_EQ(testing::ids_of(with(key, nullptr), "ab"), (Ids{2})) << key;
   EXPECT_EQ(testing::ids_of(with("dropout", 0.0), "ab"), (Ids{2}));
+}
+
+TEST(BpeTest, TakesTokensOf64KiB) {
+  std::vector<std::string> words = {"a"};
+  Json merges = Json::array();
+  while (words.back().size() < Vocabulary::kTokenBytesMax) {
+    merges.push_back({words.back(), words.back()});
+    words.push_back(words.back() + words.back());
+  }
+  const auto tokenizer = testing::open(bpe(words, merges));
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+  EXPECT_EQ(testing::ids_of(*tokenizer, std::string(1'024, 'a')), (Ids{10}));
+  EXPECT_EQ(testing::ids_of(*tokenizer, std::string(65'535, 'a')),
+            (Ids{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(testing::ids_of(*tokenizer, std::string(65'536 + 512, 'a')), (Ids{16, 9}));
+  words.push_back(std::string(65'537, 'b'));
+  expect_bpe_refused(bpe(words, merges, {{"ignore_merges", true}}), StatusCode::kUnsupported,
+                     "the token of id 17 is 65537 bytes long, more than the 65536 supported");
+  words.back() = std::string(65'536, 'b');
+  const Json whole = bpe(words, merges, {{"ignore_merges", true}});
+  EXPECT_EQ(testing::ids_of(whole, words.back() + " " + words.back() + "b"), (Ids{17}));
 }
 
 TEST(BpeTest, TakesAMillionMergesAndTheVocabularyBehindThem) {

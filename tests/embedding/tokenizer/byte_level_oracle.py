@@ -85,6 +85,19 @@ def ignoring_merges():
     return Tokenizer.from_str(json.dumps(content))
 
 
+def long_spaces():
+    """A token for two spaces, for four and so on up to 1,024, as a published vocabulary has them."""
+    content = json.loads(like_gpt2().to_str())
+    vocabulary, merges = content["model"]["vocab"], content["model"]["merges"]
+    token = "\u0120"
+    while len(token) < 1024:
+        merges.append([token, token])
+        token += token
+        vocabulary.setdefault(token, len(vocabulary))
+    content["added_tokens"] = []
+    return Tokenizer.from_str(json.dumps(content))
+
+
 def of_characters(special=("<unk>",), vocab_size=1500, limit=250, **options):
     return trained(pre_tokenizers.WhitespaceSplit(), vocab_size, special, limit_alphabet=limit, **options)
 
@@ -158,6 +171,8 @@ def compare(driver):
             "some bytes, fused": falling_back(("<unk>", *BYTE_TOKENS[0x80:0xD8]), unk_token="<unk>", fuse_unk=True),
     }.items():
         wrong += compare_one(driver, name, tokenizer, some)
+    spaces = ["x" * (count % 2) + " " * count + "y" * (count % 3) for count in [*range(0, 3000, 7), 1024, 1025, 2048, 60_000]]
+    wrong += compare_one(driver, "1,024 spaces", long_spaces(), spaces)
     wrong += compare_one(driver, "as early versions wrote it", like_gpt2(), some, early=True)
     wrong += compare_one(driver, "bytes, prefix and suffix",
                          changed(with_marks("#", "$"), byte_fallback=True,

@@ -229,8 +229,8 @@ TEST(TokenizerFileTest, RefusesHostileJson) {
   expect_refused("{\"model\":{\"vocab\":{\"a\":0},\"vocab\":{\"b\":0}}}", StatusCode::kInvalidModel,
                  "'vocab' occurs twice");
   expect_refused(std::string((64U << 20) + 1, ' '), StatusCode::kUnsupported, "67108865 bytes are more than");
-  expect_refused([](json& f) { f["model"]["vocab"][std::string(513, 'x')] = 14; }, StatusCode::kUnsupported,
-                 "513 bytes long");
+  expect_refused([](json& f) { f["model"]["vocab"][std::string(65'537, 'x')] = 14; }, StatusCode::kUnsupported,
+                 "65537 bytes long");
   expect_refused([](json& f) { f["model"]["vocab"]["a\nb" + std::string(300, 'x')] = 5; }, StatusCode::kInvalidModel,
                  "'a\\x0abxxx");
 }

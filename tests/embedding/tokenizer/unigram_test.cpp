@@ -186,7 +186,7 @@ TEST(UnigramTest, RefusesWhatItCouldOnlyApproximate) {
   expect_unigram_refused(with("byte_fallback", nullptr), StatusCode::kInvalidModel,
                          "model.byte_fallback is not true or false");
   expect_unigram_refused(with("alpha", 0.1), StatusCode::kUnsupported, "model has the key 'alpha'");
-  expect_unigram_refused(unigram({{std::string(513, 'x'), -1}}), StatusCode::kUnsupported, "513 bytes long");
+  expect_unigram_refused(unigram({{std::string(65'537, 'x'), -1}}), StatusCode::kUnsupported, "65537 bytes long");
 }
 
 TEST(UnigramTest, TellsAllTokensOfATextApart) {
@@ -207,6 +207,22 @@ TEST(UnigramTest, TellsAllTokensOfATextApart) {
   vocabulary.for_each_prefix("abcdefghijkl", [&](std::int32_t id, std::size_t size) { found.emplace_back(id, size); });
   const std::vector<std::pair<std::int32_t, std::size_t>> expected = {{1, 1}, {2, 2}, {6, 9}, {3, 10}, {4, 11}};
   EXPECT_EQ(found, expected);
+}
+
+// Each byte that tokens share is a step at every place of a text; what one alone has is compared at once.
+TEST(UnigramTest, LongTokensDifferInTheirFirstBytes) {
+  const std::string same(511, 'q');
+  const std::string longest = same + std::string(65'536 - 511, 'a');
+  const Json file = unigram({{"q", -1}, {"a", -1}, {longest, -1}, {same, -1}, {same + "b" + same, -1}});
+  EXPECT_EQ(testing::ids_of(file, longest), (Ids{3}));
+  EXPECT_EQ(testing::ids_of(file, longest + same), (Ids{3, 4}));
+  EXPECT_EQ(testing::ids_of(file, same + "b" + same), (Ids{5}));
+  EXPECT_EQ(testing::ids_of(file, same + "a"), (Ids{4, 2}));
+  const std::string too_much = "the first 512 bytes of two tokens are the same";
+  expect_unigram_refused(unigram({{same + "qa", -1}, {same + "qb", -1}}), StatusCode::kUnsupported, too_much);
+  expect_unigram_refused(unigram({{same + "q", -1}, {longest + "b", -1}, {same + "qb", -1}}), StatusCode::kUnsupported,
+                         "65537 bytes long");
+  expect_unigram_refused(unigram({{same + "q", -1}, {same + "qb", -1}}), StatusCode::kUnsupported, too_much);
 }
 
 // Large enough that another thread takes those with the greater first bytes.

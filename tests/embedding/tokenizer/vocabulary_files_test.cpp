@@ -188,8 +188,8 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
   expect(bert, StatusCode::kInvalidModel, {"'[UNK]' is not in the vocabulary"});
   bert.contents["vocab.txt"] = "[UNK]\n\xff\n";
   expect(bert, StatusCode::kInvalidModel, {"vocab.txt: not UTF-8 at byte 6"});
-  bert.contents["vocab.txt"] = "[UNK]\n" + std::string(513, 'a');
-  expect(bert, StatusCode::kUnsupported, {"vocab.txt: the token of id 1 is 513 bytes long"});
+  bert.contents["vocab.txt"] = "[UNK]\n" + std::string(65'537, 'a');
+  expect(bert, StatusCode::kUnsupported, {"vocab.txt: the token of id 1 is 65537 bytes long"});
   bert.contents["vocab.txt"] = std::string(VocabularyFiles::kFileBytesMax + 1, 'a');
   expect(bert, StatusCode::kUnsupported, {"vocab.txt: 67108865 bytes are more than"});
   bert.contents["vocab.txt"] = std::string(Vocabulary::kTokensMax + 1, '\n');
@@ -296,8 +296,8 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAModelOfSentencePiece) {
          "damaged at byte 2: a piece is not UTF-8");
   refuse(std::string("\x0A\x05\x15\x00\x00\xC0\x7F", 7) + rest, StatusCode::kInvalidModel, "a score is not finite");
   refuse(std::string("\x0A\x02\x18\x07", 4) + rest, StatusCode::kInvalidModel, "7 is no type of a piece");
-  const std::string long_piece = std::string("\x0A\x84\x04\x0A\x81\x04", 6) + std::string(513, 'a');
-  refuse(piece + piece + piece + long_piece + rest, StatusCode::kUnsupported, "the token of id 4 is 513 bytes long");
+  const std::string long_piece = std::string("\x0A\x85\x80\x04\x0A\x81\x80\x04", 8) + std::string(65'537, 'a');
+  refuse(piece + piece + piece + long_piece + rest, StatusCode::kUnsupported, "the token of id 4 is 65537 bytes long");
   // A map of characters that is none is the reader's of tokenizer.json to refuse.
   Folder xlm = folder("xlm_roberta");
   xlm.contents["sentencepiece.bpe.model"] =

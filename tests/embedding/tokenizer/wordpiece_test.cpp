@@ -1,5 +1,6 @@
 #include "embedding/tokenizer/models/wordpiece.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "model_tokens.h"
+#include "small_tokenizer.h"
 
 namespace latebind::embedding {
 namespace {
@@ -83,6 +85,26 @@ TEST(WordPieceTest, TakesAnyPrefix) {
   EXPECT_EQ(ids_of(make({"?", "a"}, "##"), "aa"), (Ids{0}));
 }
 
+TEST(WordPieceTest, TakesLongTokensThatAreInNoWord) {
+  const std::string longest(65'536, 'a');
+  EXPECT_EQ(ids_of(make({"?", "a", "##a", longest, "##" + longest.substr(2)}), "aa"), (Ids{1, 2}));
+  nlohmann::json file = testing::small_tokenizer({"a", "##a", longest});
+  EXPECT_EQ(testing::ids_of(file, "aa " + longest), (Ids{2, 4, 5, 1, 3}));
+  const auto expect = [&](int chars, bool is_taken) {
+    file["model"]["max_input_chars_per_word"] = chars;
+    const auto tokenizer = testing::open(file);
+    EXPECT_EQ(tokenizer.ok(), is_taken) << chars;
+    if (tokenizer.ok()) return;
+    EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(fmt::format("a token is {} bytes long, more than the 512 "
+                                                                      "supported where "
+                                                                      "model.max_input_chars_per_word is {}",
+                                                                      chars * 4, chars)));
+  };
+  expect(128, true);
+  expect(129, false);
+  expect(10'000, false);
+}
+
 TEST(WordPieceTest, NeedsTheUnknownToken) {
   const auto wordpiece = make({"a"});
   ASSERT_FALSE(wordpiece.ok());
@@ -131,7 +153,13 @@ TEST(VocabularyTest, HasLimits) {
   Vocabulary vocabulary;
   EXPECT_EQ(vocabulary.add("a", Vocabulary::kIdEnd).code(), core::StatusCode::kInvalidModel);
   EXPECT_EQ(vocabulary.add(std::string(Vocabulary::kTokenBytesMax + 1, 'a'), 0).code(), core::StatusCode::kUnsupported);
-  EXPECT_TRUE(vocabulary.add(std::string(Vocabulary::kTokenBytesMax, 'a'), 0).ok());
+  const std::string longest(Vocabulary::kTokenBytesMax, 'a');
+  EXPECT_TRUE(vocabulary.add(longest, 0).ok());
+  EXPECT_TRUE(vocabulary.add("a", 1).ok());
+  ASSERT_TRUE(vocabulary.finish().ok());
+  EXPECT_EQ(vocabulary.find(longest), 0);
+  EXPECT_EQ(vocabulary.find(longest.substr(1)), std::nullopt);
+  EXPECT_EQ(vocabulary.token(0), longest);
 }
 
 TEST(VocabularyTest, FindsEveryOneOfManyTokens) {

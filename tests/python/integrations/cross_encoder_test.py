@@ -157,7 +157,6 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"trust_remote_code": True}, "trust_remote_code: no code of a model is ever run"),
         ({"cache_dir": "/tmp"}, "cache_dir: models lie in the hub's cache"),
         ({"automodel_args": {"torch_dtype": "float16"}}, "automodel_args: .*precision"),
         ({"tokenizer_args": {"padding_side": "left"}}, "tokenizer_args: "),

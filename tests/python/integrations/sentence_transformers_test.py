@@ -3,6 +3,7 @@
 import enum
 import json
 import pickle
+import re
 import shutil
 from types import SimpleNamespace
 
@@ -242,7 +243,6 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"trust_remote_code": True}, "trust_remote_code: no code of a model is ever run"),
         ({"cache_folder": "/tmp"}, "cache_folder: models lie in the hub's cache"),
         ({"token": "x"}, "token: set HF_TOKEN"),
         ({"local_files_only": True}, "local_files_only: set HF_HUB_OFFLINE=1"),
@@ -262,6 +262,35 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 def test_arguments_of_the_constructor_that_cannot_be_met_are_refused_by_name(arguments, text):
     with pytest.raises(latebind.CallerError, match=text):
         SentenceTransformer(TINY, **arguments)
+
+
+def test_code_of_a_model_may_be_trusted_and_is_not_needed(tiny, tmp_path):
+    with SentenceTransformer(str(TINY), trust_remote_code=True).embedder as embedder:
+        numpy.testing.assert_allclose(embedder.encode("a"), tiny.encode("a"), atol=1e-6)
+    folder = shutil.copytree(TINY, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config |= {"model_type": "unheard-of", "auto_map": {"AutoModel": "modeling.Unheard"}}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(latebind.LatebindError, match="'model_type' is 'unheard-of'"):
+        SentenceTransformer(str(folder), trust_remote_code=True).encode("a")
+    with pytest.raises(latebind.CallerError, match="trust_remote_code is str"):
+        SentenceTransformer(str(TINY), trust_remote_code="yes")
+
+
+def test_a_module_is_refused_with_what_stands_for_it(small):
+    with pytest.raises(
+        latebind.CallerTypeError, match=r"model\[0\]: there are no modules of PyTorch in it; "
+    ) as refused:
+        small[0]
+    with pytest.raises(latebind.CallerTypeError, match=r"model\[0\]"):
+        list(small)
+    assert not hasattr(small, "_first_module")
+    model = small
+    said = re.findall(r"model\.[a-z_.]+", str(refused.value))
+    assert said == ["model.max_seq_length", "model.embedder.folder", "model.tokenize"]
+    assert model.max_seq_length == 20
+    assert model.embedder.folder == str(TINY)
+    assert model.tokenize(["a"])["input_ids"].shape[0] == 1
 
 
 def test_arguments_of_the_constructor_that_ask_for_nothing_are_taken(tiny):

@@ -86,10 +86,13 @@ TEST_F(CohereTest, LongerTextsAreCutWhereTheRequestSays) {
     return json_of(
         server.post_json("/v2/embed", {{"texts", {words}}, {"truncate", truncate}}))["embeddings"]["float"][0];
   };
+  EXPECT_EQ(json_of(server.post_json("/v2/embed", {{"texts", {words, "a"}}}))["meta"]["warnings"],
+            json({"1 text cut to what the model takes"}));
+  EXPECT_FALSE(json_of(server.post_json("/v2/embed", {{"texts", {"a"}}}))["meta"].contains("warnings"));
   EXPECT_NE(vector_for("START"), vector_for("END"));
   EXPECT_EQ(json_of(server.post_json("/v2/embed", {{"texts", {words}}}))["embeddings"]["float"][0], vector_for("END"));
   expect_refused(server.post_json("/v2/embed", {{"texts", {words}}, {"truncate", "NONE"}}), 413,
-                 "at most 20 are taken");
+                 "texts[0]: the text has 34 tokens; at most 20 are taken");
 }
 
 TEST_F(CohereTest, BadBodiesAreRefused) {

@@ -43,6 +43,22 @@ TEST_F(ScoreTest, AnEmbeddersScoresAreCosines) {
   EXPECT_NEAR(pairs["data"][1]["score"].get<double>(), cosine_of(cat, dog), 1e-5);
 }
 
+TEST_F(ScoreTest, LongerTextsAreCountedOrNamed) {
+  ToyServer server;
+  std::string words = "a dog";
+  for (int i = 0; i < 30; ++i)
+    words += " cat";
+  json body{{"text_1", words}, {"text_2", {"a", words}}};
+  EXPECT_EQ(json_of(server.post_json("/score", body))["usage"]["truncated_texts"], 2);
+  const auto reason_of = [&](json texts) {
+    texts["truncate"] = false;
+    return json_of(server.post_json("/score", texts))["error"]["message"].get<std::string>();
+  };
+  EXPECT_THAT(reason_of(body), HasSubstr("text_1: the text has 34 tokens"));
+  EXPECT_THAT(reason_of({{"text_1", "a"}, {"text_2", {"a", words}}}), HasSubstr("text_2[1]: the text has 34 tokens"));
+  EXPECT_THAT(reason_of({{"text_1", {"a", words}}, {"text_2", {"a", words}}}), HasSubstr("text_1[1]: the text has"));
+}
+
 TEST_F(ScoreTest, BadBodiesAreRefusedInOpenAisWords) {
   ToyOptions options;
   options.limits.texts_max = 3;
