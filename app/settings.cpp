@@ -8,6 +8,7 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "app/toml_line.h"
 #include "core/log.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
@@ -49,6 +50,13 @@ std::optional<std::string> text_of(const toml::node& node, bool fractions) {
   return std::nullopt;
 }
 
+std::string_view kind_of(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "a list with something other than texts and whole numbers in it";
+  if (node.is_floating_point()) return "a fraction";
+  return "a date or a time";
+}
+
 Status apply_table(EffectiveSettings& settings, const toml::table& table, const std::string& prefix,
                    const std::string& name) {
   for (const auto& [key, node] : table) {
@@ -68,7 +76,8 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
     if (spec == nullptr) return unknown_setting_error(full).with_context(origin);
     const auto text = text_of(node, spec->is_family());
     if (!text) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} has a value of the wrong kind", origin, full));
+      return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} has a value of the wrong kind, {}: it takes {}",
+                                                              origin, full, kind_of(node), spec->value));
     }
     LB_RETURN_IF_ERROR(settings.set(full, *text, origin));
   }
@@ -250,8 +259,9 @@ Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std:
   const toml::parse_result parsed = toml::parse(toml_text, name);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
+    const auto unquoted = unquoted_value(toml_text, error.source().begin.line);
+    return Status(StatusCode::kInvalidArgument, fmt::format("{}:{}: {}", name, error.source().begin.line,
+                                                            unquoted.value_or(std::string(error.description()))));
   }
   // All or nothing: a file with one mistake changes nothing.
   EffectiveSettings changed = *this;

@@ -288,19 +288,22 @@ Status assign_list(Settings& settings, std::string_view /*key*/, std::string_vie
   return {};
 }
 
-// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock". Whether that can be listened at is found when it is.
+// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock"; a port alone, "8080" or ":8080", is this machine's own.
+// Whether that can be listened at is found when it is.
 Status assign_listen(Settings& settings, std::string_view key, std::string_view text) {
   Settings read;
   LB_RETURN_IF_ERROR(assign_list<&Settings::listen>(read, key, text));
-  for (const std::string& item : read.listen) {
+  for (std::string& item : read.listen) {
+    const std::string_view port = std::string_view(item).substr(item.starts_with(':') ? 1 : 0);
+    if (parse_integer("the port", port, 0, 65535).ok()) item = fmt::format("127.0.0.1:{}", port);
     const auto colon = item.rfind(':');
     const bool has_two_parts = colon != std::string::npos && colon > 0 && colon + 1 < item.size();
     const bool fits = has_two_parts &&
                       (item.starts_with("unix:") || parse_integer("the port", item.substr(colon + 1), 0, 65535).ok());
     if (!fits) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("has {}, which is not an address to listen at: 127.0.0.1:8080, [::1]:8080, "
-                                "0.0.0.0:8080 and unix:/run/latebind.sock are",
+                    fmt::format("has {}, which is not an address to listen at: 8080, 127.0.0.1:8080, "
+                                "[::1]:8080, 0.0.0.0:8080 and unix:/run/latebind.sock are",
                                 core::quoted(item, 200)));
     }
   }
@@ -492,7 +495,7 @@ constexpr SettingSpec kAfterBackends[] = {
     SettingSpec{
         "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
         "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
-        "with commas. Port 0 takes a free one.",
+        "with commas. 8080 and :8080 are 127.0.0.1:8080. Port 0 takes a free one.",
         true, assign_listen, list_text<&Settings::listen>},
     SettingSpec{.key = "server.api_key",
                 .environment = "LATEBIND_API_KEY",

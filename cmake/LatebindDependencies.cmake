@@ -1,6 +1,6 @@
 # Every third-party library that Latebind is built with, under the same target names on every platform:
 #
-#   latebind_fmt          nlohmann_json::nlohmann_json  CLI11::CLI11  latebind_xxhash  latebind_curl_headers   headers
+#   latebind_fmt          nlohmann_json::nlohmann_json  latebind_xxhash  latebind_curl_headers                 headers
 #   latebind_tomlplusplus  latebind_boost                                                                      headers
 #   latebind_utf8proc  latebind_pcre2  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)      compiled
 #   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
@@ -46,7 +46,6 @@ if(latebind_dependencies_from_source)
   header_library(fmt::fmt-header-only fmt fmt/format.h)
   target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
   header_library(nlohmann_json::nlohmann_json nlohmann nlohmann/json.hpp)
-  header_library(CLI11::CLI11 CLI CLI/CLI.hpp)
   header_library(latebind_tomlplusplus toml++ toml++/toml.h)
   header_library(latebind_xxhash xxhash xxhash.h)
   header_library(latebind_curl_headers curl curl/curl.h)
@@ -54,7 +53,6 @@ if(latebind_dependencies_from_source)
 else()
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
-  find_package(CLI11 REQUIRED)
   find_path(LATEBIND_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
   # Only libcurl's headers are needed: the library itself is opened at run time
   # (docs/decisions/0011-libcurl-at-run-time.md).

@@ -32,6 +32,7 @@ add_dependencies(packed_files latebind)
 if(WIN32)
   add_dependencies(packed_files latebind_program)
 elseif(NOT LATEBIND_SANITIZE)
+  add_dependencies(packed_files latebind_pages)
   foreach(kind portable debian)
     set(but_tls "")
     if(kind STREQUAL "debian")
@@ -59,7 +60,7 @@ endif()
 
 # The licences of what is compiled in ask for their texts to go with it: they are taken from where the distribution's
 # packages leave them. Boost's does not ask for it where its code is compiled.
-set(packages libcli11-dev libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
+set(packages libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 if(WIN32)
   # What every program for Windows has of its compiler, too.
   list(APPEND packages mingw-w64-x86-64-dev gcc-mingw-w64-base)

@@ -15,6 +15,7 @@
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/system_info.h"
+#include "core/text/counted.h"
 
 namespace latebind::cli {
 namespace {
@@ -40,7 +41,7 @@ struct Figures {
 };
 
 Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
-  LB_ASSIGN_OR_RETURN(auto reader, TextReader::open(options.source));
+  LB_ASSIGN_OR_RETURN(auto reader, open_texts(options.source));
   std::vector<std::string> texts;
   std::size_t bytes = 0;
   TextRecord record;
@@ -134,16 +135,17 @@ std::string report(const BenchArguments& options, const Figures& figures) {
   if (!options.json) {
     return fmt::format(
         "device         {}\n"
-        "texts          {} ({} tokens, {} cut)\n"
-        "throughput     {:.1f} texts/s, {:.0f} tokens/s (best of {} passes)\n"
+        "texts          {} ({}, {} cut)\n"
+        "throughput     {:.1f} texts/s, {:.0f} tokens/s (best pass of {})\n"
         "padding        {:.1f} %\n"
-        "single text    p50 {:.2f} ms, p95 {:.2f} ms, p99 {:.2f} ms ({} texts)\n"
+        "single text    p50 {:.2f} ms, p95 {:.2f} ms, p99 {:.2f} ms ({})\n"
         "load           {:.0f} ms\n"
         "start          {:.0f} ms to the first vector, {:.0f} ms from the compile cache\n"
         "peak memory    {:.0f} MiB\n",
-        describe(figures.active), figures.stats.texts, figures.stats.tokens, figures.stats.truncated_texts, texts_per_s,
-        tokens_per_s, options.repeat, 100 * figures.stats.padding_ratio(), p50, p95, p99, figures.single_ms.size(),
-        figures.load_ms, figures.start_uncached_ms, figures.start_cached_ms, figures.rss_mb);
+        describe(figures.active), figures.stats.texts, core::counted(figures.stats.tokens, "token"),
+        figures.stats.truncated_texts, texts_per_s, tokens_per_s, options.repeat, 100 * figures.stats.padding_ratio(),
+        p50, p95, p99, core::counted(figures.single_ms.size(), "text"), figures.load_ms, figures.start_uncached_ms,
+        figures.start_cached_ms, figures.rss_mb);
   }
   app::Json json;
   json["texts_per_s"] = app::rounded(texts_per_s, 1);
@@ -193,9 +195,9 @@ Exit bench_embed(BenchArguments options) {
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
-void add_bench_embed(CLI::App& bench, Action& chosen) {
+void add_bench_embed(Command& bench, Action& chosen) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App& app = *bench.add_subcommand("embed", "Measures how fast texts become vectors.");
+  Command& app = *bench.add_subcommand("embed", "Measures how fast texts become vectors.");
   options->embedder.add_to(app);
   add_text_source(app, options->source);
   add_integer(app, "--repeat", options->repeat, 1, 1000,
@@ -219,7 +221,7 @@ void add_bench_embed(CLI::App& bench, Action& chosen) {
       "threads, texts, tokens, single_texts}; with --compare or several precisions {devices: [{device, precision, "
       "texts_per_s: {least, median, most}, p50_ms, load_ms, cosine_least}], left_out: [{device, reason}], "
       "for_many: {device, precision}, for_single}.");
-  app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->expected(1);
+  app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->repeats(Repeat::kError);
   app.footer(
       "Two parts. Throughput: the model is loaded with the vendor's throughput hint and all texts\n"
       "are embedded in one call, from text to vector; load_ms and rss_mb (peak resident memory in\n"
@@ -255,9 +257,9 @@ Result<double> time_single(const embedding::Embedder& embedder, std::string_view
   return seconds_since(start);
 }
 
-void add_bench(CLI::App& program, Action& chosen) {
-  CLI::App& app = *program.add_subcommand("bench", "Measures speed and memory.");
-  app.require_subcommand(1);
+void add_bench(Command& program, Action& chosen) {
+  Command& app = *program.add_subcommand("bench", "Measures speed and memory.");
+  app.require_subcommand();
   add_bench_embed(app, chosen);
 }
 

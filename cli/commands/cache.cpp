@@ -11,6 +11,7 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/setting_flags.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -22,7 +23,7 @@ struct CacheArguments {
   SettingFlags flags{};
   bool json = false;
 
-  void add_to(CLI::App& app, const std::string& json_help) {
+  void add_to(Command& app, const std::string& json_help) {
     app.add_flag("--json", json, json_help);
     static constexpr SettingGroup kGroups[] = {SettingGroup::kCache};
     flags.add_to(app, kGroups);
@@ -54,8 +55,8 @@ Exit list(bool as_json, CompileStore& store) {
   std::string text;
   for (const auto& entry : listing->entries)
     text += to_line(entry);
-  text += fmt::format("{} compiled models, {:.1f} MiB, in {}\n", listing->entries.size(), mebibytes(listing->bytes),
-                      core::one_line(platform::path_to_utf8(listing->folder)));
+  text += fmt::format("{}, {:.1f} MiB, in {}\n", core::counted(listing->entries.size(), "compiled model"),
+                      mebibytes(listing->bytes), core::one_line(platform::path_to_utf8(listing->folder)));
   const auto printed = print(as_json ? app::to_text(app::to_json(*listing)) : text);
   return printed.ok() ? Exit::kGood : fail(printed);
 }
@@ -65,7 +66,8 @@ Exit clear(bool as_json, CompileStore& store) {
   if (!freed.ok()) return fail(freed.status());
   const auto printed =
       print(as_json ? app::to_text(app::to_json(*freed))
-                    : fmt::format("removed {} compiled models, {:.1f} MiB\n", freed->entries, mebibytes(freed->bytes)));
+                    : fmt::format("removed {}, {:.1f} MiB\n", core::counted(freed->entries, "compiled model"),
+                                  mebibytes(freed->bytes)));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 
@@ -85,10 +87,10 @@ Exit verify(bool as_json, CompileStore& store) {
   return damaged.empty() ? Exit::kGood : Exit::kFailed;
 }
 
-void add_one(CLI::App& cache, Action& chosen, const std::string& name, const std::string& what,
+void add_one(Command& cache, Action& chosen, const std::string& name, const std::string& what,
              const std::string& json_help, Exit (*command)(bool as_json, CompileStore&)) {
   auto options = std::make_shared<CacheArguments>();
-  CLI::App& app = *cache.add_subcommand(name, what);
+  Command& app = *cache.add_subcommand(name, what);
   options->add_to(app, json_help);
   app.callback([options, name, command, &chosen] {
     chosen = [options, name, command] { return with_store(*options, name, command); };
@@ -97,9 +99,9 @@ void add_one(CLI::App& cache, Action& chosen, const std::string& name, const std
 
 }  // namespace
 
-void add_cache(CLI::App& program, Action& chosen) {
-  CLI::App& app = *program.add_subcommand("cache", "Shows, checks and removes compiled models that are kept.");
-  app.require_subcommand(1);
+void add_cache(Command& program, Action& chosen) {
+  Command& app = *program.add_subcommand("cache", "Shows, checks and removes compiled models that are kept.");
+  app.require_subcommand();
   add_one(app, chosen, "list", "Lists compiled models, most recently used first.",
           "Prints {folder, entries: [{file, model, device, runtime_version, precision, bytes, last_used, damage}], "
           "bytes}.",

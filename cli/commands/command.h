@@ -7,43 +7,42 @@
 
 #include "cli/terminal/messages.h"
 
-namespace CLI {
-class App;
-}
-
 namespace latebind::cli {
+
+class Command;
 
 // Parses the line, runs what it chose and returns the exit code. Catches everything.
 [[nodiscard]] int run_program(int argc, char** argv);
 
 using Action = std::function<Exit()>;
 
-void add_devices(CLI::App& program, Action& chosen);
-void add_doctor(CLI::App& program, Action& chosen);
-void add_embed(CLI::App& program, Action& chosen);
-void add_search(CLI::App& program, Action& chosen);
-void add_rerank(CLI::App& program, Action& chosen);
-void add_run(CLI::App& program, Action& chosen);
-void add_export(CLI::App& program, Action& chosen);
-void add_tokens(CLI::App& program, Action& chosen);
-void add_models(CLI::App& program, Action& chosen);
-void add_pull(CLI::App& program, Action& chosen);
-void add_bench(CLI::App& program, Action& chosen);
-void add_serve(CLI::App& program, Action& chosen);
-void add_warm(CLI::App& program, Action& chosen);
-void add_config(CLI::App& program, Action& chosen);
-void add_cache(CLI::App& program, Action& chosen);
-void add_compile(CLI::App& program, Action& chosen);
-void add_inspect(CLI::App& program, Action& chosen);
-void add_unpack(CLI::App& program, Action& chosen);
-void add_verify(CLI::App& program, Action& chosen);
+void add_devices(Command& program, Action& chosen);
+void add_doctor(Command& program, Action& chosen);
+void add_embed(Command& program, Action& chosen);
+void add_search(Command& program, Action& chosen);
+void add_rerank(Command& program, Action& chosen);
+void add_run(Command& program, Action& chosen);
+void add_export(Command& program, Action& chosen);
+void add_tokens(Command& program, Action& chosen);
+void add_models(Command& program, Action& chosen);
+void add_pull(Command& program, Action& chosen);
+void add_bench(Command& program, Action& chosen);
+void add_serve(Command& program, Action& chosen);
+void add_warm(Command& program, Action& chosen);
+void add_config(Command& program, Action& chosen);
+void add_cache(Command& program, Action& chosen);
+void add_compile(Command& program, Action& chosen);
+void add_inspect(Command& program, Action& chosen);
+void add_completion(Command& program, Action& chosen);
+void add_unpack(Command& program, Action& chosen);
+void add_verify(Command& program, Action& chosen);
 // Hidden: what the program does as its own child process.
-void add_try_provider(CLI::App& program, Action& chosen);
+void add_try_provider(Command& program, Action& chosen);
 
 // All of them, in the order of the help.
-inline constexpr std::array kCommands{add_devices, add_doctor,  add_serve,   add_embed,  add_search,
-                                      add_rerank,  add_run,     add_export,  add_tokens, add_models,
-                                      add_pull,    add_bench,   add_warm,    add_config, add_verify,
-                                      add_cache,   add_compile, add_inspect, add_unpack, add_try_provider};
+inline constexpr std::array kCommands{
+    add_devices, add_doctor, add_serve,   add_embed,   add_search, add_rerank,     add_run,
+    add_export,  add_tokens, add_models,  add_pull,    add_bench,  add_warm,       add_config,
+    add_verify,  add_cache,  add_compile, add_inspect, add_unpack, add_completion, add_try_provider};
 
 }  // namespace latebind::cli

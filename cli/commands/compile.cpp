@@ -27,7 +27,7 @@ struct CompileArguments {
 std::string name_of(std::string_view key, const app::Client& usual) {
   if (key == "model") return "MODEL";
   if (key == "output") return "-o";
-  return usual.name(key == "program_model" ? "model" : key);
+  return usual.name(key);
 }
 
 std::string summary_of(const core::CompileJob& job, const core::CompileOutcome& outcome) {
@@ -83,7 +83,7 @@ Exit compile(const CompileArguments& options) {
   return Exit::kGood;
 }
 
-void add_program_options(CLI::App& app, app::PteOptions& options) {
+void add_program_options(Command& app, app::PteOptions& options) {
   add_texts(
       app, "--max-shape", options.max_shapes, "NAME=DIMxDIM",
       "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
@@ -98,19 +98,19 @@ void add_program_options(CLI::App& app, app::PteOptions& options) {
                "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
                "otherwise it passes the caller's memory on.");
   add_text(
-      app, "--model", options.model, "MODEL",
+      app, "--program-model", options.model, "MODEL",
       "For --format pte where MODEL is a program that ExecuTorch made for its own OpenVINO backend: the model that "
       "replaces what is in it. Without it, its blob stays and is run as it is.");
 }
 
 }  // namespace
 
-void add_compile(CLI::App& program, Action& chosen) {
+void add_compile(Command& program, Action& chosen) {
   auto options = std::make_shared<CompileArguments>();
-  CLI::App& app = *program.add_subcommand(
+  Command& app = *program.add_subcommand(
       "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
   app.add_option(
-         "model", options->compile.model,
+         kModelNames, options->compile.model,
          "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
          "with --add a bundle; with --format pte also a bundle, or a program of ExecuTorch (.pte) that is converted.")
       ->required()
@@ -126,7 +126,8 @@ void add_compile(CLI::App& program, Action& chosen) {
       "text, else dynamic. A model that embeds text gets them on NPUs alone: other devices take any length.")
       ->delimiter(',');
   add_word(app, "--format", options->compile.format,
-           "bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler made, alone; pte: a "
+           "What is written. bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler "
+           "made, alone; pte: a "
            "program for ExecuTorch with the bundle in it. MODEL may be a bundle then.");
   add_program_options(app, options->compile.pte);
   add_text(
@@ -167,7 +168,7 @@ void add_compile(CLI::App& program, Action& chosen) {
       "Examples:\n"
       "  latebind compile all-MiniLM-L6-v2 --target cpu,npu:4000 -o minilm.lbundle\n"
       "  latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte\n"
-      "  latebind compile old.pte --format pte --model model.onnx --target cpu -o new.pte");
+      "  latebind compile old.pte --format pte --program-model model.onnx --target cpu -o new.pte");
   app.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
 }
 

@@ -101,9 +101,9 @@ Exit config(const ConfigArguments& options) {
 
 }  // namespace
 
-void add_config(CLI::App& program, Action& chosen) {
+void add_config(Command& program, Action& chosen) {
   auto options = std::make_shared<ConfigArguments>();
-  CLI::App& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
+  Command& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
   app.add_flag("--json", options->json, "Prints {settings: [{key, value, origin}]}.");
   app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");
   static constexpr SettingGroup kGroups[] = {

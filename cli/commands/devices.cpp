@@ -114,9 +114,9 @@ Exit devices(const DevicesArguments& options) {
 
 }  // namespace
 
-void add_devices(CLI::App& program, Action& chosen) {
+void add_devices(Command& program, Action& chosen) {
   auto options = std::make_shared<DevicesArguments>();
-  CLI::App& app = *program.add_subcommand("devices", "Lists the devices that are there.");
+  Command& app = *program.add_subcommand("devices", "Lists the devices that are there.");
   app.add_flag(
       "--json", options->json,
       "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "

@@ -121,9 +121,9 @@ Exit doctor(const DoctorArguments& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& program, Action& chosen) {
+void add_doctor(Command& program, Action& chosen) {
   auto options = std::make_shared<DoctorArguments>();
-  CLI::App& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
+  Command& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
   app.add_flag(
       "--json", options->json,
       "Prints {version, platform, works, cpu: {name, usable_processors, features, instruction_set, precisions: "

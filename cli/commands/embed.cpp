@@ -64,7 +64,7 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
   for (const std::string& file : options.source.files)
     LB_RETURN_IF_ERROR(app::check_apart_from_file({"-o", options.output}, {"FILE", file}));
-  return app::check_file_apart({"-o", options.output}, {"--model", model});
+  return app::check_file_apart({"-o", options.output}, {"MODEL", model});
 }
 
 // Which models give what is written.
@@ -86,7 +86,7 @@ Exit embed(const EmbedArguments& options) {
     return misuse("embed", apart.message());
   }
   // What can fail cheaply fails before the model is loaded.
-  auto reader = TextReader::open(options.source);
+  auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   auto sink = open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
@@ -119,34 +119,39 @@ Exit embed(const EmbedArguments& options) {
 
 }  // namespace
 
-void add_embed(CLI::App& program, Action& chosen) {
+void add_embed(Command& program, Action& chosen) {
   auto options = std::make_shared<EmbedArguments>();
-  CLI::App& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
+  Command& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
   options->embedder.add_to(app);
-  options->prompt.add_to(app, "every text");
-  options->prompt.add_role_to(app);
-  add_text_source(app, options->source);
-  add_dimensions(app, options->dimensions);
-  add_word(app, "--output-format", options->format,
-           "jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
-           "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
-           "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
-           "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
-           "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
-           "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
-           "that has one (default jsonl).");
+  add_texts(app, "--text", options->source.texts, "TEXT",
+            "A text to embed, before those of files; may be given several times (default: none).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
                         "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
                         "to directly (default: stdout)."),
                "-o", "give the name of a file, or - for stdout");
+  add_word(
+      app, "--output-format", options->format,
+      "How vectors are written. jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
+      "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
+      "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
+      "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
+      "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
+      "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
+      "that has one (default jsonl).");
+  options->prompt.add_to(app, "every text");
+  options->prompt.add_role_to(app);
+  add_text_source(app, options->source);
+  add_dimensions(app, options->dimensions);
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.add_option("FILE", options->source.files,
+                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given).");
   app.footer(
       "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
       "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"
       "Examples:\n"
-      "  latebind embed --model all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
-      "  zcat dump.jsonl.gz | latebind embed --model all-MiniLM-L6-v2 --input-format jsonl \\\n"
+      "  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
+      "  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
+      "  zcat dump.jsonl.gz | latebind embed all-MiniLM-L6-v2 --input-format jsonl \\\n"
       "      --text-field body --output-format npy -o vectors.npy -");
   app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
 }

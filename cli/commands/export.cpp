@@ -24,7 +24,7 @@ struct ExportArguments {
 Exit export_model(const ExportArguments& options) {
   const TerminalClient terminal;
   app::Client client = terminal.client();
-  client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "--model"); };
+  client.name_of = [](std::string_view key) { return std::string(key == "output" ? "-o" : "MODEL"); };
   const auto placed = app::export_onnx({options.model, options.output, options.hidden_states}, client);
   if (placed.options_are_wrong) return misuse("export", placed.failure.message());
   if (!placed.failure.ok()) return fail(placed.failure);
@@ -34,9 +34,9 @@ Exit export_model(const ExportArguments& options) {
 
 }  // namespace
 
-void add_export(CLI::App& program, Action& chosen) {
+void add_export(Command& program, Action& chosen) {
   auto options = std::make_shared<ExportArguments>();
-  CLI::App& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
+  Command& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
   add_model(app, options->model, "A sentence-transformers model with model.safetensors");
   add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write; it appears only when it is complete.")
       ->required();
@@ -50,7 +50,7 @@ void add_export(CLI::App& program, Action& chosen) {
       "output sentence_embedding or, with --hidden-states, last_hidden_state; logits of a\n"
       "cross-encoder, term_logits of a sparse encoder. Needs no vendor library.\n\n"
       "Example:\n"
-      "  latebind export --model all-MiniLM-L6-v2 -o model.onnx");
+      "  latebind export all-MiniLM-L6-v2 -o model.onnx");
   app.callback([options, &chosen] { chosen = [options] { return export_model(*options); }; });
 }
 

@@ -21,6 +21,7 @@
 #include "core/bundle/asset.h"
 #include "core/bundle/manifest.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -136,11 +137,12 @@ std::string refused_of(const Component& component) {
 std::string text_of(const Package& package, const Files& files) {
   const core::Manifest& manifest = package.manifest();
   const app::Amount all = app::amount_below(files, "");
-  std::string text = fmt::format("{}{}{}: {} of {} files, {:.1f} MiB (schema {}.{}, {})\n",
-                                 manifest.package_name.empty() ? "a bundle" : core::one_line(manifest.package_name),
-                                 manifest.package_version.empty() ? "" : " ", core::one_line(manifest.package_version),
-                                 package.files().is_zip() ? "one ZIP" : "a folder", all.files, mebibytes(all.bytes),
-                                 core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
+  std::string text =
+      fmt::format("{}{}{}: {} of {}, {:.1f} MiB (schema {}.{}, {})\n",
+                  manifest.package_name.empty() ? "a bundle" : core::one_line(manifest.package_name),
+                  manifest.package_version.empty() ? "" : " ", core::one_line(manifest.package_version),
+                  package.files().is_zip() ? "one ZIP" : "a folder", core::counted(all.files, "file"),
+                  mebibytes(all.bytes), core::Manifest::kMajor, manifest.schema_minor, core::word_of(manifest.layout));
   if (!manifest.description.empty()) text += core::one_line(manifest.description) + "\n";
   for (const Component& component : manifest.components) {
     text += fmt::format("\ncomponent {}\n{}{}", core::one_line(component.name), table_of(package, component, files),
@@ -149,7 +151,8 @@ std::string text_of(const Package& package, const Files& files) {
   if (!package.assets().empty()) text += "\nshared assets\n";
   for (const auto& [uri, folder] : package.assets()) {
     const app::Amount amount = app::amount_below(files, folder);
-    text += fmt::format("  {}  {} files, {:.1f} MiB\n", uri.substr(0, 19), amount.files, mebibytes(amount.bytes));
+    text += fmt::format("  {}  {}, {:.1f} MiB\n", uri.substr(0, 19), core::counted(amount.files, "file"),
+                        mebibytes(amount.bytes));
   }
   return text;
 }
@@ -166,8 +169,8 @@ std::string text_of(const PackageReport& report, bool in_program) {
                         core::one_line(file));
   }
   if (report.ok()) {
-    text += fmt::format("{} files{}, {:.1f} MiB, are as they were written\n", report.files,
-                        in_program ? " of the bundle" : "", mebibytes(report.bytes));
+    text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", core::counted(report.files, "file"),
+                        in_program ? " of the bundle" : "", mebibytes(report.bytes), report.files == 1 ? "is" : "are");
   }
   if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";
   return text;
@@ -215,7 +218,7 @@ std::string text_of(const pte::Value& value) {
 // For people.
 std::string shown(std::span<const std::byte> value) {
   const auto text = app::spec_text(value);
-  return text ? fmt::format("'{}'", *text) : fmt::format("{} bytes", value.size());
+  return text ? fmt::format("'{}'", *text) : fmt::format("{}", core::counted(value.size(), "byte"));
 }
 
 std::string text_of(const app::PteFile& opened) {
@@ -244,7 +247,8 @@ std::string text_of(const app::PteFile& opened) {
         text += fmt::format("            {} = {}\n", core::one_line(spec.key), shown(spec.value));
     }
   }
-  if (!program.named_data.empty()) text += fmt::format("\n{} pieces of named data\n", program.named_data.size());
+  if (!program.named_data.empty())
+    text += fmt::format("\n{} of named data\n", core::counted(program.named_data.size(), "piece"));
   return text;
 }
 
@@ -278,13 +282,11 @@ Exit inspect(const InspectArguments& options) {
 
 }  // namespace
 
-void add_inspect(CLI::App& program, Action& chosen) {
+void add_inspect(Command& program, Action& chosen) {
   auto options = std::make_shared<InspectArguments>();
-  CLI::App& app = *program.add_subcommand(
+  Command& app = *program.add_subcommand(
       "inspect", "Shows what is in a bundle or in a program of ExecuTorch (.pte), and checks it.");
-  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")
-      ->required()
-      ->expected(1);
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")->required();
   app.add_flag("--json", options->json,
                "Prints {form, schema_version, layout, package_name, package_version, description, "
                "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "

@@ -12,6 +12,7 @@
 #include "cli/commands/command.h"
 #include "cli/terminal/byte_sink.h"
 #include "cli/terminal/parser.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 #include "embedding/architectures/architecture.h"
 #include "embedding/tokenizer/tokenizer_file.h"
@@ -70,8 +71,8 @@ std::string models_for_people(const app::ModelsReport& report) {
   std::uint64_t bytes = 0;
   for (const auto& model : report.cached)
     bytes += model.bytes;
-  text += fmt::format("in the cache, {}: {} models, {}\n", core::one_line(report.cache_folder), report.cached.size(),
-                      size_text(bytes));
+  text += fmt::format("in the cache, {}: {}, {}\n", core::one_line(report.cache_folder),
+                      core::counted(report.cached.size(), "model"), size_text(bytes));
   for (const auto& model : report.cached) {
     const bool is_usable = std::ranges::any_of(model.revisions, &embedding::hub::CachedRevision::is_usable);
     text += fmt::format("  {}  {}{}{}\n", core::one_line(model.id), size_text(model.bytes),
@@ -85,8 +86,8 @@ Exit remove_model(const RemoveArguments& options) {
   const auto removal = app::plan_model_removal(options.model);
   if (!removal.ok()) return fail(removal.status());
   const std::string what = fmt::format(
-      "{}{}: {} files, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "", removal->files.size(),
-      size_text(removal->bytes),
+      "{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
+      core::counted(removal->files.size(), "file"), size_text(removal->bytes),
       removal->kept > 0 ? fmt::format("; {} stay, which other models or revisions use", removal->kept) : "");
   if (!options.yes) return misuse("models rm", fmt::format("nothing is removed without --yes; it removes {}", what));
   if (const auto removed = embedding::hub::remove(*removal); !removed.ok()) return fail(removed);
@@ -329,9 +330,9 @@ Exit models(const ModelsArguments& options) {
 
 }  // namespace
 
-void add_models(CLI::App& program, Action& chosen) {
+void add_models(Command& program, Action& chosen) {
   auto options = std::make_shared<ModelsArguments>();
-  CLI::App& app = *program.add_subcommand("models", "Lists models to begin with, and those in the hub's cache.");
+  Command& app = *program.add_subcommand("models", "Lists models to begin with, and those in the hub's cache.");
   app.add_flag("--json", options->json,
                "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
                "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
@@ -340,8 +341,8 @@ void add_models(CLI::App& program, Action& chosen) {
   app.add_flag("--networks", options->networks, "Lists the kinds of networks and tokenizers that are known instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");
   auto removing = std::make_shared<RemoveArguments>();
-  CLI::App& remove = *app.add_subcommand("rm", "Removes a model from the hub's cache.");
-  add_text(remove, "NAME", removing->model, "[ORG/]NAME[@REVISION]",
+  Command& remove = *app.add_subcommand("rm", "Removes a model from the hub's cache.");
+  add_text(remove, "NAME,-m,--model", removing->model, "[ORG/]NAME[@REVISION]",
            "The model, and which branch, tag or commit of it (default: all of them). ORG may be left out where one "
            "model in the cache has the name.")
       ->required();
@@ -353,13 +354,11 @@ void add_models(CLI::App& program, Action& chosen) {
       "another process is loading is not removed; a server that has it loaded goes on with it.");
   app.footer(
       "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"
-      "and every command that takes --model load one by its name on the hub.\n\n"
+      "and every command that takes a model load one by its name on the hub.\n\n"
       "Example:\n"
       "  latebind models");
   remove.callback([removing, &chosen] { chosen = [removing] { return remove_model(*removing); }; });
-  app.callback([options, &app, &chosen] {
-    if (app.get_subcommands().empty()) chosen = [options] { return models(*options); };
-  });
+  app.callback([options, &chosen] { chosen = [options] { return models(*options); }; });
 }
 
 }  // namespace latebind::cli

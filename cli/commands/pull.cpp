@@ -35,10 +35,10 @@ Exit pull(const PullArguments& options) {
 
 }  // namespace
 
-void add_pull(CLI::App& program, Action& chosen) {
+void add_pull(Command& program, Action& chosen) {
   auto options = std::make_shared<PullArguments>();
-  CLI::App& app = *program.add_subcommand("pull", "Loads a model from the hub, by its name.");
-  add_text(app, "MODEL", options->model, "ORG/NAME[@REVISION]",
+  Command& app = *program.add_subcommand("pull", "Loads a model from the hub, by its name.");
+  add_text(app, kModelNames, options->model, "ORG/NAME[@REVISION]",
            "The model, and which branch, tag or commit of it (default: main). NAME alone is one of "
            "sentence-transformers/.")
       ->required();
@@ -51,8 +51,8 @@ void add_pull(CLI::App& program, Action& chosen) {
   app.footer(
       "Loads only the files that are needed, into the cache that the hub's other tools use, and\n"
       "prints the model's folder. What is there is compared with the hub's sizes and digests, and\n"
-      "loaded again where it differs; what broke off is gone on with. `--model ORG/NAME` of the other\n"
-      "commands loads a model as well, and takes what is there as it is.\n\n"
+      "loaded again where it differs; what broke off is gone on with. ORG/NAME as the MODEL of another\n"
+      "command loads a model as well, and takes what is there as it is.\n\n"
       "Environment:\n"
       "  HF_HUB_CACHE, HF_HOME   where the cache is (default ~/.cache/huggingface/hub)\n"
       "  HF_TOKEN, HF_TOKEN_PATH a token, for models that want one\n"
@@ -61,7 +61,7 @@ void add_pull(CLI::App& program, Action& chosen) {
       "  https_proxy, no_proxy   the way out; SSL_CERT_FILE: the authorities to trust\n\n"
       "Examples:\n"
       "  latebind pull sentence-transformers/all-MiniLM-L6-v2\n"
-      "  latebind embed --model \"$(latebind pull ORG/NAME@v1.0)\" notes.txt");
+      "  latebind embed \"$(latebind pull ORG/NAME@v1.0)\" notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return pull(*options); }; });
 }
 

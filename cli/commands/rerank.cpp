@@ -37,7 +37,7 @@ Exit rerank(const RerankArguments& options) {
   const auto runtime = make_runtime(options.model.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("rerank", runtime.status().message());
   if (core::find_invalid_utf8(options.query)) return misuse("rerank", "--query is not UTF-8");
-  auto reader = TextReader::open(options.source);
+  auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   EmbedderOptions opening = options.model;
   const auto found = opening.find_model(runtime->onnx_file, embedding::EncoderKind::kCrossEncoder);
@@ -57,11 +57,11 @@ Exit rerank(const RerankArguments& options) {
 
 }  // namespace
 
-void add_rerank(CLI::App& program, Action& chosen) {
+void add_rerank(Command& program, Action& chosen) {
   auto options = std::make_shared<RerankArguments>();
-  CLI::App& app = *program.add_subcommand("rerank",
-                                          "Ranks the lines of a file for a query, by a cross-encoder or a multi-vector "
-                                          "encoder (ColBERT).");
+  Command& app = *program.add_subcommand("rerank",
+                                         "Ranks the lines of a file for a query, by a cross-encoder or a multi-vector "
+                                         "encoder (ColBERT).");
   add_text(app, "--query", options->query, "TEXT", "What the lines are ranked for.")->required();
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
@@ -72,14 +72,16 @@ void add_rerank(CLI::App& program, Action& chosen) {
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, "
                "line, text}]}.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")->required()->expected(1);
+  app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")
+      ->required()
+      ->repeats(Repeat::kError);
   app.footer(
       "Prints rank, score, line number and text. Scores are those that sentence-transformers'\n"
       "CrossEncoder predicts, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are left out; of a "
       "longer text the first 64 KiB are\n"
       "shown.\n\n"
       "Example:\n"
-      "  latebind rerank --model cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"
+      "  latebind rerank cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"
       "      --query 'how do I open a file' -k 3 notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return rerank(*options); }; });
 }

@@ -19,6 +19,7 @@
 #include "cli/terminal/runtime_options.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
+#include "core/text/counted.h"
 #include "core/text/one_line.h"
 
 namespace latebind::cli {
@@ -101,7 +102,7 @@ std::vector<std::filesystem::path> output_files(const std::string& folder, const
 Status check_places(const RunArguments& options, const Outcome& outcome) {
   for (const auto& file : output_files(options.output_dir, outcome.outputs)) {
     const app::NamedPlace output{"--output-dir", platform::path_to_utf8(file)};
-    LB_RETURN_IF_ERROR(app::check_apart(output, {"--model", options.model}));
+    LB_RETURN_IF_ERROR(app::check_apart(output, {"MODEL", options.model}));
     for (const app::RunInput& input : outcome.inputs)
       LB_RETURN_IF_ERROR(app::check_apart_from_file(output, {"--input", input.file}));
   }
@@ -147,8 +148,8 @@ std::string for_people(const RunArguments& options, const Outcome& outcome) {
                         core::name_of(output.tensor.view().type), output.tensor.view().shape.to_string(),
                         output.file.empty() ? "" : "  -> ", core::one_line(output.file));
   }
-  text += fmt::format("load {:.1f} ms, first run {:.3f} ms, p50 {:.3f} ms over {} runs\n", outcome.load_ms,
-                      outcome.first_ms, outcome.p50_ms, options.repeat);
+  text += fmt::format("load {:.1f} ms, first run {:.3f} ms, p50 {:.3f} ms over {}\n", outcome.load_ms, outcome.first_ms,
+                      outcome.p50_ms, core::counted(options.repeat, "run"));
   return text;
 }
 
@@ -208,10 +209,10 @@ Exit run(const RunArguments& options) {
 
 }  // namespace
 
-void add_run(CLI::App& program, Action& chosen) {
+void add_run(Command& program, Action& chosen) {
   auto options = std::make_shared<RunArguments>();
-  CLI::App& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model, or a bundle.");
-  add_text(app, "--model", options->model, "FILE",
+  Command& app = *program.add_subcommand("run", "Runs any ONNX or OpenVINO IR model, or a bundle.");
+  add_text(app, kModelNames, options->model, "FILE",
            "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle.")
       ->required();
   add_texts(app, "--input", options->inputs.files, "NAME=FILE.npy",
@@ -238,7 +239,7 @@ void add_run(CLI::App& program, Action& chosen) {
       "Prints the device, all shapes, and the times in milliseconds to load, of the first run and\n"
       "of the median run.\n\n"
       "Example:\n"
-      "  latebind run --model net.onnx --input image=cat.npy --output-dir out");
+      "  latebind run net.onnx --input image=cat.npy --output-dir out");
   app.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

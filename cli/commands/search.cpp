@@ -220,7 +220,7 @@ Exit search(const SearchArguments& options) {
     source.files.clear();
     for (const app::FoundFile& file : found->files)
       source.files.push_back(platform::path_to_utf8(file.path));
-    auto opened = TextReader::open(std::move(source));
+    auto opened = open_texts(source);
     if (!opened.ok()) return fail(opened.status());
     reader = *std::move(opened);
   }
@@ -274,9 +274,9 @@ Exit search(const SearchArguments& options) {
 
 }  // namespace
 
-void add_search(CLI::App& program, Action& chosen) {
+void add_search(Command& program, Action& chosen) {
   auto options = std::make_shared<SearchArguments>();
-  CLI::App& app = *program.add_subcommand("search", "Finds the lines of files and folders nearest to a query.");
+  Command& app = *program.add_subcommand("search", "Finds the lines of files and folders nearest to a query.");
   add_text(app, "--query", options->query, "TEXT", "What to look for.")->required();
   add_integer(app, "-k", options->count, 1, 1000, "Number of lines to show, 1 to 1000 (default 5).");
   options->embedder.add_to(app);
@@ -295,12 +295,12 @@ void add_search(CLI::App& program, Action& chosen) {
   add_texts(app, "--type", options->finding.types, "ENDING",
             "In folders only files with this ending, such as md; may be given several times (default: all).");
   app.add_flag("--hidden", options->finding.hidden, "In folders also what begins with a dot.");
-  app.add_option_function<std::string>(
+  app.add_option(
          "--max-file-size",
-         [options](const std::string& given) {
-           auto value = core::parse_integer("--max-file-size", given, 1, 4096);
-           if (!value.ok()) throw CLI::ValidationError(std::string(value.status().message()));
-           options->finding.bytes_max = static_cast<std::uint64_t>(*value) << 20U;
+         [options](const std::string& given) -> Status {
+           LB_ASSIGN_OR_RETURN(const std::int64_t value, core::parse_integer("--max-file-size", given, 1, 4096));
+           options->finding.bytes_max = static_cast<std::uint64_t>(value) << 20U;
+           return {};
          },
          "The largest file that is read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
       ->type_name("MIB");
@@ -309,17 +309,15 @@ void add_search(CLI::App& program, Action& chosen) {
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
                "left_out, index and reranker where there is one; with --rerank results have their vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("FILE", options->source.files, "Files and folders whose lines are searched; - is stdin.")
-      ->required()
-      ->expected(1, 1 << 20);
+  app.add_option("FILE", options->source.files, "Files and folders whose lines are searched; - is stdin.")->required();
   app.footer(
       "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
       "a multi-vector encoder the sum of the query's best products, MaxSim; with --rerank the second\n"
       "model's score), place and text. Empty lines are left out; of a longer text the first 64 KiB are\n"
       "shown. In folders, hidden and binary files, links and large files are left out and counted.\n\n"
       "Examples:\n"
-      "  latebind search --model all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
-      "  latebind search --model sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
+      "  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
+      "  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
       "      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
 }

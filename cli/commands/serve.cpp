@@ -37,6 +37,8 @@ using core::Status;
 
 struct ServeArguments {
   std::vector<std::string> models;
+  std::string host;
+  std::string port;
   SettingFlags flags{};
 };
 
@@ -260,6 +262,15 @@ void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel&
   }
 }
 
+// --host and --port are one more address of --listen.
+void add_address(ServeArguments& options) {
+  if (options.host.empty() && options.port.empty()) return;
+  const bool is_bare_ipv6 = std::ranges::count(options.host, ':') > 1 && !options.host.starts_with('[');
+  const std::string host = options.host.empty() ? "127.0.0.1" : is_bare_ipv6 ? "[" + options.host + "]" : options.host;
+  options.flags.add("server.listen", fmt::format("{}:{}", host, options.port.empty() ? "8080" : options.port),
+                    options.host.empty() ? "--port" : "--host");
+}
+
 Exit serve(const ServeArguments& options) {
   // First of all: SIGHUP ends nothing from here on.
   Wishes wishes;
@@ -276,7 +287,7 @@ Exit serve(const ServeArguments& options) {
   std::vector<server::ModelArgument> arguments;
   const auto& models = options.models.empty() ? runtime->settings.models : options.models;
   if (models.empty()) {
-    return misuse("serve", "no model is named: give --model MODEL, or set LATEBIND_MODEL or server.models");
+    return misuse("serve", "no model is named: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
   }
   // What arguments alone say is refused before anything is opened.
   server::NameTable names;
@@ -285,6 +296,9 @@ Exit serve(const ServeArguments& options) {
     if (!argument.ok()) return misuse("serve", argument.status().message());
     if (const auto added = names.add(server::names_of(*argument)); !added.ok()) return misuse("serve", added.message());
     arguments.push_back(*std::move(argument));
+  }
+  if (runtime->settings.listen.empty() && inherited->empty()) {
+    return misuse("serve", "there is no address to listen at: give --port or --listen, or set server.listen");
   }
   if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
     return misuse("serve", checked.message());
@@ -347,15 +361,22 @@ Exit serve(const ServeArguments& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& program, Action& chosen) {
+void add_serve(Command& program, Action& chosen) {
   auto options = std::make_shared<ServeArguments>();
-  CLI::App& app = *program.add_subcommand("serve", "Answers requests for vectors over HTTP.");
+  Command& app = *program.add_subcommand("serve", "Answers requests for vectors over HTTP.");
   add_texts(
-      app, "--model", options->models, "[NAME=]MODEL",
+      app, kModelNames, options->models, "[NAME=]MODEL",
       "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
       "(.onnx, .xml) for tensors. May be given several times. Requests name it as it is named here, or by "
       "ORG/NAME or NAME alone; with NAME= by that name instead. Those that name no model go to the first. Without "
       "it: LATEBIND_MODEL, or server.models of config.toml.");
+  app.add_option("--host", options->host,
+                 "The address to listen at, with the port of --port, such as 0.0.0.0 for every one of this machine "
+                 "(default 127.0.0.1).")
+      ->type_name("ADDRESS");
+  app.add_option("--port", options->port,
+                 "The port to listen at, on the address of --host; 0 takes a free one (default 8080).")
+      ->type_name("N");
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kServer,   SettingGroup::kEmbedding, SettingGroup::kPlacement,    SettingGroup::kDevice,
       SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};
@@ -367,9 +388,12 @@ void add_serve(CLI::App& program, Action& chosen) {
       "and the log's level "
       "again.\n\n"
       "Examples:\n"
-      "  latebind serve --model sentence-transformers/all-MiniLM-L6-v2\n"
-      "  latebind serve --model mini=./all-MiniLM-L6-v2 --listen 0.0.0.0:8080 --api-key-file keys.txt");
-  app.callback([options, &chosen] { chosen = [options] { return serve(*options); }; });
+      "  latebind serve sentence-transformers/all-MiniLM-L6-v2\n"
+      "  latebind serve mini=./all-MiniLM-L6-v2 --host 0.0.0.0 --api-key-file keys.txt");
+  app.callback([options, &chosen] {
+    add_address(*options);
+    chosen = [options] { return serve(*options); };
+  });
 }
 
 }  // namespace latebind::cli

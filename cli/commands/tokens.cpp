@@ -73,7 +73,7 @@ Exit tokens(const TokensArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("tokens", settings.status().message());
   const std::string& onnx_file = settings->values().onnx_file;
-  auto reader = TextReader::open(options.source);
+  auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());
@@ -96,9 +96,9 @@ Exit tokens(const TokensArguments& options) {
 
 }  // namespace
 
-void add_tokens(CLI::App& program, Action& chosen) {
+void add_tokens(Command& program, Action& chosen) {
   auto options = std::make_shared<TokensArguments>();
-  CLI::App& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
+  Command& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
   add_model(app, options->model, "A sentence-transformers model");
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_text_source(app, options->source);
@@ -113,7 +113,7 @@ void add_tokens(CLI::App& program, Action& chosen) {
       "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"
       "programs that run the model by themselves, such as a .pte in ExecuTorch. Needs no vendor library.\n\n"
       "Example:\n"
-      "  echo 'The cat sleeps.' | latebind tokens --model all-MiniLM-L6-v2");
+      "  echo 'The cat sleeps.' | latebind tokens all-MiniLM-L6-v2");
   app.callback([options, &chosen] { chosen = [options] { return tokens(*options); }; });
 }
 

@@ -26,10 +26,10 @@ Exit say(const std::string& line) {
 
 }  // namespace
 
-void add_try_provider(CLI::App& program, Action& chosen) {
+void add_try_provider(Command& program, Action& chosen) {
   auto options = std::make_shared<ChildArguments>();
-  CLI::App& trial = *program.add_subcommand("try-provider", "Registers a plugin provider and asks for its devices.");
-  trial.group("");
+  Command& trial = *program.add_subcommand("try-provider", "Registers a plugin provider and asks for its devices.");
+  trial.hide();
   trial.add_option("onnxruntime", options->first)->required();
   trial.add_option("provider", options->second)->required();
   trial.callback([options, &chosen] {
@@ -39,8 +39,8 @@ void add_try_provider(CLI::App& program, Action& chosen) {
     };
   });
 
-  CLI::App& compile = *program.add_subcommand("compile-for-provider", "Compiles as the job in a file says.");
-  compile.group("");
+  Command& compile = *program.add_subcommand("compile-for-provider", "Compiles as the job in a file says.");
+  compile.hide();
   compile.add_option("job", options->first)->required();
   compile.callback([options, &chosen] {
     chosen = [options] {

@@ -30,10 +30,10 @@ Exit unpack(const UnpackArguments& options) {
 
 }  // namespace
 
-void add_unpack(CLI::App& program, Action& chosen) {
+void add_unpack(Command& program, Action& chosen) {
   auto options = std::make_shared<UnpackArguments>();
-  CLI::App& app = *program.add_subcommand("unpack", "Writes a bundle as a folder.");
-  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required()->expected(1);
+  Command& app = *program.add_subcommand("unpack", "Writes a bundle as a folder.");
+  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required();
   add_text(app, "-o,--output", options->output, "FOLDER",
            "Folder to make, absent or empty; it appears only when it is complete.")
       ->required();

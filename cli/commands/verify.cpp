@@ -62,10 +62,10 @@ Exit verify(const VerifyArguments& arguments) {
 
 }  // namespace
 
-void add_verify(CLI::App& program, Action& chosen) {
+void add_verify(Command& program, Action& chosen) {
   auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App& app = *program.add_subcommand("verify", "Says whether a device computes what another one does.");
-  add_text(app, "MODEL", arguments->options.model, "MODEL",
+  Command& app = *program.add_subcommand("verify", "Says whether a device computes what another one does.");
+  add_text(app, kModelNames, arguments->options.model, "MODEL",
            "A model that embeds text (its folder, a bundle or ORG/NAME on the hub), an ONNX file, or an OpenVINO IR.")
       ->required();
   add_texts(app, "--input", arguments->options.inputs.files, "NAME=FILE.npy",

@@ -50,9 +50,9 @@ Exit warm(const WarmArguments& options) {
 
 }  // namespace
 
-void add_warm(CLI::App& program, Action& chosen) {
+void add_warm(Command& program, Action& chosen) {
   auto options = std::make_shared<WarmArguments>();
-  CLI::App& app =
+  Command& app =
       *program.add_subcommand("warm", "Compiles a model for every device of the placement, and keeps the result.");
   options->embedder.add_to(app);
   app.add_flag("--json", options->json, "Prints {devices: [{device, ready, seconds, reason, verification}]}.");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "cli/data/json_field.h"
 #include "core/platform/files/folders.h"
+#include "core/text/quote.h"
 #include "core/text/utf8.h"
 
 namespace latebind::cli {
@@ -68,6 +70,8 @@ class TextReader::Input {
   Result<std::size_t> read(char* to, std::size_t size) {
     errno = 0;
     if (!stream_) {
+      // At a terminal the next read would wait for another end.
+      if (std::feof(stdin) != 0) return std::size_t{0};
       const std::size_t got = std::fread(to, 1, size, stdin);
       if (got == 0 && std::ferror(stdin) != 0) return read_error(name_, errno);
       return got;
@@ -87,6 +91,7 @@ struct TextReader::Parts {
   TextSource source;
   std::optional<std::uint64_t> total_bytes = 0;
 
+  std::size_t next_text = 0;
   std::optional<Input> input;
   std::size_t next_file = 0;
   std::uint64_t line = 0;
@@ -144,9 +149,20 @@ TextReader::TextReader(TextReader&&) noexcept = default;
 TextReader& TextReader::operator=(TextReader&&) noexcept = default;
 TextReader::~TextReader() = default;
 
+bool TextSource::reads_stdin() const {
+  return files.empty() ? texts.empty() : std::ranges::find(files, "-") != files.end();
+}
+
 Result<TextReader> TextReader::open(TextSource source) {
   auto parts = std::make_unique<Parts>();
-  if (source.files.empty()) source.files.emplace_back("-");
+  if (source.files.empty() && source.reads_stdin()) source.files.emplace_back("-");
+  for (const std::string& text : source.texts) {
+    if (const auto bad = core::find_invalid_utf8(text)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("--text: invalid UTF-8 at byte {} of {}", *bad + 1, core::quoted(text)));
+    }
+    *parts->total_bytes += text.size();
+  }
   for (const std::string& file : source.files) {
     LB_ASSIGN_OR_RETURN(const Input input, Input::open(file, true));
     if (parts->total_bytes && input.size()) {
@@ -161,6 +177,13 @@ Result<TextReader> TextReader::open(TextSource source) {
 
 Result<bool> TextReader::next(TextRecord& record) {
   Parts& parts = *parts_;
+  if (parts.next_text < parts.source.texts.size()) {
+    record.text = parts.source.texts[parts.next_text++];
+    record.file = 0;
+    record.line = parts.next_text;
+    record.bytes = record.text.size();
+    return true;
+  }
   for (;;) {
     if (!parts.input) {
       if (parts.next_file == parts.source.files.size()) return false;

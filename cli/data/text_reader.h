@@ -24,15 +24,18 @@ enum class TextFormat : std::int32_t { kLines = 0, kJsonl = 1 };
 inline constexpr std::size_t kLineMax = std::size_t{64} << 20;
 
 struct TextSource {
-  std::vector<std::string> files{};  // "-" is stdin; none at all means stdin
+  std::vector<std::string> texts{};  // before those of files, as they are
+  std::vector<std::string> files{};  // "-" is stdin; none at all means stdin, where there are no texts
   TextFormat format = TextFormat::kLines;
   std::string field = "text";  // jsonl only
+
+  [[nodiscard]] bool reads_stdin() const;
 };
 
 struct TextRecord {
   std::string text;
-  std::size_t file = 0;     // of the source, from 0
-  std::uint64_t line = 0;   // of its file, from 1
+  std::size_t file = 0;     // of the source, from 0; of no meaning for one of its texts
+  std::uint64_t line = 0;   // of its file, from 1; of its texts
   std::uint64_t bytes = 0;  // taken from the input, the line's end included
 };
 

@@ -10,12 +10,14 @@
 #include "cli/terminal/model_argument.h"
 #include "cli/terminal/parser.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/standard_streams.h"
+#include "core/text/counted.h"
 
 namespace latebind::cli {
 
 using core::Result;
 
-void EmbedderOptions::add_to(CLI::App& app, std::string_view what) {
+void EmbedderOptions::add_to(Command& app, std::string_view what) {
   add_model(app, model, std::string(what));
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
@@ -46,16 +48,16 @@ std::string_view said_by(embedding::TextRole role) {
 
 }  // namespace
 
-void PromptArguments::add_role_to(CLI::App& app) {
+void PromptArguments::add_role_to(Command& app) {
   add_word(app, "--role", role,
-           "query or document: what the texts are to a model that has a prompt for each, or a way of its own (a "
+           "What the texts are, query or document, to a model that has a prompt for each, or a way of its own (a "
            "router, a multi-vector encoder) "
            "(default: what the model takes other texts for).");
 }
 
-void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::string& word) {
+void PromptArguments::add_to(Command& app, const std::string& what, const std::string& word) {
   const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
-  CLI::Option* const by_text =
+  Option* const by_text =
       app.add_option(flag, text,
                      fmt::format("What is put before {}; '' for nothing (default: what the model says: {}).", what,
                                  said_by(role)))
@@ -65,7 +67,7 @@ void PromptArguments::add_to(CLI::App& app, const std::string& what, const std::
       ->excludes(by_text);
 }
 
-void add_dimensions(CLI::App& app, std::size_t& dimensions) {
+void add_dimensions(Command& app, std::size_t& dimensions) {
   constexpr std::int64_t kMost = 1 << 20;
   add_integer(app, "--dimensions", dimensions, 1, kMost,
               "Keeps the first so many numbers of each vector, for models that were trained for it (Matryoshka); its "
@@ -79,12 +81,20 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
                    embedder.dimension()));
 }
 
-void add_text_source(CLI::App& app, TextSource& source) {
+void add_text_source(Command& app, TextSource& source) {
   add_word(app, "--input-format", source.format,
-           "lines: one text a line; an empty line is an empty text, and a CR before the line's end "
+           "How texts are read. lines: one text a line; an empty line is an empty text, and a CR before the line's end "
            "is left out. jsonl: one JSON object a line (default lines). Lines may have up to 64 "
            "MiB and must be UTF-8.");
   add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+}
+
+Result<TextReader> open_texts(const TextSource& source) {
+  auto reader = TextReader::open(source);
+  if (reader.ok() && source.reads_stdin() && platform::input_stream_is_terminal()) {
+    note(fmt::format("reading from the terminal, one text a line; end with {}", platform::input_end_keys()));
+  }
+  return reader;
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
@@ -112,20 +122,21 @@ embedding::EmbedStreamOptions stream_options(const Progress& progress, const Pro
 std::string summary(const embedding::EmbedStats& stats, double seconds, const embedding::Embedder& embedder) {
   const double time = std::max(seconds, 1e-9);
   const auto attestation = embedder.attestation();
-  std::string text =
-      fmt::format("{} texts in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding", stats.texts, seconds,
-                  describe(attestation->active), static_cast<double>(stats.texts) / time,
-                  static_cast<double>(stats.tokens) / time, 100 * stats.padding_ratio());
+  std::string text = fmt::format("{} in {:.1f} s on {}: {:.1f} texts/s, {:.0f} tokens/s, {:.1f} % padding",
+                                 core::counted(stats.texts, "text"), seconds, describe(attestation->active),
+                                 static_cast<double>(stats.texts) / time, static_cast<double>(stats.tokens) / time,
+                                 100 * stats.padding_ratio());
   if (stats.truncated_texts > 0) {
-    text += fmt::format(", {} texts cut to {} tokens", stats.truncated_texts, embedder.max_tokens());
+    text += fmt::format(", {} cut to {}", core::counted(stats.truncated_texts, "text"),
+                        core::counted(embedder.max_tokens(), "token"));
   }
   return text;
 }
 
 std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
   if (after.fallback || stats.fallback_texts == 0) return {};
-  return fmt::format("{} of {} texts were computed by another device, for {} failed meanwhile", stats.fallback_texts,
-                     stats.texts, after.active.id());
+  return fmt::format("{} of {} {} computed by another device, for {} failed meanwhile", stats.fallback_texts,
+                     core::counted(stats.texts, "text"), stats.fallback_texts == 1 ? "was" : "were", after.active.id());
 }
 
 void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {

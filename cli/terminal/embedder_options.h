@@ -17,12 +17,12 @@
 
 namespace latebind::cli {
 
-// --model, and the flags of all its settings.
+// MODEL, and the flags of all its settings.
 struct EmbedderOptions {
   std::string model;
   SettingFlags flags{};
 
-  void add_to(CLI::App& app, std::string_view what = "A sentence-transformers model");
+  void add_to(Command& app, std::string_view what = "A sentence-transformers model");
   // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
   // `onnx_file`: of the runtime. `kind`: of the model, for short names.
   [[nodiscard]] core::Status find_model(const std::string& onnx_file,
@@ -37,20 +37,22 @@ struct PromptArguments {
 
   // --prompt and --prompt-name, or, before another word, --WORD-prompt and --WORD-prompt-name. `what` says what they
   // are put before: "every text".
-  void add_to(CLI::App& app, const std::string& what, const std::string& word = {});
+  void add_to(Command& app, const std::string& what, const std::string& word = {});
   // --role, for commands that do not know it themselves.
-  void add_role_to(CLI::App& app);
+  void add_role_to(Command& app);
   // Refers to these.
   [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
 };
 
 // --dimensions: how many numbers of a vector are kept; 0 is all.
-void add_dimensions(CLI::App& app, std::size_t& dimensions);
+void add_dimensions(Command& app, std::size_t& dimensions);
 // Tells where the model was not trained for fewer numbers, as far as its files say.
 void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions);
 
 // --input-format and --text-field.
-void add_text_source(CLI::App& app, TextSource& source);
+void add_text_source(Command& app, TextSource& source);
+// The texts of a command. Tells whoever sits at the terminal that it is read.
+[[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source);
 
 // Whether opening reports a fallback on stderr: a command reports it once, even when it opens twice.
 enum class Telling { kFallback, kNothing };

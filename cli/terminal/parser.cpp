@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
-#include <memory>
 #include <new>
-#include <sstream>
-#include <utility>
+#include <span>
 
 #include "cli/terminal/byte_sink.h"
-#include "cli/terminal/help_formatter.h"
+#include "cli/terminal/help.h"
 #include "cli/terminal/shown_log.h"
 #include "core/background_work.h"
 #include "core/platform/files/leftovers.h"
@@ -22,7 +19,7 @@ namespace latebind::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "`latebind COMMAND --help` tells everything about one command.\n\n"
+    "`latebind COMMAND -h` shows a command on one screen, and --help tells everything about it.\n\n"
     "Exit status:\n"
     "  0  done\n"
     "  1  failed; one line on stderr says what was tried, what was found and what to do.\n"
@@ -30,54 +27,15 @@ constexpr const char* kFooter =
     "  2  the command line is invalid\n\n"
     "Results go to stdout, everything else to stderr.";
 
-// "embed", or "bench embed": the command that the line chose as far as it was understood.
-std::string chosen_name(const CLI::App& program) {
-  std::string name;
-  const CLI::App* app = &program;
-  for (;;) {
-    const auto chosen = app->get_subcommands();
-    if (chosen.empty()) return name;
-    app = chosen.front();
-    name += (name.empty() ? "" : " ") + app->get_name();
-  }
+// "embed", or "bench embed"; "" for the program itself.
+std::string name_of(const Command& command) {
+  if (command.parent() == nullptr) return {};
+  const std::string before = name_of(*command.parent());
+  return before.empty() ? command.name() : before + " " + command.name();
 }
 
-const CLI::App& chosen_command(const CLI::App& program) {
-  const CLI::App* app = &program;
-  while (!app->get_subcommands().empty())
-    app = app->get_subcommands().front();
-  return *app;
-}
-
-bool is_quiet(const CLI::App& program) {
-  const CLI::Option* const quiet = chosen_command(program).get_option_no_throw("--quiet");
-  return quiet != nullptr && !quiet->empty() && quiet->as<bool>();
-}
-
-// Which option was given too often, where that is what is wrong; the parser's own words for it name no remedy.
-std::string say_mismatch(const CLI::App& program, const CLI::ArgumentMismatch& error) {
-  for (const CLI::Option* const option : chosen_command(program).get_options()) {
-    const std::size_t given = option->results().size();
-    if (option->get_positional() || option->get_items_expected_max() != 1 || given < 2) continue;
-    const std::string name = option->get_name();
-    return fmt::format("{0} is given {1} times, but takes one value{2}", name, given,
-                       name == "--device" ? "; several devices to try are one list: --device FIRST,SECOND" : "");
-  }
-  return error.what();
-}
-
-// The status of an unknown word where a command is expected.
-core::Status check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
-  if (arguments.size() < 2) return core::Status(core::StatusCode::kInvalidArgument, "no command is given");
-  const std::string_view word = arguments[1];
-  if (word.empty() || word.front() == '-') return {};
-  std::vector<std::string_view> known;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->get_name() == word) return {};
-    // Hidden ones are for the program itself.
-    if (!command->get_group().empty()) known.push_back(command->get_name());
-  }
-  return core::unknown_word_error("command", word, known);
+bool is_quiet(const ReadLine& line) {
+  return std::ranges::any_of(line.flags, [](const Option* flag) { return flag->name() == "--quiet"; });
 }
 
 Exit show(const std::string& text) {
@@ -85,40 +43,46 @@ Exit show(const std::string& text) {
   return status.ok() ? Exit::kGood : fail(status);
 }
 
+// What is printed to a file or a pipe is for people as well.
+constexpr std::size_t kUsualColumns = 80;
+// Longer lines are hard to read.
+constexpr std::size_t kColumnsMax = 100;
+
+std::size_t help_columns() {
+  return std::min<std::size_t>(platform::output_stream_columns().value_or(kUsualColumns), kColumnsMax) - 1;
+}
+
 Exit parse_and_run(const std::vector<std::string>& arguments) {
-  CLI::App program("Runs models on the accelerators that are there, and turns text into vectors.", "latebind");
+  Command program("latebind", "Runs models on the accelerators that are there, and turns text into vectors.");
   Action chosen;
-  program.formatter(std::make_shared<HelpFormatter>());
-  program.get_formatter()->label("Usage", "Usage");
-  program.set_help_flag("-h,--help", "Shows this help.");
-  program.set_version_flag("--version", "latebind " LATEBIND_VERSION, "Shows the version.");
   program.footer(kFooter);
-  program.require_subcommand(1);
+  program.require_subcommand();
   bool verbose = false;
   program.add_flag("-v,--verbose", verbose,
-                   "Says on stderr what is tried and found on the way, and not warnings alone; before the command: "
-                   "`latebind -v embed ...`.");
+                   "Says on stderr what is tried and found on the way, and not warnings alone.");
+  // For those who read the tables: the line's reader knows both by itself.
+  const auto known = [](const std::string& /*text*/) { return core::Status(); };
+  program.add_flag("--version", known, "Shows the version.");
+  program.add_flag("-h,--help", known, "Shows help: -h on one screen, --help everything.");
 
   for (const auto add_command : kCommands)
     add_command(program, chosen);
 
-  if (const auto status = check_command(program, arguments); !status.ok()) {
-    return misuse("", status.message());
-  }
-  try {
-    // The parser takes them from the back, without the program's name.
-    program.parse(std::vector<std::string>(arguments.rbegin(), std::prev(arguments.rend())));
-  } catch (const CLI::CallForHelp&) {
-    return show(program.help());
-  } catch (const CLI::CallForVersion& version) {
-    return show(std::string(version.what()) + "\n");
-  } catch (const CLI::ArgumentMismatch& error) {
-    return misuse(chosen_name(program), say_mismatch(program, error));
-  } catch (const CLI::ParseError& error) {
-    return misuse(chosen_name(program), error.what());
+  const ReadLine line = read_line(program, std::span(arguments).subspan(std::min<std::size_t>(arguments.size(), 1)));
+  switch (line.wish) {
+    case ReadLine::Wish::kShortHelp:
+      return show(short_help(*line.command, help_columns()));
+    case ReadLine::Wish::kFullHelp:
+      return show(full_help(*line.command, help_columns()));
+    case ReadLine::Wish::kVersion:
+      return show("latebind " LATEBIND_VERSION "\n");
+    case ReadLine::Wish::kMistake:
+      return misuse(name_of(*line.command), line.mistake.message());
+    case ReadLine::Wish::kRun:
+      break;
   }
   if (verbose) tell_details();
-  show_log(verbose ? LogShown::kEverything : is_quiet(program) ? LogShown::kNothing : LogShown::kWarnings);
+  show_log(verbose ? LogShown::kEverything : is_quiet(line) ? LogShown::kNothing : LogShown::kWarnings);
   return chosen();
 }
 
@@ -145,25 +109,21 @@ int run_program(int argc, char** argv) {
   return static_cast<int>(exit);
 }
 
-CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target, const std::string& value_name,
-                      const std::string& description) {
+Option* add_text(Command& app, const std::string& names, std::string& target, const std::string& value_name,
+                 const std::string& description) {
   return app.add_option(names, target, description)->type_name(value_name);
 }
 
-CLI::Option* refuse_empty(CLI::Option* option, const std::string& name, const std::string& remedy) {
-  return option->each([name, remedy](const std::string& text) {
-    if (text.empty()) throw CLI::ValidationError(fmt::format("{} is empty: {}", name, remedy));
+Option* refuse_empty(Option* option, const std::string& name, const std::string& remedy) {
+  return option->check([name, remedy](const std::string& text) {
+    return text.empty() ? core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is empty: {}", name, remedy))
+                        : core::Status();
   });
 }
 
-CLI::Option* add_texts(CLI::App& app, const std::string& names, std::vector<std::string>& target,
-                       const std::string& value_name, const std::string& description) {
-  // One value each time: the words after it may be files.
-  return app.add_option(names, target, description)
-      ->type_name(value_name)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+Option* add_texts(Command& app, const std::string& names, std::vector<std::string>& target,
+                  const std::string& value_name, const std::string& description) {
+  return app.add_option(names, target, description)->type_name(value_name);
 }
 
 }  // namespace latebind::cli

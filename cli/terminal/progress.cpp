@@ -7,6 +7,7 @@
 
 #include "cli/terminal/messages.h"
 #include "core/platform/standard_streams.h"
+#include "core/text/counted.h"
 
 namespace latebind::cli {
 namespace {
@@ -40,10 +41,10 @@ std::string progress_line(std::uint64_t texts, std::uint64_t bytes, std::optiona
   std::string line;
   if (total_bytes && *total_bytes > 0) {
     const double share = share_of(bytes, *total_bytes);
-    line = fmt::format("{}{} texts  {:.0f} texts/s", bar(share), texts, rate);
+    line = fmt::format("{}{}  {:.0f} texts/s", bar(share), core::counted(texts, "text"), rate);
     if (share > 0) line += fmt::format("  {} left", duration(seconds / share - seconds));
   } else {
-    line = fmt::format("{} texts  {:.0f} texts/s  {} so far", texts, rate, duration(seconds));
+    line = fmt::format("{}  {:.0f} texts/s  {} so far", core::counted(texts, "text"), rate, duration(seconds));
   }
   if (line.size() > columns) line.resize(columns);
   return line;

@@ -13,6 +13,7 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "core/platform/files/folders.h"
+#include "core/text/counted.h"
 #include "core/text/utf8.h"
 
 namespace latebind::cli {
@@ -116,8 +117,9 @@ Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& fou
   LB_RETURN_IF_ERROR(fill_in(request, update, report.matches));
   report.index = json_of(search, update);
   if (!search.quiet) {
-    note(fmt::format("index {}: {} files, {} texts; {} files embedded now, {} removed", search.index,
-                     update.index->files().size(), update.index->text_count(), update.embedded_files,
+    note(fmt::format("index {}: {}, {}; {} embedded now, {} removed", search.index,
+                     core::counted(update.index->files().size(), "file"),
+                     core::counted(update.index->text_count(), "text"), core::counted(update.embedded_files, "file"),
                      update.removed_files));
   }
   return report;

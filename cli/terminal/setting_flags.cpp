@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/terminal/parser.h"
 #include "core/platform/files/folders.h"
@@ -10,25 +11,30 @@
 namespace latebind::cli {
 namespace {
 
+bool is_about_devices(SettingGroup group) {
+  return group != SettingGroup::kEmbedding && group != SettingGroup::kServer;
+}
+
 const char* title_of(SettingGroup group) {
-  switch (group) {
-    case SettingGroup::kBackends:
-      return "Vendor libraries";
-    case SettingGroup::kPlacement:
-    case SettingGroup::kDevice:
-      return "Device";
-    case SettingGroup::kFailover:
-      return "Failover";
-    case SettingGroup::kVerification:
-      return "Verification";
-    case SettingGroup::kCache:
-      return "Cache of compiled models";
-    case SettingGroup::kEmbedding:
-      return "Embedding";
-    case SettingGroup::kServer:
-      return "Daemon";
+  if (group == SettingGroup::kEmbedding) return "Embedding";
+  if (group == SettingGroup::kServer) return "Daemon";
+  return "Devices, and compiled models (docs/configuration.md tells more of each)";
+}
+
+// What is set most, for -h.
+bool is_main(const app::SettingSpec& spec, SettingGroup group) {
+  return group == SettingGroup::kServer || spec.key == "device" || spec.key == "precision";
+}
+
+// "auto|latency|throughput"
+std::vector<std::string> words_of(std::string_view value) {
+  std::vector<std::string> words;
+  while (!value.empty()) {
+    const auto end = std::min(value.find('|'), value.size());
+    words.emplace_back(value.substr(0, end));
+    value.remove_prefix(std::min(end + 1, value.size()));
   }
-  return "";
+  return words;
 }
 
 // "Devices to try … (default auto; LATEBIND_DEVICE)"
@@ -37,13 +43,10 @@ std::string description_of(const app::SettingSpec& spec) {
   return fmt::format("{} (default {}; {})", spec.help, value.empty() ? "empty" : value, spec.environment);
 }
 
-void check(const app::SettingSpec& spec, const std::string& text) {
+core::Status check(const app::SettingSpec& spec, const std::string& text) {
   app::Settings scratch;
-  if (const auto status = spec.assign(scratch, spec.key, text); !status.ok()) {
-    // The parser itself names the flag only where the value is optional.
-    const bool named = spec.is_truth();
-    throw CLI::ValidationError(fmt::format("{}{}{}", named ? "" : spec.flag, named ? "" : ": ", status.message()));
-  }
+  const auto status = spec.assign(scratch, spec.key, text);
+  return status.ok() ? status : status.with_context(spec.flag);
 }
 
 }  // namespace
@@ -62,44 +65,54 @@ SettingGroup group_of(std::string_view key) {
   return SettingGroup::kBackends;
 }
 
-void SettingFlags::add_to(CLI::App& app, std::span<const SettingGroup> groups,
+void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
                           std::initializer_list<std::string_view> also) {
   for (const app::SettingSpec& spec : app::settings_schema()) {
     const SettingGroup group = group_of(spec.key);
     const bool is_wanted =
         std::ranges::find(also, spec.key) != also.end() || std::ranges::find(groups, group) != groups.end();
     // Some commands have their own option of that name, such as `serve --model`.
-    if (spec.flag.empty() || !is_wanted || app.get_option_no_throw(std::string(spec.flag)) != nullptr) continue;
-    const auto take = [this, &spec](const std::string& text) {
-      check(spec, text);
+    if (spec.flag.empty() || !is_wanted || app.find_option(spec.flag) != nullptr) continue;
+    const auto take = [this, &spec](const std::string& text) -> core::Status {
+      LB_RETURN_IF_ERROR(check(spec, text));
       given_.push_back({std::string(spec.key), text, std::string(spec.flag)});
+      return {};
     };
-    CLI::Option* option = nullptr;
+    Option* option = nullptr;
     if (spec.is_truth()) {
       // --strict, --strict=false and --no-strict; -q.
-      const std::string name(spec.flag);
-      const std::string letter = spec.letter != 0 ? fmt::format("-{},", spec.letter) : "";
-      option = app.add_flag(fmt::format("{0}{1},!--no-{2}", letter, name, name.substr(2)))
-                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-                   ->description(description_of(spec));
-      option->each(take);
+      const std::string names =
+          spec.letter != 0 ? fmt::format("-{},{}", spec.letter, spec.flag) : std::string(spec.flag);
+      option = app.add_flag(names, take, description_of(spec))->negatable();
     } else {
-      option = app.add_option_function<std::string>(std::string(spec.flag), take, description_of(spec))
-                   ->type_name(std::string(spec.value));
+      option = app.add_option(spec.flag, take, description_of(spec))->type_name(std::string(spec.value));
       // A list may also come one by one.
-      if (spec.is_list()) option->join(',');
+      if (spec.is_list()) option->repeats(Repeat::kJoined);
+      if (spec.value.find('|') != std::string_view::npos) option->words(words_of(spec.value));
     }
-    option->group(title_of(group));
+    option->group(title_of(group))->main(is_main(spec, group));
+    if (is_about_devices(group)) option->brief();
   }
   if (std::ranges::find(groups, SettingGroup::kDevice) != groups.end()) {
     add_texts(app, "--property", properties_, "KEY=VALUE",
               "Passes a property to the vendor as it is, after all others. May be given several times.")
-        ->group(title_of(SettingGroup::kDevice));
+        ->group(title_of(SettingGroup::kDevice))
+        ->main(false);
   }
   refuse_empty(add_text(app, "--config", config_file_, "FILE",
                         "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys "
-                        "(default: none)."),
+                        "(default: none).")
+                   ->main(false),
                "--config", "give the name of a file");
+}
+
+void SettingFlags::add(std::string_view key, std::string_view text, std::string flag) {
+  const auto same = std::ranges::find(given_, key, &Given::key);
+  if (same == given_.end()) {
+    given_.push_back({std::string(key), std::string(text), std::move(flag)});
+  } else {
+    same->text += fmt::format(",{}", text);
+  }
 }
 
 bool SettingFlags::has(std::string_view key) const {

@@ -11,11 +11,9 @@
 #include "app/settings.h"
 #include "core/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace latebind::cli {
+
+class Command;
 
 // Settings grouped by their use in commands.
 enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kVerification, kCache, kEmbedding, kServer };
@@ -24,10 +22,13 @@ class SettingFlags {
  public:
   // Adds the flags of these groups, and those of the settings with the keys of `also`. A wrong value is a command-line
   // error that names the flag. This object must outlive `app`'s parsing, and must not move.
-  void add_to(CLI::App& app, std::span<const SettingGroup> groups, std::initializer_list<std::string_view> also = {});
+  void add_to(Command& app, std::span<const SettingGroup> groups, std::initializer_list<std::string_view> also = {});
 
   // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
   [[nodiscard]] core::Result<app::EffectiveSettings> effective() const;
+
+  // As if the command line had also given this item of a list, by `flag`.
+  void add(std::string_view key, std::string_view text, std::string flag);
 
   // Whether this command line gave the setting with that key.
   [[nodiscard]] bool has(std::string_view key) const;

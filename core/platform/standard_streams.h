@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ void write_to_error_stream(std::string_view text);
 
 // Characters per line of that terminal; 80 when unknown.
 [[nodiscard]] unsigned error_stream_columns();
+
+// Characters per line of the terminal that the standard output is; nothing where it is none.
+[[nodiscard]] std::optional<unsigned> output_stream_columns();
+
+// True when somebody types the standard input.
+[[nodiscard]] bool input_stream_is_terminal();
+// What whoever types presses at the end: "Ctrl-D".
+[[nodiscard]] std::string_view input_end_keys();
 
 // From now on, writing to a pipe that nobody reads is a write error (std::errc::broken_pipe) instead of the end of the
 // process, and so is writing beyond the limit on file sizes (std::errc::file_too_large). Once, at the start of a

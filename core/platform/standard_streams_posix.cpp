@@ -46,6 +46,20 @@ unsigned error_stream_columns() {
   return 80;
 }
 
+std::optional<unsigned> output_stream_columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return std::nullopt;
+}
+
+bool input_stream_is_terminal() {
+  return isatty(STDIN_FILENO) == 1;
+}
+
+std::string_view input_end_keys() {
+  return "Ctrl-D";
+}
+
 void let_writes_fail() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

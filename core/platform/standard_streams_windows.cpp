@@ -19,8 +19,10 @@ struct FreeLocal {
   void operator()(wchar_t** memory) const { ::LocalFree(static_cast<void*>(memory)); }
 };
 
-bool console_of_error_stream(CONSOLE_SCREEN_BUFFER_INFO& info) {
-  return ::GetConsoleScreenBufferInfo(::GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
+std::optional<unsigned> columns_of(DWORD stream) {
+  CONSOLE_SCREEN_BUFFER_INFO info{};
+  if (::GetConsoleScreenBufferInfo(::GetStdHandle(stream), &info) == 0) return std::nullopt;
+  return static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
 }
 
 // The console's previous mode; it belongs to the shell, which continues to use it.
@@ -82,9 +84,20 @@ bool error_stream_is_terminal() {
 }
 
 unsigned error_stream_columns() {
-  CONSOLE_SCREEN_BUFFER_INFO info{};
-  if (!console_of_error_stream(info)) return 80;
-  return static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
+  return columns_of(STD_ERROR_HANDLE).value_or(80);
+}
+
+std::optional<unsigned> output_stream_columns() {
+  return columns_of(STD_OUTPUT_HANDLE);
+}
+
+bool input_stream_is_terminal() {
+  DWORD mode = 0;
+  return ::GetConsoleMode(::GetStdHandle(STD_INPUT_HANDLE), &mode) != 0;
+}
+
+std::string_view input_end_keys() {
+  return "Ctrl-Z and Enter";
 }
 
 // They always do on Windows.

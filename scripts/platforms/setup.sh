@@ -4,7 +4,7 @@
 windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest maven python3 python3-venv ca-certificates)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
 # What is linked and what is run, for aarch64: the libraries of build_packages, and a Python to import the package in.
-aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev libcli11-dev
+aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev
   libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libboost1.81-dev libsimdjson-dev libgtest-dev
   libgmock-dev python3)
 

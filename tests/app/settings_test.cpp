@@ -17,8 +17,18 @@ using core::Precision;
 using core::ShapeMode;
 using core::StatusCode;
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+TEST(SettingsTest, APortAloneIsListenedAtOnThisMachine) {
+  EffectiveSettings settings;
+  ASSERT_TRUE(settings.set("server.listen", "8080,:9090,0.0.0.0:1,unix:/run/x.sock", "").ok());
+  EXPECT_THAT(settings.values().listen,
+              ElementsAre("127.0.0.1:8080", "127.0.0.1:9090", "0.0.0.0:1", "unix:/run/x.sock"));
+  for (const char* const wrong : {"70000", ":", "nowhere", ":x"})
+    EXPECT_FALSE(settings.set("server.listen", wrong, "").ok()) << wrong;
+}
 
 TEST(SettingsTest, EveryDefaultReadsBackAsItself) {
   const Settings defaults;
@@ -72,7 +82,17 @@ TEST(SettingsTest, UnknownKeysAndWordsAreRefusedWithPlaceAndSuggestion) {
   EXPECT_THAT(refusal("[cache]\nmaxsize = 1"), HasSubstr("did you mean cache.max_size?"));
   EXPECT_THAT(refusal("precision = \"bf61\""),
               HasSubstr("c.toml:1: precision: unknown precision 'bf61' (did you mean bf16?)"));
-  EXPECT_THAT(refusal("strict = 3.5"), HasSubstr("wrong kind"));
+  EXPECT_THAT(refusal("strict = 3.5"), HasSubstr("wrong kind, a fraction: it takes true|false"));
+  EXPECT_THAT(refusal("\nprecision=int8  # fast"),
+              HasSubstr("c.toml:2: precision = int8: a text needs quotes: precision = \"int8\""));
+  EXPECT_THAT(refusal("precision = int9"),
+              AllOf(HasSubstr("c.toml:1: precision = int9: unknown precision 'int9'"), HasSubstr("bf16")));
+  EXPECT_THAT(refusal("[server]\nlisten = 127.0.0.1:80"),
+              HasSubstr("c.toml:2: listen = 127.0.0.1:80: a text needs quotes: listen = \"127.0.0.1:80\""));
+  EXPECT_THAT(refusal("[server]\nlissen = here"),
+              AllOf(HasSubstr("c.toml:2: "), HasSubstr("did you mean server.listen?")));
+  EXPECT_THAT(refusal("strict = yes"), HasSubstr("c.toml:1: strict = yes: is true|false, without quotes"));
+  EXPECT_THAT(refusal("threads = many"), HasSubstr("c.toml:1: threads = many: value must be a whole number from 0"));
   EXPECT_THAT(refusal("device = "), HasSubstr("c.toml:1"));
   EXPECT_THAT(refusal("[device]\nx = 1"), HasSubstr("wrong kind"));
   EXPECT_THAT(refusal("threads = -1"), HasSubstr("0 to 1024"));

@@ -95,7 +95,7 @@ def test_inspect_tells_what_is_in_it(bundle):
     for words in ["toy 1.0: one ZIP of 5 files", "made by a test", "npu-v73-1x32", "npu:v73", "QNN.v73", "1x32", "dynamic"]:
         assert words in text, text
     assert "as they were written" not in text
-    assert "5 files, 0.1 MiB, are as they were written" in good("inspect", bundle, "--verify").stdout
+    assert "5 files, 0.1 MiB, are as written" in good("inspect", bundle, "--verify").stdout
     found = inspected(bundle, "--verify")
     assert found["form"] == "zip" and found["additional_metadata"] == {"licence": "Apache-2.0"}
     blob, portable = found["components"][0]["variants"]

@@ -5,11 +5,12 @@ import json
 import platform
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy
 import pytest
-from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, SOURCE, TINY, VENDORS_FIRST, bad, cosines,
+from support import (BOTH_GONE, GOLDEN, MODEL, ONNXRUNTIME_GONE, OPENVINO_GONE, PROGRAM, SOURCE, TINY, VENDORS_FIRST, bad, cosines,
                      empty_prefix, good, run, vectors)
 
 FAKE_OPENVINO = Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblb_fake_openvino.so"
@@ -127,6 +128,33 @@ def test_files_and_stdin_are_one_after_the_other(tmp_path, reference):
     assert cosines(found, reference).min() > 0.999999
 
 
+def test_the_model_is_the_first_argument_and_texts_may_be_given_in_place_of_files(tmp_path, reference):
+    first, second, _, last = LINES.splitlines()
+    done = good("embed", MODEL, "--text", first, "--text", second)
+    assert cosines(vectors(done.stdout), reference[:2]).min() > 0.99999
+    assert ": 2 texts in " in done.stderr
+    file = write(tmp_path, "last.txt", last + "\n")
+    done = good("embed", file, "-m", MODEL, "--text=" + first)
+    assert cosines(vectors(done.stdout), reference[[0, 3]]).min() > 0.99999
+    assert ": 1 text in " in good("embed", MODEL, file).stderr
+    assert "--text: invalid UTF-8" in bad(1, "embed", MODEL, "--text", b"a\xff".decode("utf-8", "surrogateescape"))
+
+
+def test_whoever_sits_at_the_terminal_is_told_that_it_is_read(reference):
+    import pty
+
+    main, terminal = pty.openpty()
+    process = subprocess.Popen([str(PROGRAM), "embed", str(MODEL)], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert b"reading from the terminal, one text a line; end with Ctrl-D" in process.stderr.readline()
+    os.write(main, LINES.splitlines()[0].encode() + b"\n\x04")
+    out, _ = process.communicate(timeout=60)
+    os.close(main)
+    os.close(terminal)
+    assert process.returncode == 0
+    assert cosines(vectors(out.decode()), reference[:1]).min() > 0.99999
+    assert "terminal" not in good("embed", MODEL, input=LINES).stderr
+
+
 def test_jsonl_takes_the_field_that_is_named(reference):
     text = "".join(json.dumps({"id": i, "body": line}) + "\n" for i, line in enumerate(LINES.splitlines()))
     done = good("embed", "--model", MODEL, "--input-format", "jsonl", "--text-field", "body", input=text)
@@ -143,7 +171,7 @@ def test_options_reach_the_engine(reference):
 
 def test_long_texts_are_cut_and_counted():
     done = good("embed", "--model", MODEL, "--max-tokens", "8", input="one two three four five six seven eight nine\na\n")
-    assert "1 texts cut to 8 tokens" in done.stderr
+    assert "1 text cut to 8 tokens" in done.stderr
 
 
 def test_an_output_file_is_replaced_only_when_the_new_one_is_complete(tmp_path):
@@ -191,7 +219,7 @@ def test_texts_that_another_device_computed_are_told_when_the_first_answers_agai
     model = ["--model", TINY, "--device", "openvino:GPU,openvino:CPU", "--no-cache", "--batch-tokens", "4"]
     done = good("embed", "-q", *model, texts, env=env)
     assert done.stderr.splitlines() == [
-        "latebind: fallback: 1 of 3 texts were computed by another device, for openvino:GPU failed meanwhile"]
+        "latebind: fallback: 1 of 3 texts was computed by another device, for openvino:GPU failed meanwhile"]
     found = good("search", "-q", "--json", *model, "--query", "x", texts, env=env)
     report = json.loads(found.stdout)
     assert report["device"] == "openvino:GPU" and report["fallback"] is True

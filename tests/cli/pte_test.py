@@ -267,7 +267,7 @@ def test_wrong_command_lines(tmp_path, doubling):
     out = ["-o", tmp_path / "p"]
     pte = ["--format", "pte", *out]
     assert "is only valid with --format pte" in bad(2, "compile", TINY, "--target", "cpu", *out, "--max-shape", "x=1")
-    assert "is only valid with --format pte" in bad(2, "compile", TINY, "--target", "cpu", *out, "--model", "x")
+    assert "is only valid with --format pte" in bad(2, "compile", TINY, "--target", "cpu", *out, "--program-model", "x")
     assert "--target is required" in bad(2, "compile", TINY, *out, "--format", "blob")
     assert "KEY=VALUE" in bad(2, "compile", TINY, *pte, "--compile-spec", "device")
     assert "did you mean device" in bad(2, "compile", TINY, *pte, "--compile-spec", "devise=cpu")
@@ -278,7 +278,7 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=perhaps")
     assert "does not take cache.folder from a program" in bad(
         2, "compile", TINY, *pte, "--compile-spec", "cache.folder=/tmp")
-    assert "--model goes with" in bad(2, "compile", TINY, *pte, "--model", TINY)
+    assert "--program-model goes with" in bad(2, "compile", TINY, *pte, "--program-model", TINY)
     assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
     for text in "x", "x=", "=2", "x=-1", "x=8X2", "x=8x", "x=0x3", "x=5x0", "x=2147483648x3", "x=1099511627776x3":
@@ -408,7 +408,7 @@ def test_a_stock_program_without_a_model_changes_in_its_id_alone(tmp_path, blob,
 @pytest.mark.parametrize("inline", [False, True])
 def test_a_stock_program_gets_a_bundle_and_keeps_the_rest(tmp_path, blob, fixed, inline):
     old = stock(tmp_path / "old.pte", blob, inline, methods=("forward", "again"))
-    good("compile", old, "--format", "pte", "--model", fixed, "--target", "cpu", "-o", tmp_path / "new.pte", "--quiet",
+    good("compile", old, "--format", "pte", "--program-model", fixed, "--target", "cpu", "-o", tmp_path / "new.pte", "--quiet",
          env=NO_PROVIDERS)
     good("compile", fixed, "--target", "cpu", "-o", tmp_path / "b", "--quiet", env=NO_PROVIDERS)
     was, now = Program(old), Program(tmp_path / "new.pte")
@@ -429,24 +429,24 @@ def test_a_stock_program_gets_a_bundle_and_keeps_the_rest(tmp_path, blob, fixed,
 def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doubling):
     old = stock(tmp_path / "old.pte", blob)
     new = ["--format", "pte", "-o", tmp_path / "new.pte"]
-    assert "called with 2 tensors" in bad(1, "compile", old, "--model", doubling, *new, env=NO_PROVIDERS)
+    assert "called with 2 tensors" in bad(1, "compile", old, "--program-model", doubling, *new, env=NO_PROVIDERS)
     for call, words in (
-            ({"inputs": (("LONG", [2, 3]),)}, "i64 [2,3] as input 0, which in the model of --model is 'x', f32 [2,3]"),
+            ({"inputs": (("LONG", [2, 3]),)}, "i64 [2,3] as input 0, which in the model of --program-model is 'x', f32 [2,3]"),
             ({"inputs": (("FLOAT", [2, 4]),)}, "f32 [2,4] as input 0"),
-            ({"output": ("FLOAT", [6])}, "f32 [6] as output 0, which in the model of --model is 'y'")):
+            ({"output": ("FLOAT", [6])}, "f32 [6] as output 0, which in the model of --program-model is 'y'")):
         other = stock(tmp_path / "others.pte", blob, **call)
-        assert words in bad(1, "compile", other, "--model", fixed, *new, env=NO_PROVIDERS)
+        assert words in bad(1, "compile", other, "--program-model", fixed, *new, env=NO_PROVIDERS)
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
-    assert "say with --model" in bad(2, "compile", old, "--target", "cpu", *new)
+    assert "say with --program-model" in bad(2, "compile", old, "--target", "cpu", *new)
     assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
     for option, value in ("--shapes", "1x8"), ("--precision", "bf16"), ("--name", "N"), ("--source", "S"):
         line = bad(2, "compile", old, *new, option, value)
-        assert f"{option} is of a bundle: say with --model" in line
-    line = bad(1, "compile", old, *new, "--model", tmp_path / "nosuch.onnx")
-    assert "--model" in line and "there is no such file or folder" in line
+        assert f"{option} is of a bundle: say with --program-model" in line
+    line = bad(1, "compile", old, *new, "--program-model", tmp_path / "nosuch.onnx")
+    assert "--program-model" in line and "there is no such file or folder" in line
     was = fixed.read_bytes()
-    line = bad(2, "compile", old, "--format", "pte", "--model", fixed, "-o", fixed)
-    assert "write over --model itself" in line and fixed.read_bytes() == was
+    line = bad(2, "compile", old, "--format", "pte", "--program-model", fixed, "-o", fixed)
+    assert "write over --program-model itself" in line and fixed.read_bytes() == was
     other = stock(tmp_path / "other.pte", blob, backend="XnnpackBackend")
     line = bad(1, "compile", other, *new)
     assert "'OpenvinoBackend'" in line and "'XnnpackBackend'" in line

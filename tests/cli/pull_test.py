@@ -281,7 +281,7 @@ def test_a_short_name_is_one_of_sentence_transformers(hub, place, tmp_path):
 def test_the_examples_of_the_help_name_models_that_are_found(hub, place, tmp_path):
     hub.models["sentence-transformers/all-MiniLM-L6-v2"] = Model(tiny_files())
     (tmp_path / "notes.txt").write_text("a line\n")
-    examples = {command: re.search(rf"^  (latebind {command} --model .* notes\.txt)( >.*)?$", good(command, "--help").stdout,
+    examples = {command: re.search(rf"^  (latebind {command} .* notes\.txt)( >.*)?$", good(command, "--help").stdout,
                                    re.MULTILINE) for command in ("search", "embed")}
     examples["gpu"] = re.search(r"^    (latebind embed .* texts\.txt)$", (SOURCE / "docs" / "gpu.md").read_text(), re.MULTILINE)
     for example in examples.values():

@@ -1,12 +1,13 @@
 """The command line itself: help, version, and what is said about wrong lines. Nothing here loads a vendor library."""
 
 import re
+import subprocess
 
 import pytest
 from support import BOTH_GONE, PROGRAM, bad, good
 
-COMMANDS = ["devices", "doctor", "embed", "search", "run", "export", "tokens", "pull", "warm", "config", "cache", "cache list", "compile", "inspect", "unpack", "verify", "bench",
-            "bench embed"]
+COMMANDS = ["devices", "doctor", "serve", "embed", "search", "rerank", "run", "export", "tokens", "models", "models rm", "pull", "warm",
+            "config", "cache", "cache list", "compile", "completion", "inspect", "unpack", "verify", "bench", "bench embed"]
 
 
 def test_version_is_one_line_on_stdout():
@@ -29,10 +30,57 @@ def test_every_command_has_help_that_fits_a_terminal(command):
     lines = done.stdout.splitlines()
     assert any(line.startswith("Usage: latebind " + command) for line in lines), done.stdout
     assert max(map(len, lines)) <= 100
-    # Each option says more than its name.
+    # Each option says more than its name, and each heading stands once.
     for at, line in enumerate(lines):
         if re.match(r"  -", line):
             assert lines[at + 1].startswith("        "), line
+    headings = [line for line in lines if re.match(r"[A-Z].*:$", line)]
+    assert len(set(headings)) == len(headings), headings
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_h_is_one_screen(command):
+    done = good(*command.split(), "-h")
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Usage: latebind " + command)
+    assert f"latebind {command}".strip() + " --help" in lines[-1]
+    assert len(lines) <= 24
+    # Examples are as long as they are.
+    assert max(len(line) for line in lines if not line.startswith("  latebind") and not line.startswith("      ")) < 80, done.stdout
+
+
+def test_the_model_is_the_first_argument_of_every_command_that_takes_one():
+    for command in ["embed", "search", "rerank", "run", "export", "tokens", "pull", "warm", "compile", "verify", "bench embed"]:
+        lines = good(*command.split(), "-h").stdout.splitlines()
+        assert lines[0].startswith(f"Usage: latebind {command} MODEL"), lines[0]
+        assert "-m, --model" in good(*command.split(), "--help").stdout
+    assert "[MODEL...]" in good("serve", "-h").stdout
+
+
+def test_help_is_as_wide_as_the_terminal():
+    import fcntl
+    import os
+    import pty
+    import struct
+    import termios
+
+    widths = {}
+    for columns in (50, 90):
+        main, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([str(PROGRAM), "devices", "--help"], stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL)
+        os.close(terminal)
+        text = b""
+        try:
+            while piece := os.read(main, 65536):
+                text += piece
+        except OSError:  # the other end is closed
+            pass
+        assert process.wait() == 0
+        os.close(main)
+        widths[columns] = max(len(line) for line in text.decode().splitlines() if line.startswith("        "))
+    assert 40 < widths[50] < 50 and 80 < widths[90] < 90, widths
 
 
 @pytest.mark.parametrize("command", ["embed", "search", "bench embed", "run"])
@@ -50,9 +98,14 @@ def test_options_with_a_value_tell_their_default(command):
     [
         ([], ["no command"]),
         (["emebd"], ["unknown command 'emebd'", "did you mean embed?", "devices"]),
-        (["embed"], ["embed: ", "--model", "required", "latebind embed --help"]),
-        (["embed", "--modle", "x"], ["embed: "]),
-        (["embed", "--model", "x", "--nonsense"], ["--nonsense"]),
+        (["embed"], ["embed: ", "MODEL", "--model", "required", "latebind embed --help"]),
+        (["embed", "--modle", "x"], ["embed: ", "unknown option '--modle'", "did you mean --model?"]),
+        (["embed", "--model", "x", "--nonsense"], ["unknown option '--nonsense'"]),
+        (["search", "--model", "x", "--query", "x", "a.txt", "--top-k", "3"], ["unknown option '--top-k'", "did you mean -k?"]),
+        (["serve", "--prot", "8080"], ["unknown option '--prot'", "did you mean --port?"]),
+        (["embed", "-model", "x"], ["unknown option '-model'", "did you mean --model?"]),
+        (["search", "--query", "x", "a.txt"], ["FILE is required", "'a.txt' is taken for MODEL"]),
+        (["warm", "--model", "x", "y"], ["unexpected argument 'y'"]),
         (["embed", "--model", "x", "--precision", "f33"], ["unknown precision 'f33'", "f32", "bf16"]),
         (["embed", "--model", "x", "--device", "nup"], ["unknown device 'nup'", "did you mean npu?", "openvino"]),
         (["embed", "--model", "x", "--device", "openvnio:CPU"], ["did you mean openvino?"]),
@@ -98,3 +151,32 @@ def test_a_wrong_setting_is_a_wrong_line_for_the_cache_as_well(command, tmp_path
 
 def test_the_program_is_there():
     assert PROGRAM.is_file()
+
+
+def test_bash_offers_what_the_program_knows(tmp_path):
+    script = tmp_path / "latebind"
+    script.write_text(good("completion", "bash").stdout)
+
+    def offered(*words):
+        line = f"source {script}; COMP_WORDS=({PROGRAM} {' '.join(map(repr, words))}); COMP_CWORD={len(words)}; _latebind; " \
+               'printf "%s\\n" "${COMPREPLY[@]}"'
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+    assert offered("emb") == ["embed"]
+    assert "--dimensions" in offered("embed", "--d") and "--device" in offered("embed", "--d")
+    assert offered("embed", "m", "--output-format", "n") == ["npy"]
+    assert offered("embed", "") == []
+    for shell in ("zsh", "fish"):
+        assert "latebind" in good("completion", shell).stdout
+    assert "did you mean bash?" in bad(2, "completion", "bsh")
+
+
+def test_every_command_has_a_manual_page(tmp_path):
+    good("manual-pages", tmp_path)
+    for command in COMMANDS:
+        page = (tmp_path / f"latebind-{command.replace(' ', '-')}.1").read_text()
+        # Requests are the few that are meant.
+        assert set(re.findall(r"^[.'](\w*)", page, re.MULTILINE)) <= {"TH", "SH", "TP", "PP", "nf", "fi"}
+        assert page.isascii(), "groff takes it as it is"
+    assert "latebind\\-embed" in (tmp_path / "latebind-embed.1").read_text()
+    assert not (tmp_path / "latebind-complete.1").exists()

@@ -9,7 +9,8 @@ import pytest
 from daemon import PROGRAM, TINY, Daemon, run_serve
 
 # Where settings come from, the family of those without a name, and the help itself.
-NO_SETTINGS = {"--config", "--property", "--help"}
+# --host and --port are one more address of --listen.
+NO_SETTINGS = {"--config", "--property", "--help", "--host", "--port"}
 
 # What a setting of some other form than true|false or N may be set to, by its key.
 VALUES = {
@@ -111,6 +112,16 @@ def test_a_daemon_is_configured_by_a_file_alone(tmp_path):
         assert status_of(daemon.url, x_api_key="our-secret") == (200, ["one", "two"])
     with Daemon("--config", file) as daemon:
         assert status_of(daemon.url, x_api_key="our-secret") == (200, ["f32"]), "the command line takes the list's place"
+
+
+def test_models_are_arguments_and_the_address_is_a_host_and_a_port():
+    with Daemon(f"one={TINY}", "--model", f"two={TINY}", f"three={TINY}", "--host", "127.0.0.1", "--port", "0", models=(),
+                listen=":0") as daemon:
+        assert status_of(daemon.url) == (200, ["one", "two", "three"])
+        addresses = (daemon.folder / "ready").read_text().split()
+        assert len(set(addresses)) == 2 and all(one.startswith("http://127.0.0.1:") for one in addresses), addresses
+    code, said = run_serve(TINY, "--port", "80a")
+    assert code == 2 and "--port" in said and "'127.0.0.1:80a'" in said, said
 
 
 def test_a_daemon_without_a_model_says_how_to_name_one():

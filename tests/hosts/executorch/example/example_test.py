@@ -62,7 +62,7 @@ def stock_program(tmp_path_factory):
     return stock(folder / "stock.pte", blob, inputs=[("LONG", [1, 16])] * 2, output=("FLOAT", [1, 384]))
 
 
-@pytest.mark.parametrize("more", [[], ["--model", MODEL, "--target", "openvino:CPU"], ["--model", MODEL]])
+@pytest.mark.parametrize("more", [[], ["--program-model", MODEL, "--target", "openvino:CPU"], ["--program-model", MODEL]])
 def test_a_converted_program_of_the_stock_backend_gives_the_same_vectors(built, stock_program, tmp_path, more):
     text = "The cat slept on the windowsill while rain was falling in the old north again.\n"
     ids = good("tokens", "--model", MODEL, "--max-tokens", "16", input=text).stdout

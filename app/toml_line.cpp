@@ -1,0 +1,61 @@
+#include "app/toml_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/settings.h"
+#include "core/text/ascii.h"
+#include "core/text/quote.h"
+
+namespace latebind::app {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+  const auto end = text.find_last_not_of(" \t\r");
+  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+std::string_view take_line(std::string_view& text) {
+  const auto end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+}  // namespace
+
+std::optional<std::string> unquoted_value(std::string_view toml, std::size_t line) {
+  std::string_view wanted;
+  std::string table;
+  for (std::size_t at = 1; at <= line && !toml.empty(); ++at) {
+    wanted = trimmed(take_line(toml));
+    // [server]
+    if (at < line && wanted.starts_with('[') && !wanted.starts_with("[[")) {
+      const std::string_view name = trimmed(wanted.substr(1, wanted.find(']') - 1));
+      table = name.empty() ? "" : fmt::format("{}.", name);
+    }
+  }
+  const auto equals = wanted.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  const std::string_view key = trimmed(wanted.substr(0, equals));
+  std::string_view value = trimmed(wanted.substr(equals + 1));
+  value = trimmed(value.substr(0, value.find('#')));
+  constexpr std::string_view kOthers = "\"'[{";
+  if (value.empty() || kOthers.find(value.front()) != std::string_view::npos ||
+      value.find('"') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string full = table + std::string(key);
+  const SettingSpec* const spec = find_setting(full);
+  if (spec == nullptr) return std::string(unknown_setting_error(full).message());
+  const std::string given = fmt::format("{} = {}", core::printable(key), core::printable(value));
+  Settings scratch;
+  const core::Status fits = spec->assign(scratch, full, value);
+  if (!fits.ok()) return fmt::format("{}: {}", given, fits.message());
+  if (spec->is_truth()) return fmt::format("{}: is {}, without quotes", given, spec->value);
+  return fmt::format("{0}: a text needs quotes: {1} = \"{2}\"", given, core::printable(key), core::printable(value));
+}
+
+}  // namespace latebind::app

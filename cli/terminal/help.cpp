@@ -1,0 +1,222 @@
+#include "cli/terminal/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/text/ascii.h"
+
+namespace latebind::cli {
+namespace {
+
+constexpr std::size_t kLinesMax = 24;  // of a screen
+constexpr std::size_t kTitleMax = 28;  // of -h, with the blanks around it
+constexpr std::size_t kWordsMin = 20;  // of a line, however narrow the terminal is
+
+// Words of `text` in lines of at most `columns` characters, each behind `indent`.
+std::string filled(std::string_view text, std::string_view indent, std::size_t columns) {
+  columns = std::max(columns, indent.size() + kWordsMin);
+  std::string out;
+  std::string line;
+  const auto end_line = [&] {
+    if (!line.empty()) out += fmt::format("{}{}\n", indent, line);
+    line.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > columns) end_line();
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  end_line();
+  return out;
+}
+
+// Paragraphs are filled; lines that begin with a blank stay as they are.
+std::string paragraphs(std::string_view text, std::size_t columns) {
+  std::string out;
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    out += filled(paragraph, "", columns);
+    paragraph.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.front() != ' ') {
+      paragraph += fmt::format("{}{}", paragraph.empty() ? "" : " ", line);
+      // "Examples:" is a line of its own.
+      if (line.ends_with(':')) end_paragraph();
+      continue;
+    }
+    end_paragraph();
+    out += fmt::format("{}\n", line);
+  }
+  end_paragraph();
+  return out;
+}
+
+// "Examples:" and what follows, of a footer.
+std::string_view examples_of(std::string_view footer) {
+  const auto at = footer.find("Example");
+  return at == std::string_view::npos || (at > 0 && footer[at - 1] != '\n') ? std::string_view() : footer.substr(at);
+}
+
+std::size_t lines_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+std::string cut(std::string text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  const auto blank = text.rfind(' ', columns - 4);
+  return text.substr(0, blank) + " ...";
+}
+
+std::string commands_text(const Command& command, std::size_t columns) {
+  std::string text;
+  for (const Command& sub : command.subcommands())
+    if (!sub.is_hidden()) text += cut(fmt::format("  {:<10} {}", sub.name(), sub.description()), columns) + "\n";
+  return text;
+}
+
+std::string option_text(const Option& option, std::size_t columns) {
+  const std::string help = option.is_brief() ? first_sentence(option.help()) : option.help();
+  return fmt::format("  {}{}\n{}", option_title(option),
+                     option.is_required() && !option.is_positional() ? "  (required)" : "",
+                     filled(help, "        ", columns));
+}
+
+// For one line: as much of it as has a meaning by itself.
+std::string summary(const Option& option, std::size_t columns) {
+  std::string text = first_sentence(option.help());
+  if (text.find(". ") == std::string::npos && text.ends_with('.')) text.pop_back();
+  if (text.size() <= columns) return text;
+  for (const std::string_view end : {" (default", ". ", "; ", " (", ": "}) {
+    const auto at = text.find(end);
+    if (at != std::string::npos && at <= columns) return text.substr(0, at);
+  }
+  return cut(text, columns);
+}
+
+std::vector<std::string_view> groups_of(const Command& command) {
+  std::vector<std::string_view> groups;
+  for (const Option* const option : options_in_order(command))
+    if (std::ranges::find(groups, option->group()) == groups.end()) groups.push_back(option->group());
+  return groups;
+}
+
+}  // namespace
+
+std::vector<const Option*> options_in_order(const Command& command) {
+  std::vector<const Option*> options;
+  for (const Option& option : command.options())
+    options.push_back(&option);
+  std::ranges::stable_sort(options, {}, [](const Option* option) {
+    if (option->is_positional()) return 0;
+    if (option->group().empty()) return option->is_main() ? 1 : 2;
+    return option->is_brief() ? 4 : 3;
+  });
+  return options;
+}
+
+namespace {
+
+// "[FILE...]"
+std::string argument_title(const Option& option) {
+  const std::string name = option.positional() + (option.takes_several() ? "..." : "");
+  return option.is_required() ? name : fmt::format("[{}]", name);
+}
+
+// Where there is room for one line.
+std::string short_title(const Option& option) {
+  if (option.is_positional()) return argument_title(option);
+  const std::string title = option_title(option);
+  // What a long list of values looks like is in the long help.
+  return title.size() <= kTitleMax || option.is_flag()
+             ? title
+             : option.name() + " " + option.value_name().substr(0, option.value_name().find_first_of(":|"));
+}
+
+}  // namespace
+
+std::string option_title(const Option& option) {
+  std::string title;
+  for (const std::string& name : option.names())
+    title += (title.empty() ? "" : ", ") + name;
+  if (option.is_negatable()) title += ", --no-" + option.name().substr(2);
+  if (option.is_positional()) {
+    if (title.empty()) return argument_title(option);
+    title = argument_title(option) + ", " + title;
+  }
+  return option.is_flag() ? title : title + " " + option.value_name();
+}
+
+std::string usage(const Command& command) {
+  std::string text = command.full_name();
+  if (command.needs_subcommand()) return text + " COMMAND ...";
+  for (const Option& option : command.options()) {
+    if (option.is_positional()) text += " " + argument_title(option);
+  }
+  for (const Option& option : command.options()) {
+    if (option.is_required() && !option.is_positional())
+      text += fmt::format(" {} {}", option.name(), option.value_name());
+  }
+  return text + " [OPTIONS]";
+}
+
+std::string first_sentence(std::string_view help) {
+  std::size_t end = help.find(". ");
+  const auto bracket = help.rfind(" (default");
+  const std::string_view behind = bracket == std::string_view::npos ? std::string_view() : help.substr(bracket);
+  if (end == std::string_view::npos || end > bracket) return std::string(help);
+  // The default stands behind the last sentence.
+  return fmt::format("{}{}", help.substr(0, behind.empty() ? end + 1 : end), behind);
+}
+
+std::string short_help(const Command& command, std::size_t columns) {
+  std::string text = fmt::format("Usage: {}\n{}", usage(command), filled(command.description(), "", columns));
+  const std::string commands = commands_text(command, columns);
+  text += commands;
+  const std::string_view examples = examples_of(command.footer());
+  const std::string end = examples.empty() ? "" : fmt::format("\n{}\n", examples);
+  std::vector<const Option*> shown;
+  std::size_t left_out = 0;
+  // A blank line, and the one about what is left out.
+  const std::size_t room = kLinesMax - std::min(kLinesMax, lines_of(text) + lines_of(end) + 3);
+  for (const Option* const option : options_in_order(command)) {
+    if (option->is_main() && shown.size() < room) {
+      shown.push_back(option);
+    } else {
+      ++left_out;
+    }
+  }
+  if (!shown.empty()) text += "\n";
+  for (const Option* const option : shown) {
+    const std::string title = fmt::format("  {:<{}}", short_title(*option), kTitleMax - 2);
+    text += fmt::format("{}  {}\n", title, summary(*option, columns - std::min(columns - kWordsMin, title.size() + 2)));
+  }
+  text += end;
+  if (commands.empty()) text += "\n";
+  return text + (left_out > 0 ? fmt::format("{} more options: {} --help\n", left_out, command.full_name())
+                              : fmt::format("More: {} --help\n", command.full_name()));
+}
+
+std::string full_help(const Command& command, std::size_t columns) {
+  std::string text = filled(command.description(), "", columns) + "\n" + fmt::format("Usage: {}\n", usage(command));
+  const std::string commands = commands_text(command, columns);
+  if (!commands.empty()) text += "\nCommands:\n" + commands;
+  for (const std::string_view group : groups_of(command)) {
+    text += fmt::format("\n{}:\n", group.empty() ? std::string_view("Options") : group);
+    for (const Option* const option : options_in_order(command))
+      if (option->group() == group) text += option_text(*option, columns);
+  }
+  if (!command.footer().empty()) text += "\n" + paragraphs(command.footer(), columns);
+  return text;
+}
+
+}  // namespace latebind::cli
