@@ -326,7 +326,7 @@ def test_the_archive_holds_what_is_promised_and_nothing_of_a_vendor(unpacked):
     assert {name for name in files if name.endswith((".exe", ".dll"))} == {"bin/latebind.exe", "bin/latebind.dll"}
     assert not [name for name in files if re.search(r"(openvino|onnxruntime|tbb|npu|qnn)(?!.*\.md$)", name, re.IGNORECASE)]
     notices = (unpacked / "share/doc/latebind/NOTICES").read_text(encoding="utf-8")
-    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard", "University of Cincinnati",
+    for owner in ("Victor Zverovich", "Niels Lohmann", "Yann Collet", "Mark Gillard",
                   "Jan Behrens", "the mingw-w64 project"):
         assert owner in notices
 
