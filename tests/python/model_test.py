@@ -247,7 +247,7 @@ def test_the_error_of_a_damaged_model_of_the_hubs_cache_names_what_repairs_it(tm
         content = file.read_bytes()
         blob = tmp_path / "models--org--tiny" / "blobs" / hashlib.sha256(content).hexdigest()
         blob.parent.mkdir(parents=True, exist_ok=True)
-        damaged = file.name in ("model.safetensors", "tokenizer.json")
+        damaged = file.name == "model.safetensors"
         blob.write_bytes(content[: len(content) // 2] if damaged else content)
         link = snapshot / file.relative_to(TINY)
         link.parent.mkdir(parents=True, exist_ok=True)
@@ -255,8 +255,6 @@ def test_the_error_of_a_damaged_model_of_the_hubs_cache_names_what_repairs_it(tm
     said = r"is damaged in the hub's cache .*, `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* loads it again"
     with pytest.raises(latebind.LatebindError, match=said):
         latebind.Embedder(snapshot, device="openvino:CPU")
-    with pytest.raises(latebind.LatebindError, match=said):
-        latebind.Tokenizer(snapshot)
 
 
 def test_a_progress_that_fails_ends_the_job(tmp_path):
