@@ -18,8 +18,8 @@ using core::StatusCode;
 using ConditionKind = KnownErrors::ConditionKind;
 
 // By the value of ConditionKind.
-constexpr std::array<std::string_view, 12> kConditions{"any",   "attr", "before", "const", "in",  "may",
-                                                       "no-in", "odd",  "out",    "rank",  "run", "type"};
+constexpr std::array<std::string_view, 14> kConditions{"any",   "attr", "before", "const", "in",   "may", "no-attr",
+                                                       "no-in", "odd",  "opset",  "out",   "rank", "run", "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;
@@ -103,6 +103,19 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
     case ConditionKind::kAttribute:
     case ConditionKind::kBefore:
       return condition;
+    case ConditionKind::kNoAttribute:
+      if (condition.has_value) return std::nullopt;
+      return condition;
+    case ConditionKind::kOpset: {
+      const std::size_t between = about.find("..");
+      if (condition.has_value || between == std::string_view::npos) return std::nullopt;
+      const std::string_view low = about.substr(0, between);
+      const std::string_view high = about.substr(between + 2);
+      if (!is_number(low) || !is_number(high)) return std::nullopt;
+      std::from_chars(low.data(), low.data() + low.size(), condition.low);
+      std::from_chars(high.data(), high.data() + high.size(), condition.high);
+      return condition;
+    }
     case ConditionKind::kMay: {
       const auto number = place_in(kNumberKinds, about);
       if (condition.has_value || !number) return std::nullopt;
@@ -219,6 +232,10 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
       const Attribute* attribute = node.find(condition.about);
       return attribute != nullptr && (!condition.has_value || (attribute->text == condition.value) != condition.is_not);
     }
+    case ConditionKind::kNoAttribute:
+      return node.find(condition.about) == nullptr;
+    case ConditionKind::kOpset:
+      return node.opset == 0 || (node.opset >= condition.low && node.opset <= condition.high);
     case ConditionKind::kBefore:
       return std::ranges::any_of(node.outputs, [&](const std::string& name) {
         return one.followers.contains({name, condition.about});

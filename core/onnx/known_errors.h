@@ -5,6 +5,8 @@
 // or '*' for any, what must hold of a node, and the vendor's version in which it was seen, with tabs between; '#'
 // begins a comment. The conditions, with spaces between:
 //   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is there, is this, is there and something else
+//   no-attr:NAME                                   it is not there
+//   opset:LOW..HIGH                                versions of ONNX's operators, both ends included, or not known
 //   in:I  no-in:I  out:I                           the input or output is given
 //   run:I  const:I                                 the input is known in a run only; is constant
 //   odd:I                                          the input may be other than an even number
@@ -84,8 +86,10 @@ class KnownErrors {
     kConstant,
     kInput,
     kMay,
+    kNoAttribute,
     kNoInput,
     kOdd,
+    kOpset,
     kOutput,
     kRank,
     kRun,
@@ -99,7 +103,9 @@ class KnownErrors {
     bool is_not = false;
     bool has_value = false;
     std::size_t place = 0;
-    std::size_t rank = 0;         // kRank
+    std::size_t rank = 0;  // kRank
+    std::int64_t low = 0;  // kOpset
+    std::int64_t high = 0;
     std::uint32_t types = 0;      // kAny, kType: a bit for each ElementType
     NumberKind number_kind = {};  // kMay
   };

@@ -26,9 +26,26 @@ constexpr std::size_t kNetworksMax = 100'000;
 constexpr unsigned kNestedMax = 16;
 constexpr std::size_t kTextMax = 256;
 
+// Of ONNX's own operators, as a model (`number` 8) or a function (9) says it; 0 where it does not.
+std::int64_t opset_in(Bytes bytes, std::uint32_t number) {
+  std::int64_t version = 0;
+  ProtobufFields fields(bytes);
+  while (const auto field = fields.next()) {
+    if (field->number != number || field->kind != ProtobufKind::kBytes) continue;
+    const std::string_view domain = graph::text_in(field->bytes, 1);
+    if (!domain.empty() && domain != "ai.onnx") continue;
+    ProtobufFields parts(field->bytes);
+    while (const auto part = parts.next()) {
+      if (part->number == 2 && part->kind == ProtobufKind::kVarint) version = static_cast<std::int64_t>(part->value);
+    }
+  }
+  return version;
+}
+
 struct Reader : TensorReader {
   std::size_t nodes = 0;
   std::size_t networks = 0;
+  std::int64_t opset = 0;  // of the nodes that are read
 
   std::shared_ptr<Network> network(Bytes bytes, unsigned depth);
   Node node(Bytes bytes, unsigned depth);
@@ -135,6 +152,7 @@ void Reader::attribute(Bytes bytes, Node& node, unsigned depth) {
 
 Node Reader::node(Bytes bytes, unsigned depth) {
   Node node;
+  node.opset = opset;
   if (++nodes > kNodesMax) damaged = true;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
@@ -223,6 +241,8 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
   std::string domain;
   std::string overload;
   Node defaults;
+  const std::int64_t of_model = opset;
+  if (const std::int64_t own = opset_in(bytes, 9); own != 0) opset = own;
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
     if (damaged) break;
@@ -235,6 +255,7 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
     if (field->number == 13) overload = named(*field);
   }
   finish(fields);
+  opset = of_model;
   made->defaults = std::move(defaults.attributes);
   key = function_key(domain, name, overload);
   return made;
@@ -245,6 +266,7 @@ std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
 Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name, const ExternalData& external) {
   Reader reader;
   reader.external = external;
+  reader.opset = opset_in(bytes, 8);
   OnnxNetwork model;
   ProtobufFields fields(bytes);
   bool has_graph = false;

@@ -66,6 +66,8 @@ struct Node {
   std::vector<std::string> outputs{};
   Attributes attributes{};
   std::string overload{};  // which function of that name is called
+  // The version of ONNX's own operators that it is of, or one by which it means the same; 0: not known.
+  std::int64_t opset = 0;
 
   [[nodiscard]] const Attribute* find(std::string_view attribute) const {
     const auto found = attributes.find(attribute);

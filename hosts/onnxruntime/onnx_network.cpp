@@ -114,6 +114,7 @@ onnx::OnnxNetwork onnx_network_of(const GraphView& graph) {
     node.op = view.op;
     node.domain = view.domain == "ai.onnx" ? "" : view.domain;
     node.name = view.name;
+    node.opset = view.since;
     for (const auto* values : {&view.inputs, &view.outputs}) {
       for (const ValueView& value : *values) {
         auto& names = values == &view.inputs ? node.inputs : node.outputs;

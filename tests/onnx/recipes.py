@@ -396,6 +396,13 @@ def forms() -> Iterator[Recipe]:
     for p in (1, 2):
         small = np.array([[3e-3, -4e-3], [1e-3, 1e-6]], np.float32)
         yield one("LpNormalization", f"small {p}", {}, {}, {"axis": -1, "p": p}, fixed={"run_x": small})
+    for opset in (10, 11, 13):
+        for op in ("Softmax", "LogSoftmax", "Hardmax"):
+            yield one(op, f"default axis of {opset}", {V: "f32"}, {V: (2, 3, 4)}, opset=opset)
+    for word in ("SAME_UPPER", "SAME_LOWER"):
+        yield one("MaxPool", f"indices {word}", {V: "f32"}, {V: (1, 2, 5, 5)}, {"kernel_shape": [3, 2], "strides": [2, 2], "auto_pad": word}, outputs=("z", "at"))
+        yield one("ConvTranspose", word, {V: "f32", W: "f32"}, {V: (1, 2, 5, 5), W: (2, 3, 2, 3)}, {"auto_pad": word}, is_dynamic=True)
+    yield one("MaxPool", "indices by columns", {V: "f32"}, {V: (1, 2, 6, 6)}, {"kernel_shape": [2, 2], "storage_order": 1}, outputs=("z", "at"))
     grid = np.array([[[[-0.4, 0.3], [0.1, 0.9]]]], np.float32)
     yield one("GridSample", "", {V: "i32"}, {V: (1, 1, 4, 4)}, {"mode": "linear"}, fixed={"grid": grid})
     yield one("GridSample", "", {V: "f32"}, {V: (1, 1, 4, 4)}, {"mode": "linear"}, fixed={"grid": grid})

@@ -106,6 +106,13 @@ TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   EXPECT_TRUE(holds("attr:axis!=0"));
   EXPECT_FALSE(holds("attr:axis!=1"));
   EXPECT_FALSE(holds("attr:other!=1"));
+  EXPECT_TRUE(holds("no-attr:other"));
+  EXPECT_FALSE(holds("no-attr:axis"));
+  EXPECT_TRUE(holds("opset:11..12"));  // not known
+  node.opset = 12;
+  EXPECT_TRUE(holds("opset:11..12"));
+  EXPECT_FALSE(holds("opset:7..11"));
+  EXPECT_FALSE(holds("opset:13..99"));
   EXPECT_TRUE(holds("in:0 no-in:1 in:2 no-in:3"));
   EXPECT_FALSE(holds("in:1"));
   EXPECT_FALSE(holds("no-in:0"));
