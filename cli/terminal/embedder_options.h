@@ -50,6 +50,8 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
 
 // --input-format and --text-field.
 void add_text_source(CLI::App& app, TextSource& source);
+// The same where the format is chosen by the files' names unless it is given.
+void add_text_source(CLI::App& app, TextSource& source, std::optional<TextFormat>& format);
 
 // Whether opening reports a fallback on stderr: a command reports it once, even when it opens twice.
 enum class Telling { kFallback, kNothing };

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,22 @@ namespace latebind::cli {
 // An option with a value from the table of an enumeration; a wrong word is an error that lists the known ones.
 template <class E>
 CLI::Option* add_word(CLI::App& app, const std::string& names, E& target, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [&target](const std::string& given) {
+            auto value = core::parse_word<E>(given);
+            if (!value.ok()) throw CLI::ValidationError(std::string(value.status().message()));
+            target = *value;
+          },
+          description)
+      ->type_name("WORD");
+}
+
+// The same where it matters whether it was given.
+template <class E>
+CLI::Option* add_word(CLI::App& app, const std::string& names, std::optional<E>& target,
+                      const std::string& description) {
   return app
       .add_option_function<std::string>(
           names,
