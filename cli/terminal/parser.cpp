@@ -28,7 +28,7 @@ constexpr const char* kFooter =
     "  1  failed; one line on stderr says what was tried, what was found and what to do.\n"
     "     Also when the reader of stdout went away early (`| head -1`), then in silence.\n"
     "  2  the command line is invalid\n"
-    "  130  `embed -o FILE` was interrupted by Ctrl-C: what was done is kept, and the same command goes on\n\n"
+    "  130  interrupted by Ctrl-C; of `embed -o FILE` what was done is kept, to go on with\n\n"
     "Results go to stdout, everything else to stderr.";
 
 // "embed", or "bench embed": the command that the line chose as far as it was understood.
