@@ -35,7 +35,8 @@ Json manifest(int number = 1) {
 
 class PartialOutputTest : public ::testing::Test {
  protected:
-  PartialOutputTest() : folder_(*platform::TemporaryFolder::create("partial-output-test")), place_(folder_.path() / "v.npy") {}
+  PartialOutputTest()
+      : folder_(*platform::TemporaryFolder::create("partial-output-test")), place_(folder_.path() / "v.npy") {}
   [[nodiscard]] path part(const std::string& name = {}) const {
     return name.empty() ? folder_.path() / "v.npy.part" : folder_.path() / "v.npy.part" / name;
   }
