@@ -88,10 +88,11 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
 constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
 
 // Variables with Latebind's prefix that are not settings: tests use them to control their fakes, and the Python package
-// finds the library and the program by them, which a shell may have for both.
+// finds the library and the program by them, and the program the package, which a shell may have for all of them.
 bool is_no_setting(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
-         name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM";
+         name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM" ||
+         name == "LATEBIND_PYTHON";
 }
 
 // The administrator has put it there and relies on it: a daemon must not start without its keys.

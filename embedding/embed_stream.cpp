@@ -323,9 +323,9 @@ EmbedStats EmbedStream::stats() const {
 }
 
 Status embed_all(EmbedStream& stream, const std::function<core::Result<std::optional<std::string_view>>()>& next,
-                 const std::function<Status(const VectorWindow&)>& sink) {
+                 const std::function<Status(const VectorWindow&)>& sink, const core::RunOptions& limits) {
   const auto deliver = [&]() -> core::Result<bool> {
-    LB_ASSIGN_OR_RETURN(const VectorWindow window, stream.pull());
+    LB_ASSIGN_OR_RETURN(const VectorWindow window, stream.pull(limits));
     if (window.token_counts.empty()) return false;
     LB_RETURN_IF_ERROR(sink(window));
     return true;

@@ -81,9 +81,11 @@ class EmbedStream {
 };
 
 // Pushes what `next` returns until it returns nothing (a text stays valid until the next one is requested), and passes
-// every window to `sink` as soon as it is ready, all on this thread. The first error of any of them.
+// every window to `sink` as soon as it is ready, all on this thread. The first error of any of them, and that of
+// `limits`, which bound each wait for a window.
 [[nodiscard]] core::Status embed_all(EmbedStream& stream,
                                      const std::function<core::Result<std::optional<std::string_view>>()>& next,
-                                     const std::function<core::Status(const VectorWindow&)>& sink);
+                                     const std::function<core::Status(const VectorWindow&)>& sink,
+                                     const core::RunOptions& limits = {});
 
 }  // namespace latebind::embedding

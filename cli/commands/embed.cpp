@@ -1,16 +1,25 @@
 // latebind embed: files of text to vectors.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/apart.h"
+#include "app/index/model_digest.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/embedder_options.h"
+#include "cli/terminal/interruption.h"
+#include "cli/terminal/kept_output.h"
 #include "cli/terminal/parser.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/python_engine.h"
+#include "core/platform/files/folders.h"
 #include "embedding/embed_stream.h"
 
 namespace latebind::cli {
@@ -22,49 +31,220 @@ using core::Status;
 struct EmbedArguments {
   EmbedderOptions embedder{};
   PromptArguments prompt{};
-  TextSource source{};
+  TextSource source{.id_field = "id"};
   std::size_t dimensions = 0;
+  std::optional<TextFormat> input_format{};
+  std::optional<VectorFormat> output_format{};
+  // What is used: as given, or by the names of the files.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
+  bool restart = false;
   bool quiet = false;
 };
 
+// Texts of a window of an output that can be continued: always as many, on whatever terminal.
+constexpr std::size_t kKeptWindowTexts = 1024;
+
+// Where the vectors go. Without `kept` no later run can go on.
+struct Destination {
+  std::unique_ptr<VectorWriter> writer{};
+  KeptOutput* kept = nullptr;
+  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or nowhere
+  bool has_ids = false;
+};
+
 Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextReader& reader,
-                                          const embedding::Embedder& embedder, VectorWriter& writer) {
+                                          const embedding::Embedder& embedder, Destination& to,
+                                          const core::RunOptions& limits) {
   Progress progress(reader.total_bytes(), options.quiet);
-  // Bytes of the texts that are in the stream, so that progress counts what is done and not what is read.
-  std::deque<std::uint64_t> pending;
+  progress.advance(0, reader.skipped_bytes());
+  // The texts that are in the stream, so that progress counts what is done and not what is read.
+  std::deque<TextRecord> pending;
   TextRecord record;
   using Text = std::optional<std::string_view>;
   const auto next = [&]() -> Result<Text> {
+    LB_RETURN_IF_ERROR(core::check_time(limits));
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) return Text();
-    pending.push_back(record.bytes);
+    TextRecord& place = pending.emplace_back();
+    place.file = record.file;
+    place.line = record.line;
+    place.bytes = record.bytes;
+    place.end = record.end;
+    place.id = record.id;
     return Text(record.text);
   };
+  std::vector<std::string> ids;
   const auto deliver = [&](const embedding::VectorWindow& window) -> Status {
-    LB_RETURN_IF_ERROR(writer.write(window));
+    const std::size_t texts = window.token_counts.size();
+    ids.clear();
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < window.token_counts.size(); ++i) {
-      bytes += pending.front();
-      pending.pop_front();
+    bool has_ids = false;
+    for (std::size_t i = 0; i < texts; ++i) {
+      bytes += pending[i].bytes;
+      has_ids = has_ids || !pending[i].id.empty();
+      ids.push_back(std::move(pending[i].id));
     }
-    progress.advance(window.token_counts.size(), bytes);
+    to.has_ids = to.has_ids || has_ids;
+    LB_RETURN_IF_ERROR(to.writer->write(window, ids));
+    if (to.kept != nullptr) LB_RETURN_IF_ERROR(to.kept->advance(texts, pending[texts - 1], has_ids));
+    pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(texts));
+    progress.advance(texts, bytes);
     return {};
   };
-  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
-                                             embedder, stream_options(progress, options.prompt, options.dimensions)));
-  LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver));
-  LB_RETURN_IF_ERROR(writer.finish());
+  auto windows = stream_options(progress, options.prompt, options.dimensions);
+  if (to.kept != nullptr) windows.window_texts = kKeptWindowTexts;
+  LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(embedder, windows));
+  LB_RETURN_IF_ERROR(embedding::embed_all(*stream, next, deliver, limits));
+  if (to.has_ids && to.ids != nullptr) LB_RETURN_IF_ERROR(to.ids->finish());
+  LB_RETURN_IF_ERROR(to.writer->finish());
   return stream->stats();
+}
+
+// Formats without a place for ids.
+bool has_ids_beside(VectorFormat format) {
+  return format == VectorFormat::kNpy || format == VectorFormat::kF32;
 }
 
 // What is written over nothing that is read.
 Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
-  for (const std::string& file : options.source.files)
+  const std::string ids = platform::path_to_utf8(app::ids_file_of(platform::path_from_utf8(options.output)));
+  for (const std::string& file : options.source.files) {
     LB_RETURN_IF_ERROR(app::check_apart_from_file({"-o", options.output}, {"FILE", file}));
+    LB_RETURN_IF_ERROR(app::check_apart_from_file({"the file of ids", ids}, {"FILE", file}));
+  }
   return app::check_file_apart({"-o", options.output}, {"MODEL", model});
+}
+
+bool ends_in(std::string_view name, std::initializer_list<std::string_view> endings) {
+  return std::ranges::any_of(endings, [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// What the command line leaves open, by the names of the files.
+Status choose_formats(EmbedArguments& options) {
+  if (options.output_format) {
+    options.format = *options.output_format;
+  } else if (ends_in(options.output, {".npy"})) {
+    options.format = VectorFormat::kNpy;
+  } else if (ends_in(options.output, {".parquet", ".pq"})) {
+    options.format = VectorFormat::kParquet;
+  }
+  if (options.input_format) {
+    options.source.format = *options.input_format;
+    return {};
+  }
+  const auto is_jsonl = [](const std::string& file) {
+    return ends_in(file, {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"});
+  };
+  const auto count = std::ranges::count_if(options.source.files, is_jsonl);
+  if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
+    return Status(core::StatusCode::kInvalidArgument,
+                  "some files end in .jsonl and others do not: say what they are with --input-format");
+  }
+  options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
+  return {};
+}
+
+// All that changes vectors, and what is written of them.
+Result<app::Json> kept_settings(const EmbedArguments& options) {
+  app::Json json;
+  json["output_format"] = core::word_of(options.format);
+  json["input_format"] = core::word_of(options.source.format);
+  if (options.source.format == TextFormat::kJsonl) {
+    json["text_field"] = options.source.field;
+    json["id_field"] = options.source.id_field;
+  }
+  json["prompt"] = options.prompt.text ? app::Json(*options.prompt.text) : app::Json();
+  json["prompt_name"] = options.prompt.name ? app::Json(*options.prompt.name) : app::Json();
+  const bool has_role = options.prompt.role != embedding::TextRole::kUnsaid;
+  json["role"] = has_role ? app::Json(core::word_of(options.prompt.role)) : app::Json();
+  json["dimensions"] = options.dimensions;
+  json["window_texts"] = kKeptWindowTexts;
+  app::Json& embedder = json["embedder"] = app::Json::object();
+  LB_ASSIGN_OR_RETURN(const auto settings, options.embedder.flags.effective());
+  for (const std::string& key : settings.keys()) {
+    const SettingGroup group = group_of(key);
+    const bool matters =
+        group == SettingGroup::kEmbedding || group == SettingGroup::kPlacement || group == SettingGroup::kDevice;
+    if (matters && settings.is_set(key)) embedder[key] = settings.text_of(key);
+  }
+  return json;
+}
+
+// Whether it is work for the Python package.
+bool is_for_python(const EmbedArguments& options) {
+  return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_read_by_python);
+}
+
+Result<std::vector<std::string>> python_arguments(const EmbedArguments& options) {
+  const auto refused = [](std::string_view what) {
+    return Status(core::StatusCode::kInvalidArgument, std::string(what));
+  };
+  const bool is_stdin =
+      options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
+  if (!options.source.texts.empty()) {
+    return refused(
+        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow and packed files, "
+        "embeds files");
+  }
+  if (is_stdin) return refused("Parquet is made of files, not of stdin: name a FILE");
+  const bool fits = options.format == VectorFormat::kParquet ? ends_in(options.output, {".parquet", ".pq"})
+                                                             : ends_in(options.output, {".npy"});
+  if (!fits || (options.format != VectorFormat::kParquet && options.format != VectorFormat::kNpy)) {
+    return refused(
+        "Parquet, Arrow and packed files are embedded into a file that ends in .parquet or .npy: name one "
+        "with -o");
+  }
+  std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
+  const auto add = [&words](std::string_view name, std::string value) {
+    words.emplace_back(name);
+    words.push_back(std::move(value));
+  };
+  add("--text-column", options.source.field);
+  if (options.source.id_field != "id" && !options.source.id_field.empty()) add("--id-column", options.source.id_field);
+  if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
+    add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
+  }
+  // As one word each: a value may begin with a dash.
+  if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
+  if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
+  if (options.prompt.role != embedding::TextRole::kUnsaid) {
+    add("--role", std::string(core::word_of(options.prompt.role)));
+  }
+  if (options.dimensions > 0) add("--dimensions", std::to_string(options.dimensions));
+  if (options.restart) words.emplace_back("--restart");
+  if (options.quiet) words.emplace_back("--quiet");
+  LB_ASSIGN_OR_RETURN(const auto settings, options.embedder.flags.effective());
+  for (const std::string& key : settings.keys()) {
+    if (!settings.is_set(key) || group_of(key) == SettingGroup::kServer) continue;
+    words.push_back(fmt::format("--set={}={}", key, settings.text_of(key)));
+  }
+  words.emplace_back("--");
+  words.insert(words.end(), options.source.files.begin(), options.source.files.end());
+  return words;
+}
+
+// What of an unfinished output stays, and how it ended.
+Exit end_early(KeptOutput* kept, const Status& status, const Interruption* interruption) {
+  const bool is_interrupted =
+      interruption != nullptr && interruption->is_requested() && status.code() == core::StatusCode::kCancelled;
+  std::string what;
+  if (kept != nullptr && status.code() == core::StatusCode::kInvalidArgument) {
+    kept->discard();  // an input has to be another one
+  } else if (kept != nullptr) {
+    // What was saved before is still there.
+    if (const Status saved = kept->save(); !saved.ok() && is_interrupted) static_cast<void>(fail(saved));
+    what = kept->kept();
+  }
+  if (is_interrupted) {
+    note(what.empty() ? "interrupted: nothing was embedded"
+                      : fmt::format("interrupted: {}; run the same command again to go on", what));
+    return Exit::kInterrupted;
+  }
+  const Exit exit = fail(status);
+  if (!what.empty()) note(fmt::format("{}; run the same command again to go on", what));
+  return exit;
 }
 
 // Which models give what is written.
@@ -79,7 +259,15 @@ embedding::EncoderKind kind_for(VectorFormat format) {
   }
 }
 
-Exit embed(const EmbedArguments& options) {
+Exit embed(EmbedArguments& options) {
+  if (const auto chosen = choose_formats(options); !chosen.ok()) return misuse("embed", chosen.message());
+  if (is_for_python(options)) {
+    if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
+      return misuse("embed", apart.message());
+    }
+    const auto words = python_arguments(options);
+    return words.ok() ? run_python_engine(*words) : misuse("embed", words.status().message());
+  }
   const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("embed", runtime.status().message());
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
@@ -88,7 +276,12 @@ Exit embed(const EmbedArguments& options) {
   // What can fail cheaply fails before the model is loaded.
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
-  auto sink = open_sink(options.output);
+  auto kept = KeptOutput::open(options.output, options.source, options.restart);
+  if (!kept.ok()) {
+    const bool is_misuse = kept.status().code() == core::StatusCode::kInvalidArgument;
+    return is_misuse ? misuse("embed", kept.status().message()) : fail(kept.status());
+  }
+  Result<std::unique_ptr<ByteSink>> sink = *kept ? (*kept)->sink() : open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
   // A model that was given by its name has a folder now.
   EmbedderOptions opening = options.embedder;
@@ -100,14 +293,45 @@ Exit embed(const EmbedArguments& options) {
       open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const std::size_t dimensions = options.dimensions > 0 ? options.dimensions : (*embedder)->dimension();
-  const auto writer = VectorWriter::make(options.format, *std::move(sink), dimensions);
-  if (!writer.ok()) return fail(writer.status());
-
   const auto attested = (*embedder)->attestation();
+  Destination to{.kept = kept->get()};
+  std::optional<Interruption> interruption;
+  core::RunOptions limits;
+  if (to.kept != nullptr) {
+    // While an input is read through for its digest, Ctrl-C ends the process as it always does: nothing is lost.
+    auto settings = kept_settings(options);
+    if (!settings.ok()) return misuse("embed", settings.status().message());
+    const auto digest = [&] {
+      core::FileDigests* const digests = runtime->load.cache ? &runtime->load.cache->store()->digests() : nullptr;
+      return app::model_digest(opening.model, runtime->onnx_file, digests);
+    };
+    const auto begun = to.kept->begin({*std::move(settings), digest, attested->active, dimensions}, *reader);
+    if (!begun.ok()) {
+      const bool is_misuse = begun.code() == core::StatusCode::kInvalidArgument;
+      return is_misuse ? misuse("embed", begun.message()) : fail(begun);
+    }
+    if (const std::string there = to.kept->kept(); !there.empty() && !options.quiet) note("goes on: " + there);
+    limits.cancellation = interruption.emplace().cancellation();
+  }
+  IdSink ids;
+  if (has_ids_beside(options.format) && options.source.format == TextFormat::kJsonl) {
+    if (to.kept != nullptr) {
+      ids = [&to](std::string_view line) { return to.kept->write_id(line); };
+    } else if (!options.output.empty() && options.output != "-" && (*sink)->can_rewrite()) {
+      auto beside = open_sink(platform::path_to_utf8(app::ids_file_of(platform::path_from_utf8(options.output))));
+      if (!beside.ok()) return fail(beside.status());
+      to.ids = *std::move(beside);
+      ids = [&to](std::string_view line) { return to.ids->write(line); };
+    }
+  }
+  auto writer = VectorWriter::make(options.format, *std::move(sink), dimensions, to.kept ? to.kept->texts() : 0, ids);
+  if (!writer.ok()) return end_early(to.kept, writer.status(), nullptr);
+  to.writer = *std::move(writer);
+
   const auto start = std::chrono::steady_clock::now();
-  const auto stats = embed_texts(options, *reader, **embedder, **writer);
+  const auto stats = embed_texts(options, *reader, **embedder, to, limits);
   note_takeover(*attested, *(*embedder)->attestation());
-  if (!stats.ok()) return fail(stats.status());
+  if (!stats.ok()) return end_early(to.kept, stats.status(), interruption ? &*interruption : nullptr);
   note_fallback_texts(*stats, *(*embedder)->attestation());
   if (!options.quiet) {
     note_dimensions(**embedder, options.dimensions);
@@ -126,25 +350,34 @@ void add_embed(Command& program, Action& chosen) {
   add_texts(app, "--text", options->source.texts, "TEXT",
             "A text to embed, before those of files; may be given several times (default: none).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
-                        "Writes to FILE, which appears only when it is complete; a pipe or a device is written "
+                        "Writes to FILE, which appears only when it is complete; what is unfinished is in FILE.part, "
+                        "and the same command goes on with it after Ctrl-C or a crash. A pipe or a device is written "
                         "to directly (default: stdout)."),
                "-o", "give the name of a file, or - for stdout");
   add_word(
-      app, "--output-format", options->format,
+      app, "--output-format", options->output_format,
       "How vectors are written. jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
       "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
       "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
       "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
       "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
       "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
-      "that has one (default jsonl).");
+      "that has one. parquet: the rows of FILE with a column of vectors, written by the Python package (default by "
+      "the end of FILE's name: .npy, .parquet, else jsonl).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
-  add_text_source(app, options->source);
+  add_text_source(app, options->source, options->input_format);
+  add_text(
+      app, "--id-field", options->source.id_field, "NAME",
+      "Field of the JSON object whose string or number goes along with the vector: as \"id\" in JSON lines, beside "
+      "npy and f32 a line each in FILE.ids.jsonl; '' for none (default id).");
   add_dimensions(app, options->dimensions);
+  app.add_flag("--restart", options->restart, "Discards what an interrupted run has left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files,
-                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given).");
+                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Files of "
+                 "Parquet and Arrow, and those that end in .gz, are read by the Python package (pip install "
+                 "'latebind[bulk]').");
   app.footer(
       "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
       "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"

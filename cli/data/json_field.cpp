@@ -20,15 +20,26 @@ using nlohmann::json;
 // Follows the parser's events and keeps the one requested string. Returning false stops the parser.
 class FieldFinder final : public json::json_sax_t {
  public:
-  explicit FieldFinder(std::string_view field) : field_(field) {}
+  FieldFinder(std::string_view field, std::string_view id_field) : field_(field), id_field_(id_field) {}
 
   bool null() override { return other("null"); }
   bool boolean(bool) override { return other("a boolean"); }
-  bool number_integer(number_integer_t) override { return other("a number"); }
-  bool number_unsigned(number_unsigned_t) override { return other("a number"); }
-  bool number_float(number_float_t, const string_t&) override { return other("a number"); }
+  bool number_integer(number_integer_t number) override {
+    if (id_is_next_) id_ = fmt::format("{}", number);
+    return other("a number");
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    if (id_is_next_) id_ = fmt::format("{}", number);
+    return other("a number");
+  }
+  bool number_float(number_float_t, const string_t& text) override {
+    if (id_is_next_) id_ = text;
+    return other("a number");
+  }
   bool binary(binary_t&) override { return other("binary"); }
   bool string(string_t& value) override {
+    if (id_is_next_) id_ = json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+    id_is_next_ = false;
     if (!wanted_) return other("a string");
     found_ = std::move(value);
     wrong_kind_ = {};
@@ -55,6 +66,8 @@ class FieldFinder final : public json::json_sax_t {
   }
   bool key(string_t& value) override {
     wanted_ = depth_ == 1 && value == field_;
+    id_is_next_ = depth_ == 1 && !id_field_.empty() && value == id_field_;
+    if (id_is_next_) id_.clear();
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
@@ -67,7 +80,7 @@ class FieldFinder final : public json::json_sax_t {
   // It stopped at a number that is JSON, but more than a double takes.
   [[nodiscard]] bool met_large_number() const { return met_large_number_; }
 
-  Result<std::string> take() && {
+  Result<TextField> take() && {
     if (error_position_) {
       return Status(StatusCode::kInvalidArgument, fmt::format("no valid JSON at byte {}", *error_position_));
     }
@@ -80,11 +93,12 @@ class FieldFinder final : public json::json_sax_t {
     if (!found_) {
       return Status(StatusCode::kInvalidArgument, fmt::format("the object has no field '{}'", field_));
     }
-    return *std::move(found_);
+    return TextField{.text = *std::move(found_), .id = std::move(id_)};
   }
 
  private:
   bool other(std::string_view kind) {
+    id_is_next_ = false;
     if (depth_ == 0) {
       top_kind_ = kind;
       return false;
@@ -97,6 +111,9 @@ class FieldFinder final : public json::json_sax_t {
   }
 
   std::string_view field_;
+  std::string_view id_field_;
+  bool id_is_next_ = false;
+  std::string id_;
   std::size_t depth_ = 0;
   bool wanted_ = false;
   std::optional<std::string> found_;
@@ -153,17 +170,23 @@ std::string without_numbers(std::string_view line) {
 
 }  // namespace
 
-Result<std::string> string_field(std::string_view line, std::string_view field) {
+Result<TextField> text_field(std::string_view line, std::string_view field, std::string_view id_field) {
   if (const auto at = core::find_zero_byte(line)) {
     return Status(StatusCode::kInvalidArgument, fmt::format("no valid JSON at byte {}: a zero byte", *at + 1));
   }
-  FieldFinder finder(field);
+  FieldFinder finder(field, id_field);
   // False whenever the finder knows what is wrong, which take() tells.
   (void)json::sax_parse(line, &finder);
   if (!finder.met_large_number()) return std::move(finder).take();
-  FieldFinder again(field);
+  // Its numbers are none of the line's: an id among them would be another one.
+  FieldFinder again(field, {});
   (void)json::sax_parse(without_numbers(line), &again);
   return std::move(again).take();
+}
+
+Result<std::string> string_field(std::string_view line, std::string_view field) {
+  LB_ASSIGN_OR_RETURN(TextField found, text_field(line, field, {}));
+  return std::move(found.text);
 }
 
 }  // namespace latebind::cli

@@ -13,4 +13,12 @@ namespace latebind::cli {
 // byte), not an object, no such field, or a field that is not a string.
 [[nodiscard]] core::Result<std::string> string_field(std::string_view line, std::string_view field);
 
+// The same, and beside it what is under `id_field`, if that is a string or a number that a double holds: as JSON.
+struct TextField {
+  std::string text{};
+  std::string id{};  // "" for none
+};
+[[nodiscard]] core::Result<TextField> text_field(std::string_view line, std::string_view field,
+                                                 std::string_view id_field);
+
 }  // namespace latebind::cli

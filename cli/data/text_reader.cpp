@@ -66,6 +66,13 @@ class TextReader::Input {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
+  Status skip(std::uint64_t bytes) {
+    if (!stream_ || !size_ || bytes > *size_ || !stream_->seekg(static_cast<std::streamoff>(bytes))) {
+      return Status(StatusCode::kInvalidArgument, fmt::format("{} does not have {} bytes to skip", name_, bytes));
+    }
+    return {};
+  }
+
   // 0 at the end.
   Result<std::size_t> read(char* to, std::size_t size) {
     errno = 0;
@@ -95,6 +102,8 @@ struct TextReader::Parts {
   std::optional<Input> input;
   std::size_t next_file = 0;
   std::uint64_t line = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t skipped = 0;
   std::vector<char> block = std::vector<char>(kBlock);
   std::size_t begin = 0;  // what of the block is not used yet
   std::size_t end = 0;
@@ -123,23 +132,27 @@ struct TextReader::Parts {
     }
     if (bytes == 0) return false;
     ++line;
+    offset += bytes;
     if (!text.empty() && text.back() == '\r') text.pop_back();
     if (line == 1 && text.starts_with(core::kByteOrderMark)) text.erase(0, core::kByteOrderMark.size());
     return true;
   }
 
-  Status to_text(std::string& text) const {
+  Status to_text(TextRecord& record) const {
+    std::string& text = record.text;
+    record.id.clear();
     if (const auto bad = core::find_invalid_utf8(text)) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("{}:{}: invalid UTF-8 at byte {} of the line (0x{:02X})", input->name(), line, *bad + 1,
                                 static_cast<unsigned char>(text[*bad])));
     }
     if (source.format == TextFormat::kLines) return {};
-    auto field = string_field(text, source.field);
+    auto field = text_field(text, source.field, source.id_field);
     if (!field.ok()) {
       return field.status().with_context(fmt::format("{}:{}", input->name(), line));
     }
-    text = *std::move(field);
+    text = std::move(field->text);
+    record.id = std::move(field->id);
     return {};
   }
 };
@@ -190,16 +203,41 @@ Result<bool> TextReader::next(TextRecord& record) {
       LB_ASSIGN_OR_RETURN(parts.input, Input::open(parts.source.files[parts.next_file]));
       ++parts.next_file;
       parts.line = 0;
+      parts.offset = 0;
       parts.begin = parts.end = 0;
     }
     LB_ASSIGN_OR_RETURN(const bool more, parts.next_line(record.text, record.bytes));
     if (more) break;
     parts.input.reset();
   }
-  LB_RETURN_IF_ERROR(parts.to_text(record.text));
+  LB_RETURN_IF_ERROR(parts.to_text(record));
   record.file = parts.next_file - 1;
   record.line = parts.line;
+  record.end = parts.offset;
   return true;
+}
+
+Status TextReader::skip_to(std::size_t file, std::uint64_t bytes, std::uint64_t lines) {
+  Parts& parts = *parts_;
+  if (file >= parts.source.files.size()) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("there is no file {} to continue with", file));
+  }
+  LB_ASSIGN_OR_RETURN(parts.input, Input::open(parts.source.files[file]));
+  LB_RETURN_IF_ERROR(parts.input->skip(bytes));
+  parts.next_file = file + 1;
+  parts.line = lines;
+  parts.offset = bytes;
+  parts.begin = parts.end = 0;
+  parts.skipped = bytes;
+  for (std::size_t i = 0; i < file; ++i) {
+    LB_ASSIGN_OR_RETURN(const Input before, Input::open(parts.source.files[i], true));
+    parts.skipped += before.size().value_or(0);
+  }
+  return {};
+}
+
+std::uint64_t TextReader::skipped_bytes() const {
+  return parts_->skipped;
 }
 
 std::optional<std::uint64_t> TextReader::total_bytes() const {

@@ -28,6 +28,7 @@ struct TextSource {
   std::vector<std::string> files{};  // "-" is stdin; none at all means stdin, where there are no texts
   TextFormat format = TextFormat::kLines;
   std::string field = "text";  // jsonl only
+  std::string id_field{};      // jsonl only; "" for none
 
   [[nodiscard]] bool reads_stdin() const;
 };
@@ -37,6 +38,8 @@ struct TextRecord {
   std::size_t file = 0;     // of the source, from 0; of no meaning for one of its texts
   std::uint64_t line = 0;   // of its file, from 1; of its texts
   std::uint64_t bytes = 0;  // taken from the input, the line's end included
+  std::uint64_t end = 0;    // of its file, in bytes: where the next line is
+  std::string id{};         // as JSON; "" for none
 };
 
 class TextReader {
@@ -51,6 +54,12 @@ class TextReader {
   // Reads the next text into `record`; false at the end of the last file. After an error, reading is over.
   [[nodiscard]] core::Result<bool> next(TextRecord& record);
 
+  // Before the first text: continues behind the first `lines` lines of a file, which are so many bytes.
+  // kInvalidArgument where the file does not go that far.
+  [[nodiscard]] core::Status skip_to(std::size_t file, std::uint64_t bytes, std::uint64_t lines);
+
+  // Bytes of the input that skip_to() has left out.
+  [[nodiscard]] std::uint64_t skipped_bytes() const;
   // All bytes to be read, or nothing when a pipe is among the inputs.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const;
 

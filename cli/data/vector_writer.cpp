@@ -34,13 +34,26 @@ void append_number(std::string& line, float number) {
   if (number == 0 && std::signbit(number)) line += ".0";
 }
 
+Status write_ids(std::span<const std::string> ids, const IdSink& sink) {
+  if (!sink) return {};
+  for (const std::string& id : ids)
+    LB_RETURN_IF_ERROR(sink((id.empty() ? "null" : id) + "\n"));
+  return {};
+}
+
 // A JSON object a line: the index, and what a vector has.
 class JsonLineWriter : public VectorWriter {
  public:
-  explicit JsonLineWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
+  JsonLineWriter(std::unique_ptr<ByteSink> sink, std::uint64_t first) : sink_(std::move(sink)), index_(first) {}
   Status finish() override { return sink_->finish(); }
+  Status write(const embedding::VectorWindow& window, std::span<const std::string> ids) final {
+    ids_ = ids;
+    return write_lines(window);
+  }
 
  protected:
+  virtual Status write_lines(const embedding::VectorWindow& window) = 0;
+
   // A line with these numbers under `key`; `before` stands in front of the key.
   Status write_line(std::string_view before, std::string_view key, std::span<const float> numbers) {
     begin_line(before, key);
@@ -62,7 +75,12 @@ class JsonLineWriter : public VectorWriter {
  private:
   void begin_line(std::string_view before, std::string_view key) {
     line_.clear();
-    fmt::format_to(std::back_inserter(line_), "{{\"index\":{},{}\"{}\":", index_, before, key);
+    fmt::format_to(std::back_inserter(line_), "{{\"index\":{},", index_);
+    if (!ids_.empty()) {
+      if (!ids_.front().empty()) fmt::format_to(std::back_inserter(line_), "\"id\":{},", ids_.front());
+      ids_ = ids_.subspan(1);
+    }
+    fmt::format_to(std::back_inserter(line_), "{}\"{}\":", before, key);
   }
   void append_list(std::span<const float> numbers) {
     line_ += '[';
@@ -79,16 +97,18 @@ class JsonLineWriter : public VectorWriter {
   }
 
   std::unique_ptr<ByteSink> sink_;
-  std::uint64_t index_ = 0;
+  std::uint64_t index_;
+  std::span<const std::string> ids_;  // of the texts of the window that are not written yet
   std::string line_;
 };
 
 class JsonlWriter final : public JsonLineWriter {
  public:
-  JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension)
-      : JsonLineWriter(std::move(sink)), dimension_(dimension) {}
+  JsonlWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension, std::uint64_t first)
+      : JsonLineWriter(std::move(sink), first), dimension_(dimension) {}
 
-  Status write(const embedding::VectorWindow& window) override {
+ protected:
+  Status write_lines(const embedding::VectorWindow& window) override {
     for (auto rows = window.vectors; !rows.empty(); rows = rows.subspan(dimension_))
       LB_RETURN_IF_ERROR(write_line({}, "embedding", rows.first(dimension_)));
     return {};
@@ -102,7 +122,8 @@ class SparseWriter final : public JsonLineWriter {
  public:
   using JsonLineWriter::JsonLineWriter;
 
-  Status write(const embedding::VectorWindow& window) override {
+ protected:
+  Status write_lines(const embedding::VectorWindow& window) override {
     for (const embedding::SparseVector& vector : window.sparse) {
       const std::string indices = fmt::format("\"indices\":[{}],", fmt::join(vector.indices, ","));
       LB_RETURN_IF_ERROR(write_line(indices, "values", vector.values));
@@ -113,10 +134,11 @@ class SparseWriter final : public JsonLineWriter {
 
 class MultiVectorWriter final : public JsonLineWriter {
  public:
-  MultiVectorWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension)
-      : JsonLineWriter(std::move(sink)), dimension_(dimension) {}
+  MultiVectorWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension, std::uint64_t first)
+      : JsonLineWriter(std::move(sink), first), dimension_(dimension) {}
 
-  Status write(const embedding::VectorWindow& window) override {
+ protected:
+  Status write_lines(const embedding::VectorWindow& window) override {
     auto rows = window.vectors;
     for (const std::uint32_t count : window.vector_counts) {
       LB_RETURN_IF_ERROR(write_lists("vectors", rows.first(count * dimension_), dimension_));
@@ -131,14 +153,17 @@ class MultiVectorWriter final : public JsonLineWriter {
 
 class NpyWriter final : public VectorWriter {
  public:
-  NpyWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension) : sink_(std::move(sink)), dimension_(dimension) {}
+  NpyWriter(std::unique_ptr<ByteSink> sink, std::size_t dimension, std::uint64_t first, IdSink ids)
+      : sink_(std::move(sink)), ids_(std::move(ids)), dimension_(dimension), count_(first) {}
 
   Status begin() {
+    if (count_ > 0) return {};
     LB_ASSIGN_OR_RETURN(const std::string bytes, header());
     return sink_->write(bytes);
   }
-  Status write(const embedding::VectorWindow& window) override {
+  Status write(const embedding::VectorWindow& window, std::span<const std::string> ids) override {
     count_ += window.vectors.size() / dimension_;
+    LB_RETURN_IF_ERROR(write_ids(ids, ids_));
     return sink_->write(bytes_of(window.vectors));
   }
   Status finish() override {
@@ -154,38 +179,45 @@ class NpyWriter final : public VectorWriter {
   }
 
   std::unique_ptr<ByteSink> sink_;
+  IdSink ids_;
   std::size_t dimension_;
-  std::size_t count_ = 0;
+  std::uint64_t count_;
 };
 
 class RawWriter final : public VectorWriter {
  public:
-  explicit RawWriter(std::unique_ptr<ByteSink> sink) : sink_(std::move(sink)) {}
-  Status write(const embedding::VectorWindow& window) override { return sink_->write(bytes_of(window.vectors)); }
+  RawWriter(std::unique_ptr<ByteSink> sink, IdSink ids) : sink_(std::move(sink)), ids_(std::move(ids)) {}
+  Status write(const embedding::VectorWindow& window, std::span<const std::string> ids) override {
+    LB_RETURN_IF_ERROR(write_ids(ids, ids_));
+    return sink_->write(bytes_of(window.vectors));
+  }
   Status finish() override { return sink_->finish(); }
 
  private:
   std::unique_ptr<ByteSink> sink_;
+  IdSink ids_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<VectorWriter>> VectorWriter::make(VectorFormat format, std::unique_ptr<ByteSink> sink,
-                                                         std::size_t dimension) {
+                                                         std::size_t dimension, std::uint64_t first, IdSink ids) {
   switch (format) {
     case VectorFormat::kJsonl:
-      return std::unique_ptr<VectorWriter>(std::make_unique<JsonlWriter>(std::move(sink), dimension));
+      return std::unique_ptr<VectorWriter>(std::make_unique<JsonlWriter>(std::move(sink), dimension, first));
     case VectorFormat::kF32:
-      return std::unique_ptr<VectorWriter>(std::make_unique<RawWriter>(std::move(sink)));
+      return std::unique_ptr<VectorWriter>(std::make_unique<RawWriter>(std::move(sink), std::move(ids)));
     case VectorFormat::kSparse:
-      return std::unique_ptr<VectorWriter>(std::make_unique<SparseWriter>(std::move(sink)));
+      return std::unique_ptr<VectorWriter>(std::make_unique<SparseWriter>(std::move(sink), first));
     case VectorFormat::kMultiVector:
-      return std::unique_ptr<VectorWriter>(std::make_unique<MultiVectorWriter>(std::move(sink), dimension));
+      return std::unique_ptr<VectorWriter>(std::make_unique<MultiVectorWriter>(std::move(sink), dimension, first));
     case VectorFormat::kNpy:
       break;
+    case VectorFormat::kParquet:
+      return Status(StatusCode::kInternal, "Parquet is not written here");
   }
   LB_ASSIGN_OR_RETURN(auto rewriting, rewritable(std::move(sink)));
-  auto writer = std::make_unique<NpyWriter>(std::move(rewriting), dimension);
+  auto writer = std::make_unique<NpyWriter>(std::move(rewriting), dimension, first, std::move(ids));
   LB_RETURN_IF_ERROR(writer->begin());
   return std::unique_ptr<VectorWriter>(std::move(writer));
 }

@@ -81,12 +81,28 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
                    embedder.dimension()));
 }
 
-void add_text_source(Command& app, TextSource& source) {
-  add_word(app, "--input-format", source.format,
-           "How texts are read. lines: one text a line; an empty line is an empty text, and a CR before the line's end "
-           "is left out. jsonl: one JSON object a line (default lines). Lines may have up to 64 "
-           "MiB and must be UTF-8.");
+namespace {
+
+template <class Format>
+void add_source(Command& app, TextSource& source, Format& format, std::string_view otherwise) {
+  add_word(
+      app, "--input-format", format,
+      fmt::format(
+          "How texts are read. lines: one text a line; an empty line is an empty text, and a CR before the line's end "
+          "is left out. jsonl: one JSON object a line (default {}). Lines may have up to 64 "
+          "MiB and must be UTF-8.",
+          otherwise));
   add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
+}
+
+}  // namespace
+
+void add_text_source(Command& app, TextSource& source) {
+  add_source(app, source, source.format, "lines");
+}
+
+void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format) {
+  add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, else lines");
 }
 
 Result<TextReader> open_texts(const TextSource& source) {

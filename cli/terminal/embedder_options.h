@@ -51,6 +51,8 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
 
 // --input-format and --text-field.
 void add_text_source(Command& app, TextSource& source);
+// The same where the format is chosen by the files' names unless it is given.
+void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format);
 // The texts of a command. Tells whoever sits at the terminal that it is read.
 [[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source);
 

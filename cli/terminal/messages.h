@@ -13,8 +13,9 @@ namespace latebind::cli {
 // The exit codes, a promise to scripts.
 enum class Exit : int {
   kGood = 0,
-  kFailed = 1,  // the work could not be done
-  kUsage = 2,   // the command line is wrong
+  kFailed = 1,         // the work could not be done
+  kUsage = 2,          // the command line is wrong
+  kInterrupted = 130,  // by Ctrl-C; what was done is kept
 };
 
 // Whether stderr is a terminal on which a line can be drawn again, as Progress does.

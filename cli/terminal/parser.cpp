@@ -24,7 +24,8 @@ constexpr const char* kFooter =
     "  0  done\n"
     "  1  failed; one line on stderr says what was tried, what was found and what to do.\n"
     "     Also when the reader of stdout went away early (`| head -1`), then in silence.\n"
-    "  2  the command line is invalid\n\n"
+    "  2  the command line is invalid\n"
+    "  130  interrupted by Ctrl-C; of `embed -o FILE` what was done is kept, to go on with\n\n"
     "Results go to stdout, everything else to stderr.";
 
 // "embed", or "bench embed"; "" for the program itself.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,8 @@
 namespace latebind::cli {
 
 // An option with a value from the table of an enumeration; a wrong word is an error that lists the known ones.
-template <class E>
-Option* add_word(Command& app, const std::string& names, E& target, const std::string& description) {
+template <class E, class Target>
+Option* add_word_to(Command& app, const std::string& names, Target& target, const std::string& description) {
   std::vector<std::string> words;
   for (const auto& word : core::Words<E>::kWords)
     words.emplace_back(word.text);
@@ -25,6 +26,17 @@ Option* add_word(Command& app, const std::string& names, E& target, const std::s
     return {};
   };
   return app.add_option(names, take, description)->type_name("WORD")->words(std::move(words));
+}
+
+template <class E>
+Option* add_word(Command& app, const std::string& names, E& target, const std::string& description) {
+  return add_word_to<E>(app, names, target, description);
+}
+
+// The same where it matters whether it was given.
+template <class E>
+Option* add_word(Command& app, const std::string& names, std::optional<E>& target, const std::string& description) {
+  return add_word_to<E>(app, names, target, description);
 }
 
 // An option with a whole number from `least` to `most`.

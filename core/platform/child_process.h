@@ -56,6 +56,12 @@ struct ChildOutcome {
 // every child.
 void end_with_parent();
 
+// For programs: runs another one in the place of this one, with its streams, its environment and its working folder,
+// and with the system's own handling of signals. Returns only where that cannot be (the errors of run_child()), or, on
+// Windows, with the exit status once that program has ended.
+[[nodiscard]] core::Result<int> run_instead(const std::filesystem::path& program,
+                                            const std::vector<std::string>& arguments);
+
 // The file of the program that this process runs. kUnsupported where the system does not report it.
 [[nodiscard]] core::Result<std::filesystem::path> own_program_file();
 

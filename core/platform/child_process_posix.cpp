@@ -245,6 +245,23 @@ void end_with_parent() {
   if (parent != std::to_string(::getppid())) ::_exit(EXIT_FAILURE);
 }
 
+Result<int> run_instead(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  LB_RETURN_IF_ERROR(check_path("start", program));
+  std::vector<std::string> texts{program.string()};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  const auto words = pointers_to(texts);
+  // What a program has set for itself (signal_watch.h, standard_streams.h) would go on in the next one.
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    ::sigaddset(&ours, number);
+  ::pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+  for (const int number : {SIGPIPE, SIGXFSZ})
+    ::signal(number, SIG_DFL);
+  ::execv(program.c_str(), words.data());
+  return no_child(program, errno);
+}
+
 Result<std::filesystem::path> own_program_file() {
   std::error_code error;
   auto file = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -57,6 +57,13 @@ std::wstring quoted_argument(const std::wstring& text) {
   return result + L"\"";
 }
 
+std::wstring command_line(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  std::wstring line = quoted_argument(program.wstring());
+  for (const std::string& argument : arguments)
+    line += L" " + quoted_argument(utf16_of(argument));
+  return line;
+}
+
 void read_all(HANDLE handle, std::string& text, std::size_t most) {
   std::array<char, 16384> buffer{};
   DWORD count = 0;
@@ -66,6 +73,26 @@ void read_all(HANDLE handle, std::string& text, std::size_t most) {
 }
 
 }  // namespace
+
+Result<int> run_instead(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  LB_RETURN_IF_ERROR(check_path("start", program));
+  std::wstring line = command_line(program, arguments);
+  STARTUPINFOW start{};
+  start.cb = sizeof start;
+  PROCESS_INFORMATION process{};
+  if (::CreateProcessW(long_path(program).c_str(), line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &start,
+                       &process) == 0) {
+    return status_of_windows_error("start", program, ::GetLastError());
+  }
+  const WindowsHandle child(process.hProcess);
+  const WindowsHandle thread(process.hThread);
+  // Ctrl+C goes to both, and this one waits for what the other makes of it.
+  ::SetConsoleCtrlHandler(nullptr, TRUE);
+  ::WaitForSingleObject(child.get(), INFINITE);
+  DWORD code = 1;
+  ::GetExitCodeProcess(child.get(), &code);
+  return static_cast<int>(code);
+}
 
 Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                const ChildLimits& limits) {
@@ -80,9 +107,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   bounds.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
   ::SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &bounds, sizeof bounds);
 
-  std::wstring line = quoted_argument(program.wstring());
-  for (const std::string& argument : arguments)
-    line += L" " + quoted_argument(utf16_of(argument));
+  std::wstring line = command_line(program, arguments);
 
   // Nothing to read, instead of no handle at all.
   SECURITY_ATTRIBUTES inheritable{sizeof(SECURITY_ATTRIBUTES), nullptr, TRUE};

@@ -41,6 +41,8 @@ def main() -> int:
         print(f"latebind: {error}", file=sys.stderr)
         return 1
     arguments = [program, *sys.argv[1:]]
+    # By which the program finds this package, for what only that can do.
+    os.environ.setdefault("LATEBIND_PYTHON", sys.executable)
     if sys.platform == "win32":
         return subprocess.run(arguments, check=False).returncode
     os.execv(program, arguments)

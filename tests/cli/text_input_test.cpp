@@ -42,6 +42,21 @@ TEST(JsonFieldTest, SaysWhatIsWrong) {
   EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("no valid JSON at byte "));
 }
 
+TEST(JsonFieldTest, GivesAnIdAsItStandsThere) {
+  const auto id = [](const std::string& line) { return text_field(line, "text", "id")->id; };
+  EXPECT_EQ(id(R"({"id": "a\u00e9\"", "text": "b"})"), "\"a\xC3\xA9\\\"\"");
+  EXPECT_EQ(id(R"({"text": "b", "id": -7})"), "-7");
+  EXPECT_EQ(id(R"({"text": "b", "id": 18446744073709551615})"), "18446744073709551615");
+  EXPECT_EQ(id(R"({"text": "b", "id": 1.50})"), "1.50");
+  for (const char* const other : {"null", "true", "[1]", "{\"id\": 1}"})
+    EXPECT_EQ(id(std::string(R"({"text": "b", "id": )") + other + "}"), "") << other;
+  EXPECT_EQ(id(R"({"in": {"id": 1}, "text": "b"})"), "");
+  EXPECT_EQ(text_field(R"({"id": 1, "text": "b"})", "text", "")->id, "");
+  const auto same = text_field(R"({"id": 1, "text": "b"})", "text", "text");
+  EXPECT_EQ(same->text, "b");
+  EXPECT_EQ(same->id, "\"b\"");
+}
+
 TEST(JsonFieldTest, AZeroByteIsNoEnd) {
   EXPECT_TRUE(string_field("{\"text\":\"a\"}\0{\"text\":\"b\"}"s, "text")
                   .status()

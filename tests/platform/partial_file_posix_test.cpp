@@ -44,6 +44,21 @@ TEST(PartialFileTest, ForgetsWhatItHolds) {
   EXPECT_EQ(read_file(folder / "part"), "ok");
 }
 
+TEST(PartialFileTest, GoesBackToWhatIsKnownToBeGood) {
+  const ScratchFolder folder;
+  auto file = PartialFile::open(folder / "part");
+  ASSERT_TRUE(file.ok() && file->write("0123456789").ok());
+  ASSERT_TRUE(file->cut(4).ok());
+  EXPECT_EQ(file->size(), 4U);
+  ASSERT_TRUE(file->write("ab").ok());
+  ASSERT_TRUE(file->write_at(1, "xy").ok());
+  ASSERT_TRUE(file->write("cd").ok());
+  ASSERT_TRUE(file->sync().ok());
+  EXPECT_EQ(read_file(folder / "part"), "0xy3abcd");
+  EXPECT_EQ(file->cut(9).code(), StatusCode::kInternal);
+  EXPECT_EQ(file->write_at(7, "xy").code(), StatusCode::kInternal);
+}
+
 TEST(PartialFileTest, KeepsAndCountsWhatFitted) {
   const ScratchFolder folder;
   const std::string answer = testing::in_child([&] {

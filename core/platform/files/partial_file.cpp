@@ -46,10 +46,22 @@ Status PartialFile::write(std::string_view bytes) {
   return status;
 }
 
-Status PartialFile::clear() {
-  LB_RETURN_IF_ERROR(empty_partial(handle_, file_));
-  size_ = 0;
+Status PartialFile::cut(std::uint64_t size) {
+  if (size > size_) return Status(StatusCode::kInternal, "a partial file has fewer bytes than are to be kept");
+  LB_RETURN_IF_ERROR(cut_partial(handle_, size, file_));
+  size_ = size;
   return Status();
+}
+
+Status PartialFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  if (offset > size_ || bytes.size() > size_ - offset) {
+    return Status(StatusCode::kInternal, "a partial file has fewer bytes than are to be overwritten");
+  }
+  return write_output_at(handle_, offset, bytes.data(), bytes.size(), file_);
+}
+
+Status PartialFile::sync() {
+  return sync_output(handle_, file_);
 }
 
 Status PartialFile::finish(const std::filesystem::path& target) {

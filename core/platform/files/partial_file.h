@@ -28,7 +28,13 @@ class PartialFile {
   // Appends. kDiskFull or kIo; what fitted is kept and counted by size().
   [[nodiscard]] core::Status write(std::string_view bytes);
   // Discards the content.
-  [[nodiscard]] core::Status clear();
+  [[nodiscard]] core::Status clear() { return cut(0); }
+  // Discards what is behind the first `size` bytes, of which there are no fewer.
+  [[nodiscard]] core::Status cut(std::uint64_t size);
+  // Overwrites bytes that were already written.
+  [[nodiscard]] core::Status write_at(std::uint64_t offset, std::string_view bytes);
+  // Waits until all that was written is on the disk.
+  [[nodiscard]] core::Status sync();
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 

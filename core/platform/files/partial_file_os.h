@@ -15,8 +15,8 @@ struct OpenedPartial {
 };
 
 [[nodiscard]] core::Result<OpenedPartial> open_partial(const std::filesystem::path& file);
-// Empties it and goes to its start.
-[[nodiscard]] core::Status empty_partial(int handle, const std::filesystem::path& file);
+// Ends it behind its first `size` bytes, and goes there.
+[[nodiscard]] core::Status cut_partial(int handle, std::uint64_t size, const std::filesystem::path& file);
 // Its current size, or `otherwise`.
 [[nodiscard]] std::uint64_t size_of_partial(int handle, std::uint64_t otherwise);
 

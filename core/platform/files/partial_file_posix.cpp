@@ -19,8 +19,7 @@ using std::filesystem::path;
 Result<OpenedPartial> open_partial(const path& file) {
   constexpr mode_t kEverybody = 0666;  // less what the umask takes away
   // Not through a link, which could lead anywhere, and without waiting for the other end of a pipe.
-  const int handle =
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kEverybody);
+  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kEverybody);
   if (handle < 0) return status_of_errno("write", file, errno);
   struct stat info {};
   if (::fstat(handle, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -28,11 +27,18 @@ Result<OpenedPartial> open_partial(const path& file) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("cannot write {}: it is not a regular file; remove it", quoted(file)));
   }
+  if (::lseek(handle, 0, SEEK_END) < 0) {
+    const int error = errno;
+    close_output_quietly(handle);
+    return status_of_errno("write", file, error);
+  }
   return OpenedPartial{handle, static_cast<std::uint64_t>(info.st_size)};
 }
 
-Status empty_partial(int handle, const path& file) {
-  return ::ftruncate(handle, 0) == 0 ? Status() : status_of_errno("write", file, errno);
+Status cut_partial(int handle, std::uint64_t size, const path& file) {
+  const auto end = static_cast<off_t>(size);
+  const bool is_cut = ::ftruncate(handle, end) == 0 && ::lseek(handle, end, SEEK_SET) == end;
+  return is_cut ? Status() : status_of_errno("write", file, errno);
 }
 
 std::uint64_t size_of_partial(int handle, std::uint64_t otherwise) {

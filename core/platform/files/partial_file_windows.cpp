@@ -32,10 +32,11 @@ Result<OpenedPartial> open_partial(const path& file) {
   return OpenedPartial{descriptor, static_cast<std::uint64_t>(end.QuadPart)};
 }
 
-Status empty_partial(int handle, const path& file) {
-  const int error = ::_chsize_s(handle, 0);
+Status cut_partial(int handle, std::uint64_t size, const path& file) {
+  const auto end = static_cast<__int64>(size);
+  const int error = ::_chsize_s(handle, end);
   if (error != 0) return status_of_errno("write", file, error);
-  return ::_lseeki64(handle, 0, SEEK_SET) == 0 ? Status() : status_of_errno("write", file, errno);
+  return ::_lseeki64(handle, end, SEEK_SET) == end ? Status() : status_of_errno("write", file, errno);
 }
 
 std::uint64_t size_of_partial(int handle, std::uint64_t otherwise) {

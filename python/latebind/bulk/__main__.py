@@ -14,12 +14,14 @@ from .. import __version__
 from ..errors import CallerError, LatebindError
 
 _DESCRIPTION = """\
-Embeds the rows of files: OUT/vectors/part-000000.parquet and so on, with the columns of the input and one of vectors.
+Embeds the rows of files: OUT/vectors/part-000000.parquet and so on, or one file, with the columns of the input and one
+of vectors.
 Run again, it does what is missing, and nothing twice. Reports to standard output.
 """
 _EPILOG = """\
 IN and OUT are paths, or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). IN is read by its ending: .parquet, .arrow,
-.feather, .csv (all columns are strings), .jsonl. Exit status: 0 done; 1 failed, run again to go on; 2 arguments or files
+.feather, .csv (all columns are strings), .jsonl, .txt (a row a line, in the column of texts); the last three may have
+.gz behind that. Exit status: 0 done; 1 failed, run again to go on; 2 arguments or files
 cannot be right, or OUT belongs to other ones; 130 interrupted (Ctrl-C), run again to go on.
 """
 
@@ -57,9 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("inputs", metavar="IN", nargs="+", help="a file, or a folder with all files below it")
-    add("-o", "--output", metavar="OUT", required=True, help="a folder")
+    add("-o", "--output", metavar="OUT", required=True, help="a folder, or one file: FILE.parquet or FILE.npy")
     add("--model", required=True, help="a folder, a bundle, or a name on the hub")
-    add("--text-column", metavar="NAME", required=True)
+    add("--text-column", metavar="NAME", default="text", help="(%(default)s)")
     add("--id-column", metavar="NAME", help="keep this column and the vectors; all columns otherwise")
     add("--vector-column", metavar="NAME", default="vector")
     add(
@@ -70,6 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--shard-rows", metavar="N", type=int, help="rows of a shard (16384)")
     add("--prompt-name", metavar="NAME", help="the model's prompt that is put before each text")
+    add("--prompt", metavar="TEXT", help="the same by its text; '' for none")
+    add("--role", choices=["query", "document"], help="what the texts are to a model that has a way for each")
     add("--normalize", action="store_true", help="vectors of length 1, also if the model does not normalise")
     add("--dimensions", metavar="N", type=int, help="only the first numbers of a vector")
     add("--device", help="devices to try, in order, as 'npu,cpu'")
@@ -98,6 +102,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         help="what an actor takes of its node, as intel_npu=1; may be repeated (ray)",
     )
+    add("--input-format", choices=["csv", "jsonl", "txt"], help="what IN is where its name does not say so")
+    add("--restart", action="store_true", help="of one file: discards what an interrupted run has left")
+    add("-q", "--quiet", action="store_true", help="no progress and no report")
     add("--json", action="store_true", help="the report as JSON")
     add("--version", action="version", version=f"latebind {__version__}")
     return parser
@@ -144,10 +151,14 @@ def _embed(given: argparse.Namespace) -> Any:
         engine_options=_engine_options(given),
         shard_rows=given.shard_rows,
         allow_other_devices=given.allow_other_devices,
-        show_progress=True,
+        show_progress=not given.quiet,
+        input_format=given.input_format,
+        restart=given.restart,
         vector_column=given.vector_column,
         on_error=given.on_error,
         prompt_name=given.prompt_name,
+        prompt=given.prompt,
+        role=given.role,
         normalize=given.normalize,
         dimensions=given.dimensions,
         **{name: value for name, value in settings.items() if value is not None},
@@ -173,6 +184,8 @@ def main(arguments: list[str] | None = None) -> int:
         kept = str(error) or "nothing was embedded"
         print(f"latebind.bulk: interrupted: {kept}; run the same command again to go on", file=sys.stderr)
         return 130
+    if given.quiet:
+        return 0
     try:
         print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
     except OSError as error:

@@ -124,7 +124,7 @@ class EmbedBatches:
             the folder that the process is in now.
         text_column: a column of strings (string, large_string, string_view, or a dictionary of these).
         vector_column: the name of the new one, FixedSizeList<float32>[d].
-        prompt_name, normalize, dimensions: as of Embedder.encode().
+        prompt_name, prompt, role, normalize, dimensions: as of Embedder.encode().
         on_error: what a row without a usable text does (a null, bytes that are not UTF-8, a text whose vector is not
             finite): "fail", or "skip": see embed() and __call__().
         **settings: as of Embedder: `device="npu"`, `precision="bf16"`, `threads=4`.
@@ -140,6 +140,8 @@ class EmbedBatches:
         *,
         vector_column: str = "vector",
         prompt_name: str | None = None,
+        prompt: str | None = None,
+        role: str | None = None,
         normalize: bool = False,
         dimensions: int | None = None,
         on_error: str = "fail",
@@ -156,7 +158,13 @@ class EmbedBatches:
         self.text_column = text_column
         self.vector_column = vector_column
         self.on_error = on_error
-        self.encoding: dict[str, Any] = {"prompt_name": prompt_name, "normalize": normalize, "dimensions": dimensions}
+        self.encoding: dict[str, Any] = {
+            "prompt_name": prompt_name,
+            "prompt": prompt,
+            "role": role,
+            "normalize": normalize,
+            "dimensions": dimensions,
+        }
         self.settings = settings
         self._is_checked = False
         settings_of(settings)  # refuses what there is not

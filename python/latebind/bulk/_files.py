@@ -18,6 +18,7 @@ from ._inputs import InputFile, find, scan
 from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
 from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
+from ._single import SingleOutput, check_single, is_npy, is_single
 from ._store import Store, locate
 
 # Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
@@ -55,6 +56,8 @@ def embed_files(
     allow_other_devices: bool = False,
     filesystem: Any = None,
     show_progress: bool = False,
+    input_format: str | None = None,
+    restart: bool = False,
     **arguments: Any,
 ) -> Report:
     """Embeds the rows of files into a folder: OUTPUT/vectors/part-000000.parquet and so on, and the rows that were
@@ -63,7 +66,9 @@ def embed_files(
 
     Args:
         inputs: files (Parquet, Arrow IPC, CSV, JSON lines) or folders with such, here or by URI (s3://…, gs://…).
-        output: a folder, here or by URI; empty or not there, or that of an earlier run with the same arguments.
+        output: a folder, here or by URI; empty or not there, or that of an earlier run with the same arguments. Or one
+            file, OUTPUT.parquet or OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl), which replaces what is there once all is
+            done; until then OUTPUT.part is that folder.
         model, text_column: as of EmbedBatches.
         id_column: the only column that is kept beside the vectors; all are if None.
         engine: "local", "ray" or "spark".
@@ -72,8 +77,10 @@ def embed_files(
         shard_rows: rows of a shard, which is one file; 16,384 if None.
         allow_other_devices: some shards may be computed by another device, precision or release than others.
         filesystem: of the output, one of pyarrow.fs; `output` is then a path in it.
+        input_format: "csv", "jsonl" or "txt": what files are whose names do not say so; by default by their names.
+        restart: discards what an interrupted run has left, of an output that is one file.
         show_progress: writes a line to the error stream while it works, if that is a terminal.
-        **arguments: of EmbedBatches: on_error, prompt_name, normalize, dimensions, vector_column, settings.
+        **arguments: of EmbedBatches: on_error, prompt_name, prompt, role, normalize, dimensions, vector_column, settings.
 
     Returns:
         what is in the output now.
@@ -88,6 +95,9 @@ def embed_files(
     embed = EmbedBatches(model, text_column, **arguments)
     runs = _engine(engine, engine_options or {})
     store = Store(*locate(output, "the output")) if filesystem is None else Store(filesystem, os.fspath(output))
+    single = store.root if is_single(store.filesystem, store.root) else None
+    if single is not None:
+        store = Store(store.filesystem, f"{single}.part")
     if isinstance(inputs, (str, bytes, os.PathLike)) or not isinstance(inputs, Iterable):
         inputs = [inputs]
     places = list(inputs)
@@ -96,6 +106,8 @@ def embed_files(
         if of != store.filesystem:
             continue
         of_input, of_output = _real(of, path), _real(of, store.root)
+        if single is not None and of_input == _real(of, single):
+            raise CallerError(f"the output {os.fspath(output)} is the input; give another file")
         if f"{of_output}/".startswith(f"{of_input}/"):
             raise CallerError(
                 f"the output {os.fspath(output)} lies in the input {os.fspath(place)}; give another folder"
@@ -111,14 +123,43 @@ def embed_files(
             f"the output {os.fspath(output)} lies in the folder of the model {embed.model}, whose files would be others "
             "with each shard; give another folder"
         )
-    files = _files(places, embed, id_column, shard_rows)
+    if restart and single is None:
+        raise CallerError(f"restart is for an output that is one file; remove the folder {os.fspath(output)} yourself")
+    # An array has no place for other columns.
+    is_array = single is not None and is_npy(single)
+    kept = text_column if is_array and id_column is None else id_column
+    files = _files(places, embed, kept, shard_rows, input_format)
+    ids = _ids_of(files, id_column) if is_array else None
+    if is_array:
+        id_column = ids or text_column
+    if single is not None:
+        check_single(single, files, None if id_column is None else [id_column])
     with store.lock(), runs:
+        if restart:
+            store.remove_all()
         answers = runs.answers(embed)
         agree(store, manifest_of(files, embed, id_column, shard_rows, answers), allow_other_devices)
         for folder in ("", VECTORS, SKIPPED, BEGUN):
             store.clear(folder)
         job = Job(files, embed, id_column, shard_rows, store, None if allow_other_devices else answers)
-        return _run(job, runs, os.fspath(output), show_progress)
+        report = _run(job, runs, os.fspath(output), show_progress)
+        if single is None:
+            return report
+        SingleOutput(job, single, job.empty(files[0].schema), ids).make()
+        store.remove_all()
+    store.remove_root()
+    return report
+
+
+def _ids_of(files: Sequence[InputFile], id_column: str | None) -> str | None:
+    """The column of ids: "id" where none is named and all files have it."""
+    if id_column is not None:
+        return id_column
+    if not all(file.schema.names.count("id") == 1 for file in files):
+        return None
+    for file in files:
+        check_columns(file.schema, ["id"])
+    return "id"
 
 
 def _real(filesystem: Any, path: str) -> str:
@@ -127,10 +168,14 @@ def _real(filesystem: Any, path: str) -> str:
 
 
 def _files(
-    inputs: Sequence[str | os.PathLike[str]], embed: EmbedBatches, id_column: str | None, shard_rows: int
+    inputs: Sequence[str | os.PathLike[str]],
+    embed: EmbedBatches,
+    id_column: str | None,
+    shard_rows: int,
+    input_format: str | None,
 ) -> list[InputFile]:
     files = []
-    for place in find(inputs):
+    for place in find(inputs, input_format):
         file = scan(*place, embed.text_column, shard_rows)
         try:
             kept = None
@@ -165,7 +210,7 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
         except KeyboardInterrupt as error:
             written = finished | job.written | {result.shard for result in now}
             kept = sum(map(job.rows, written)) + sum(job.begun_rows.values())
-            raise Interrupted(f"{kept} of {total} rows are kept in {output}") from error
+            raise Interrupted(f"{kept} of {total} rows are kept in {job.store.root}") from error
         # What a worker that was killed had begun to write.
         for folder in (VECTORS, SKIPPED):
             job.store.clear(folder)

@@ -7,8 +7,10 @@ computed: for its digest, and for text also for where its shards begin, so that 
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +22,7 @@ from pyarrow import parquet as pq
 from ..errors import CallerError, LatebindError, MachineError
 from ._identity import Stamp, stamp_of
 from ._store import locate
-from ._text_rows import TextRows, digest_of_piece, lines, scan_csv, scan_jsonl
+from ._text_rows import TextRows, digest_of_piece, lines, scan_csv, scan_jsonl, scan_lines
 
 FORMATS = {
     ".parquet": "parquet",
@@ -31,7 +33,10 @@ FORMATS = {
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".txt": "txt",
 }
+# Of these also with .gz behind it.
+_PACKED = ("csv", "jsonl", "txt")
 _BLOCK = 4 << 20
 # The end of a file, where Parquet says of every column where it lies and what is in it.
 _END = 64 << 10
@@ -48,7 +53,7 @@ class InputFile:
         bytes, sha256: of all of it.
         rows: how many.
         groups: rows of each part that can be read by itself (row groups, record batches); empty for text.
-        starts: of text, the byte at which each shard begins, and where the last one ends.
+        starts: of text, the byte at which each shard begins, and where the last one ends, once it is unpacked.
         pieces: of text, a digest of each shard's bytes; else one, of the file's end.
         schema: the columns; of text as it is read.
         stamp: what it looked like before and after it was scanned.
@@ -67,16 +72,26 @@ class InputFile:
     schema: pa.Schema
     stamp: Stamp
 
+    @property
+    def is_packed(self) -> bool:
+        """By gzip."""
+        return _is_packed(self.path)
+
     def shards(self, shard_rows: int) -> int:
         return -(-self.rows // shard_rows)
 
 
-def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, str]]:
+def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = None) -> list[tuple[Any, str, str, str]]:
     """(filesystem, path, name, format) of files, in the order given; those of a folder, with all below it, by name.
+
+    Args:
+        input_format: that of files that are named, one of text; None: by their names.
 
     Raises:
         CallerError: nothing there, or a file of a kind that is not read.
     """
+    if input_format is not None and input_format not in _PACKED:
+        raise CallerError(f"input_format is {input_format!r}; give {', '.join(map(repr, _PACKED))}")
     found = []
     for place in places:
         filesystem, path = locate(place, "the input")
@@ -92,19 +107,22 @@ def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, 
                 every = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
             except (OSError, UnicodeError) as error:
                 raise MachineError(f"the folder {name!r} cannot be looked through: {error}") from error
-            files = [
-                each
+            kinds = {
+                each.path: kind
                 for each in every
-                if each.is_file and _suffix(each.path) in FORMATS and not _is_hidden(each.path[len(path) + 1 :])
-            ]
-            if not files:
-                raise CallerError(f"the folder {name} has no file that ends in {', '.join(FORMATS)}")
-            for each in sorted(files, key=lambda each: each.path):
-                found.append((filesystem, each.path, name + each.path[len(path) :], FORMATS[_suffix(each.path)]))
-        elif (suffix := _suffix(path)) in FORMATS:
-            found.append((filesystem, path, name, FORMATS[suffix]))
+                if each.is_file and not _is_hidden(each.path[len(path) + 1 :]) and (kind := _format_of(each.path))
+            }
+            # Beside tables, texts are about them.
+            if set(kinds.values()) != {"txt"}:
+                kinds = {file: kind for file, kind in kinds.items() if kind != "txt"}
+            if not kinds:
+                raise CallerError(f"the folder {name} has no file that ends in {_ENDINGS}")
+            for file in sorted(kinds):
+                found.append((filesystem, file, name + file[len(path) :], kinds[file]))
+        elif kind := input_format or _format_of(path):
+            found.append((filesystem, path, name, kind))
         else:
-            raise CallerError(f"the input {name} is of no kind that is read; its name must end in {', '.join(FORMATS)}")
+            raise CallerError(f"the input {name} is of no kind that is read; its name must end in {_ENDINGS}")
     if not found:
         raise CallerError("there is no input; give files or folders")
     # By links a file has several names, and a folder may lie in itself.
@@ -118,8 +136,44 @@ def find(places: Sequence[str | os.PathLike[str]]) -> list[tuple[Any, str, str, 
     return found
 
 
-def _suffix(path: str) -> str:
-    return os.path.splitext(path)[1].lower()
+_ENDINGS = ", ".join([*FORMATS, *(f"{ending}.gz" for ending, kind in FORMATS.items() if kind in _PACKED)])
+
+
+def _is_packed(path: str) -> bool:
+    return path.lower().endswith(".gz")
+
+
+def _format_of(path: str) -> str:
+    """By the end of its name; "" for one that is not read."""
+    name = path.lower()
+    kind = FORMATS.get(os.path.splitext(name.removesuffix(".gz"))[1], "")
+    return kind if kind in _PACKED or not _is_packed(path) else ""
+
+
+class _Counted:
+    """A stream that is read once, with the digest and the number of its bytes."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.digest = hashlib.sha256()
+        self.bytes = 0
+
+    def read(self, size: int = -1) -> bytes:
+        block: bytes = self._stream.read(size)
+        self.digest.update(block)
+        self.bytes += len(block)
+        return block
+
+
+def blocks_of(stream: Any, is_packed: bool) -> Iterator[bytes]:
+    """What is in a stream, unpacked.
+
+    Raises:
+        OSError, EOFError, zlib.error: it is not what gzip writes, or ends too early.
+    """
+    source = gzip.GzipFile(fileobj=stream, mode="rb") if is_packed else stream
+    while block := source.read(_BLOCK):
+        yield block
 
 
 def _is_hidden(path: str) -> bool:
@@ -133,16 +187,15 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     Raises:
         CallerError: it is not what its name says. MachineError: it cannot be read.
     """
-    digest, size = hashlib.sha256(), 0
+    digest, size = "", 0
 
     def blocks() -> Iterator[bytes]:
-        nonlocal size
+        nonlocal digest, size
         # As it lies there: pyarrow would otherwise unpack what has a name that says so.
         with filesystem.open_input_stream(path, compression=None) as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
-                size += len(block)
-                yield block
+            counted = _Counted(stream)
+            yield from blocks_of(counted, _is_packed(path))
+            digest, size = counted.digest.hexdigest(), counted.bytes
 
     stamp = stamp_of(filesystem, path, name, settled=True)
     groups: list[int] = []
@@ -151,6 +204,8 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
             found = scan_csv(lines(blocks()), shard_rows)
         elif format == "jsonl":
             found = scan_jsonl(lines(blocks()), shard_rows, text_column)
+        elif format == "txt":
+            found = scan_lines(lines(blocks()), shard_rows, text_column)
         else:
             for _ in blocks():
                 pass
@@ -159,7 +214,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
                 found = TextRows(schema, sum(groups), (), (digest_of_piece(end_of(file)),))
             if min(groups, default=0) < 0 or found.rows > size * _ROWS_MAX_A_BYTE:
                 raise ValueError(f"it claims to have {found.rows} rows in {size} bytes")
-    except (pa.ArrowException, csv.Error, ValueError, OSError) as error:
+    except (pa.ArrowException, csv.Error, ValueError, OSError, EOFError, zlib.error) as error:
         raise error_of(filesystem, f"the input {name} cannot be read as {format}", error) from error
     if not stamp.fits(stamp_of(filesystem, path, name)):
         raise MachineError(f"the input {name} was changed while it was scanned; run again")
@@ -169,7 +224,7 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
         name,
         format,
         size,
-        digest.hexdigest(),
+        digest,
         found.rows,
         tuple(groups),
         found.starts,

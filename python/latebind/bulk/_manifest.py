@@ -14,6 +14,8 @@ from ._model import Answers
 from ._store import Store
 
 FORMAT = 1
+# What is unfinished: shards, or as the program has it, one file.
+KIND = "shards"
 NAME = "manifest.json"
 # The folders of an output.
 VECTORS = "vectors"
@@ -31,6 +33,7 @@ def manifest_of(
     """What identifies the work. Equal ones have equal output."""
     return {
         "format": FORMAT,
+        "kind": KIND,
         "inputs": [
             {"name": file.name, "bytes": file.bytes, "rows": file.rows, "sha256": file.sha256} for file in files
         ],
@@ -71,6 +74,10 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         raise DifferentRunError(f"{NAME} in {store.root} is none of Latebind's: give another folder") from None
     if there != FORMAT:
         raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, and this release writes {FORMAT}")
+    if found.get("kind") != KIND:
+        raise DifferentRunError(
+            f"{store.root} has what the program latebind has not finished: finish it by the same command, or remove it"
+        )
     differences = [
         f"{path} was {was}, now {now}"
         for path, was, now in _differences(found, wanted, "")

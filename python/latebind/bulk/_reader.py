@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
@@ -14,7 +16,7 @@ from ..errors import CallerError, MachineError
 from ._damage import refuse_damage
 from ._identity import stamp_of
 from ._inputs import InputFile, end_of, error_of
-from ._text_rows import digest_of_piece, read_csv, read_json
+from ._text_rows import digest_of_piece, read_csv, read_json, read_lines
 
 # Of Parquet so much is read at a time, of each column.
 _BLOCK = 4 << 20
@@ -34,6 +36,7 @@ class Reader:
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._next: int | None = None  # the first row of _rest, and then of _batches
         self._rest: list[pa.RecordBatch] = []
+        self._packed: gzip.GzipFile | None = None
 
     def read(self, shard: int) -> pa.Table:
         """
@@ -44,11 +47,11 @@ class Reader:
         first = shard * self._shard_rows
         count = min(self._shard_rows, self._file.rows - first)
         try:
-            if self._file.format in ("csv", "jsonl"):
+            if self._file.format in ("csv", "jsonl", "txt"):
                 table = self._text(shard)
             else:
                 table = self._rows(first, count)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
             self._check_unchanged()
             what = f"rows {first} to {first + count} of {self._file.name} cannot be read"
             raise error_of(self._file.filesystem, what, error) from error
@@ -74,15 +77,28 @@ class Reader:
 
     def _text(self, shard: int) -> pa.Table:
         begin, end = self._file.starts[shard : shard + 2]
-        with self._file.filesystem.open_input_file(self._file.path) as stream:
-            stream.seek(begin)
-            content = stream.read(end - begin)
+        if self._file.is_packed:
+            content = self._unpacked(begin, end - begin)
+        else:
+            with self._file.filesystem.open_input_file(self._file.path) as stream:
+                stream.seek(begin)
+                content = stream.read(end - begin)
         if digest_of_piece(content) != self._file.pieces[shard]:
             raise self._changed()
         names = self._file.schema.names
         if self._file.format == "jsonl":
             return read_json(content, self._file.schema).select(self._columns or names)
+        if self._file.format == "txt":
+            return read_lines(content, names[0], begin == 0)
         return read_csv(content, names, self._columns)
+
+    def _unpacked(self, begin: int, size: int) -> bytes:
+        """Bytes of a file that was packed. Those before them are unpacked, too, unless they were by the last call."""
+        if self._packed is None or self._packed.tell() > begin:
+            stream = self._file.filesystem.open_input_stream(self._file.path, compression=None)
+            self._packed = gzip.GzipFile(fileobj=stream, mode="rb")
+        self._packed.seek(begin)
+        return self._packed.read(size)
 
     def _stream(self, group: int) -> Iterator[pa.RecordBatch]:
         """Batches of rows from this part of the file on."""

@@ -4,7 +4,7 @@ them, and again: what it writes depends on the shard, the model and what answers
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -160,9 +160,7 @@ class Job:
             self.store.write(skipped_name, self._bytes_of(skipped, place))
         elif self.store.has(skipped_name):
             self.store.remove(skipped_name)  # of a run that was ended, by which other rows had no vectors
-        table = _labelled(embedded.table, label)
-        if self._id_column is not None and self._id_column != self.embed.text_column:
-            table = table.drop_columns([self.embed.text_column])
+        table = self._of_output(_labelled(embedded.table, label))
         self.store.write(f"{VECTORS}/{name_of(shard)}", self._bytes_of(table, place, self.embed.vector_column))
         self.written.add(shard)
         self.begun_rows.pop(shard, None)
@@ -206,6 +204,16 @@ class Job:
             "shard": shard,
             "shard_rows": self._shard_rows,
         }
+
+    def empty(self, schema: pa.Schema) -> pa.Table:
+        """A shard of a file with this schema, without rows."""
+        embedded = self.embed.embed(schema.empty_table().select(self._columns or schema.names))
+        return self._of_output(embedded.table)
+
+    def _of_output(self, table: pa.Table) -> pa.Table:
+        if self._id_column is not None and self._id_column != self.embed.text_column:
+            return table.drop_columns([self.embed.text_column])
+        return table
 
     def _bytes_of(self, table: pa.Table, place: Place, vector_column: str | None = None) -> pa.Buffer:
         try:
@@ -286,14 +294,22 @@ def check_columns(schema: pa.Schema, names: Sequence[str] | None) -> None:
 def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:
     """The bytes of a file. Vectors do not compress."""
     sink = pa.BufferOutputStream()
-    # Vectors repeat nothing, which a dictionary would find out only after a megabyte of them.
-    repeating = [name for name in table.schema.names if name != vector_column]
-    pq.write_table(
-        table,
-        sink,
-        compression="zstd",
-        use_dictionary=repeating,
-        row_group_size=max(table.num_rows, 1),
-        write_page_checksum=True,
-    )
+    write_parquet([table], sink, vector_column)
     return sink.getvalue()
+
+
+def write_parquet(tables: Iterable[pa.Table], stream: Any, vector_column: str | None) -> None:
+    """Writes a file of tables with the same columns, of which there is one at least, a row group each."""
+    writer: Any = None
+    try:
+        for table in tables:
+            if writer is None:
+                # Vectors repeat nothing, which a dictionary would find out only after a megabyte of them.
+                repeating = [name for name in table.schema.names if name != vector_column]
+                writer = pq.ParquetWriter(
+                    stream, table.schema, compression="zstd", use_dictionary=repeating, write_page_checksum=True
+                )
+            writer.write_table(table, max(table.num_rows, 1))
+    finally:
+        if writer is not None:
+            writer.close()

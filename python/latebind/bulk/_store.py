@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +52,21 @@ class Store:
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}" if name else self.root
 
+    def remove_all(self) -> None:
+        """Removes everything in it, but for its lock.
+
+        Raises:
+            TransientError: the filesystem refuses.
+        """
+        for name in self.names(""):
+            self.remove(name)
+        try:
+            for info in self.filesystem.get_file_info(fs.FileSelector(self.root, allow_not_found=True)):
+                if info.type == fs.FileType.Directory:
+                    self.filesystem.delete_dir(info.path)
+        except OSError as error:
+            raise TransientError(f"{self.root} could not be removed: {error}", retryable=True) from error
+
     def names(self, folder: str) -> list[str]:
         """The files in a folder of it, without those that begin with a dot, sorted.
 
@@ -94,6 +109,15 @@ class Store:
         except OSError as error:
             raise TransientError(f"{self._path(name)} could not be removed: {error}", retryable=True) from error
 
+    def remove_root(self) -> None:
+        """Removes the folder, where only its lock is left in it."""
+        if self.filesystem.type_name != "local":
+            return
+        with suppress(OSError):
+            os.remove(self._path(".lock"))
+        with suppress(OSError):
+            os.rmdir(self.root)
+
     def remove_folder(self, folder: str) -> None:
         """Removes a folder of it with all that is in it, where there is one.
 
@@ -113,6 +137,14 @@ class Store:
         Raises:
             TransientError: the filesystem refuses, as when it is full.
         """
+        self.write_by(name, lambda stream: stream.write(content))
+
+    def write_by(self, name: str, write: Callable[[Any], object]) -> None:
+        """The same for what write(stream) writes.
+
+        Raises:
+            TransientError: the filesystem refuses, as when it is full.
+        """
         folder, _, file = self._path(name).rpartition("/")
         is_object = self.filesystem.type_name in _OBJECT_STORES
         target = f"{folder}/{file}" if is_object else f"{folder}/{_TEMPORARY}{uuid.uuid4().hex}-{file}"
@@ -121,7 +153,7 @@ class Store:
                 self.filesystem.create_dir(folder, recursive=True)
             # Not by `with`: after an error it would complete an object that is not.
             stream = self.filesystem.open_output_stream(target)
-            stream.write(content)
+            write(stream)
             stream.close()
             if not is_object:
                 if self.filesystem.type_name == "local":

@@ -129,6 +129,21 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
     return TextRows(schema, rows, (*starts, position), pieces.all())
 
 
+def scan_lines(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
+    """Every line is a row, also an empty one, with one column."""
+    position, rows = 0, 0
+    starts: list[int] = []
+    pieces = _Pieces()
+    for line in lines:
+        if rows % shard_rows == 0:
+            starts.append(position)
+            pieces.begin()
+        pieces.add(line)
+        rows += 1
+        position += len(line)
+    return TextRows(pa.schema([(text_column, pa.string())]), rows, (*starts, position), pieces.all())
+
+
 def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
     """A column has the type that holds what all lines have there."""
     position, rows = 0, 0
@@ -239,6 +254,17 @@ def _has_doubles(kind: pa.DataType) -> bool:
     if pa.types.is_floating(kind):
         return True
     return any(_has_doubles(kind.field(at).type) for at in range(kind.num_fields))
+
+
+def read_lines(content: bytes, text_column: str, is_first: bool) -> pa.Table:
+    """Rows of lines without their ends. What is not UTF-8 is the matter of a row, not of the file."""
+    if is_first:
+        content = content.removeprefix(codecs.BOM_UTF8)
+    found = content.split(b"\n")
+    if not found[-1]:
+        found.pop()
+    texts = pa.array([line.removesuffix(b"\r") for line in found], pa.large_binary())
+    return pa.table({text_column: texts.view(pa.large_string()).cast(pa.string(), safe=False)})
 
 
 def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:

@@ -523,7 +523,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["nowhere.parquet"], "nowhere.parquet is not there"),
         (["in.parquet", "--text-column", "other"], "no column 'other'; the columns are: id, body"),
         (["in.parquet", "--id-column", "other"], "no column 'other'"),
-        (["in.txt"], "is of no kind that is read"),
+        (["in.dat"], "is of no kind that is read"),
         (["in.parquet", "in.parquet"], "given twice"),
         (["."], "lies in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
@@ -539,7 +539,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
     ],
 )
 def test_what_cannot_be_right_ends_with_2(tmp_path, parquet, arguments, message, monkeypatch, capsys):
-    for name in ("in.txt", "broken.parquet", "broken.jsonl"):
+    for name in ("in.dat", "broken.parquet", "broken.jsonl"):
         (tmp_path / name).write_text('{"body": \n')
     monkeypatch.chdir(tmp_path)
     usual = ["-o", "out", "--model", str(TINY), "--text-column", "body"]

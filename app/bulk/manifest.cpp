@@ -1,0 +1,150 @@
+#include "app/bulk/manifest.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <set>
+
+#include "core/platform/digest.h"
+#include "core/platform/os_error.h"
+#include "core/platform/system_info.h"
+
+namespace latebind::app {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+// Where a value is no object nor list, so much of it is shown.
+constexpr std::size_t kShownMax = 100;
+
+Status changed(const ManifestInput& input) {
+  return Status(StatusCode::kIo, fmt::format("{} was changed while it was read; run this again", input.name));
+}
+
+Status check_unchanged(const ManifestInput& input) {
+  LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(input.file));
+  return now == input.identity ? Status() : changed(input);
+}
+
+Result<Json> describe(const ManifestInput& input) {
+  std::ifstream stream(input.file, std::ios::binary);
+  if (!stream.is_open()) return platform::status_of_errno("open", input.file, errno);
+  platform::Sha256 digest;
+  std::string block(kBlock, '\0');
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;
+  char last = '\n';
+  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())), stream.gcount() > 0) {
+    const std::string_view part(block.data(), static_cast<std::size_t>(stream.gcount()));
+    digest.update(part);
+    bytes += part.size();
+    lines += static_cast<std::uint64_t>(std::ranges::count(part, '\n'));
+    last = part.back();
+  }
+  if (stream.bad()) return platform::status_of_errno("read", input.file, EIO);
+  LB_RETURN_IF_ERROR(check_unchanged(input));
+  Json json;
+  json["name"] = input.name;
+  json["bytes"] = bytes;
+  json["rows"] = lines + (last == '\n' ? 0 : 1);
+  json["sha256"] = digest.hex();
+  return json;
+}
+
+std::string shown(const Json& value) {
+  if (value.is_null()) return "not there";
+  if (value.is_object() && value.contains("name")) return to_line(value["name"]);
+  std::string text = value.is_structured() ? "there" : to_line(value);
+  if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
+  return text;
+}
+
+const Json& member(const Json& json, const std::string& key) {
+  static const Json nothing;
+  const auto found = json.find(key);
+  return found == json.end() ? nothing : *found;
+}
+
+void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<std::string>& found) {
+  if (was.is_object() && now.is_object()) {
+    std::set<std::string> keys;
+    for (const Json* const each : {&was, &now}) {
+      for (const auto& [key, value] : each->items()) {
+        if (!keys.insert(key).second) continue;
+        add_differences(member(was, key), member(now, key), place.empty() ? key : place + "." + key, found);
+      }
+    }
+    return;
+  }
+  if (was.is_array() && now.is_array()) {
+    static const Json nothing;
+    for (std::size_t i = 0; i < std::max(was.size(), now.size()); ++i) {
+      add_differences(i < was.size() ? was[i] : nothing, i < now.size() ? now[i] : nothing,
+                      fmt::format("{}[{}]", place, i), found);
+    }
+    return;
+  }
+  if (was != now) found.push_back(fmt::format("{} was {}, now {}", place, shown(was), shown(now)));
+}
+
+}  // namespace
+
+Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs) {
+  Json json = Json::array();
+  for (const ManifestInput& input : inputs) {
+    LB_ASSIGN_OR_RETURN(auto one, describe(input));
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+Status check_unchanged(const std::vector<ManifestInput>& inputs) {
+  for (const ManifestInput& input : inputs)
+    LB_RETURN_IF_ERROR(check_unchanged(input));
+  return {};
+}
+
+Json describe_answers(const std::string& model_digest, const core::ActiveConfig& active, std::size_t dimension) {
+  std::string processor;
+  if (active.device == "CPU") {
+    for (const std::string& feature : platform::cpu_features())
+      processor += (processor.empty() ? "" : " ") + feature;
+  }
+  Json json;
+  json["model"] = "sha256:" + model_digest;
+  json["device"] = fmt::format("{}:{}", active.backend, active.device);
+  json["device_full_name"] = active.device_full_name;
+  json["processor"] = processor;
+  json["precision"] = core::word_of(active.precision);
+  json["runtime_version"] = active.runtime_version;
+  json["threads"] = active.threads;
+  json["requests"] = active.requests;
+  json["version"] = LATEBIND_VERSION;
+  json["dimension"] = dimension;
+  return json;
+}
+
+Result<Json> parse_manifest(const std::string& text, const std::string& name) {
+  Json json = core::find_zero_byte(text) ? Json() : Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto format = json.is_object() ? json.find("format") : json.end();
+  if (!json.is_object() || format == json.end() || !format->is_number_integer()) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no manifest of Latebind's", name));
+  }
+  if (*format != kManifestFormat) {
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} has the format {}; this version of latebind writes {}",
+                                                            name, to_line(*format), kManifestFormat));
+  }
+  return json;
+}
+
+std::vector<std::string> differences(const Json& was, const Json& now) {
+  std::vector<std::string> found;
+  add_differences(was, now, "", found);
+  return found;
+}
+
+}  // namespace latebind::app

@@ -1,0 +1,136 @@
+"""One file as output, made of finished shards: FILE.parquet or FILE.npy. What is unfinished is in FILE.part."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import fs
+from pyarrow import parquet as pq
+
+from ..errors import CallerError
+from ._batches import METADATA_KEY
+from ._manifest import SKIPPED, VECTORS
+from ._shards import name_of, write_parquet
+from ._store import Store
+
+if TYPE_CHECKING:
+    from ._inputs import InputFile
+    from ._shards import Job
+
+_ENDINGS = (".parquet", ".pq", ".npy")
+# Where ids go that the format has no place for, and rows that were skipped.
+IDS = ".ids.jsonl"
+SKIPPED_ROWS = ".skipped.parquet"
+
+
+def is_single(filesystem: Any, path: str) -> bool:
+    """Whether an output is to be one file: by its name, unless there is a folder of that name."""
+    if os.path.splitext(path)[1].lower() not in _ENDINGS:
+        return False
+    return bool(filesystem.get_file_info(path).type != fs.FileType.Directory)
+
+
+def is_npy(path: str) -> bool:
+    return path.lower().endswith(".npy")
+
+
+def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | None) -> None:
+    """
+    Raises:
+        CallerError: the inputs have different columns, which one file of Parquet cannot have.
+    """
+    if is_npy(path):
+        return
+    first = _kept(files[0].schema, kept)
+    for file in files[1:]:
+        if not _kept(file.schema, kept).equals(first):
+            raise CallerError(
+                f"{file.name} has other columns than {files[0].name}, and one file has the same for all rows: give a folder "
+                "as output, or keep one column with --id-column"
+            )
+
+
+def _kept(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
+    return schema if names is None else pa.schema([schema.field(name) for name in names])
+
+
+class SingleOutput:
+    """Makes the file of a job that is complete."""
+
+    def __init__(self, job: Job, path: str, empty: pa.Table, id_column: str | None) -> None:
+        """
+        Args:
+            empty: a shard without rows.
+            id_column: of the ids of a format that has no columns, where there is such a column.
+        """
+        self._job = job
+        self._empty = empty
+        self._id_column = id_column
+        folder, _, self._name = path.rpartition("/")
+        self._place = Store(job.store.filesystem, folder)
+
+    def make(self) -> None:
+        """
+        Raises:
+            TransientError: it cannot be written.
+        """
+        if is_npy(self._name):
+            self._make_npy()
+        else:
+            self._make_parquet(self._name, VECTORS, self._job.embed.vector_column)
+        skipped = f"{self._name}{SKIPPED_ROWS}"
+        if self._job.store.names(SKIPPED):
+            self._make_parquet(skipped, SKIPPED, None)
+        elif self._place.has(skipped):
+            self._place.remove(skipped)  # of the output that was replaced
+
+    def _shards(self, folder: str) -> Iterator[pa.Table]:
+        there = set(self._job.store.names(folder))
+        for shard in range(len(self._job)):
+            if name_of(shard) in there:
+                with self._job.store.open(f"{folder}/{name_of(shard)}") as file:
+                    yield pq.ParquetFile(file, page_checksum_verification=True).read()
+
+    def _make_parquet(self, name: str, folder: str, vector_column: str | None) -> None:
+        def write(stream: Any) -> None:
+            tables = self._shards(folder) if len(self._job) else iter([self._empty])
+            write_parquet(map(_of_all_shards, tables), stream, vector_column)
+
+        self._place.write_by(name, write)
+
+    def _make_npy(self) -> None:
+        rows = sum(table.num_rows for table in self._shards(VECTORS))
+        column = self._job.embed.vector_column
+
+        def write(stream: Any) -> None:
+            size = self._job.embed.encoding["dimensions"] or self._job.embed.answers().dimension
+            header = {"descr": "<f4", "fortran_order": False, "shape": (rows, size)}
+            np.lib.format.write_array_header_1_0(stream, header)
+            for table in self._shards(VECTORS):
+                vectors = table.column(column).combine_chunks()
+                stream.write(np.ascontiguousarray(vectors.flatten(), "<f4"))
+
+        def write_ids(stream: Any) -> None:
+            for table in self._shards(VECTORS):
+                lines = (json.dumps(value, default=str) + "\n" for value in table.column(self._id_column).to_pylist())
+                stream.write("".join(lines).encode())
+
+        beside = f"{self._name}{IDS}"
+        if self._id_column is not None:
+            self._place.write_by(beside, write_ids)
+        elif self._place.has(self._name) and self._place.has(beside):
+            self._place.remove(beside)  # of the output that is replaced
+        self._place.write_by(self._name, write)
+
+
+def _of_all_shards(table: pa.Table) -> pa.Table:
+    """The table of a shard, with what its label has of all of them."""
+    label = json.loads((table.schema.metadata or {})[METADATA_KEY])
+    for name in ("input", "result"):
+        label.pop(name, None)
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA_KEY: json.dumps(label)})

@@ -1,0 +1,145 @@
+// An unfinished output: what was saved is there again, whatever ended the run, and nothing else.
+#include "app/bulk/partial_output.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "app/bulk/manifest.h"
+#include "core/platform/files/temporary_folder.h"
+
+namespace latebind::app {
+namespace {
+
+using core::StatusCode;
+using std::filesystem::path;
+
+std::string content_of(const path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void put(const path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+Json manifest(int number = 1) {
+  Json json;
+  json["format"] = kManifestFormat;
+  json["kind"] = "file";
+  json["settings"]["number"] = number;
+  return json;
+}
+
+class PartialOutputTest : public ::testing::Test {
+ protected:
+  PartialOutputTest()
+      : folder_(*platform::TemporaryFolder::create("partial-output-test")), place_(folder_.path() / "v.npy") {}
+  [[nodiscard]] path part(const std::string& name = {}) const {
+    return name.empty() ? folder_.path() / "v.npy.part" : folder_.path() / "v.npy.part" / name;
+  }
+  // A run that saves 4 bytes of one text, writes more, and ends.
+  void interrupt() {
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok()) << output.status().to_string();
+    ASSERT_TRUE(output->begin().ok());
+    ASSERT_TRUE(output->write("head").ok() && output->write_id("1\n").ok());
+    ASSERT_TRUE(output->save(manifest(), {.texts = 1, .offset = 7, .line = 1, .has_ids = true}).ok());
+    ASSERT_TRUE(output->write(std::string(1 << 20, 'x')).ok() && output->write_id("2\n").ok());
+  }
+
+  platform::TemporaryFolder folder_;
+  path place_;
+};
+
+TEST_F(PartialOutputTest, GoesOnFromWhatWasSaved) {
+  put(place_, "old");
+  interrupt();
+  EXPECT_EQ(content_of(place_), "old");
+  auto output = PartialOutput::open(place_);
+  ASSERT_TRUE(output.ok()) << output.status().to_string();
+  ASSERT_TRUE(output->manifest());
+  EXPECT_TRUE(differences(*output->manifest(), manifest()).empty());
+  EXPECT_EQ(output->progress().texts, 1U);
+  EXPECT_EQ(output->progress().offset, 7U);
+  ASSERT_TRUE(output->begin().ok());
+  ASSERT_TRUE(output->write("tail").ok() && output->write_id("2\n").ok());
+  ASSERT_TRUE(output->rewrite(0, "HE").ok());
+  ASSERT_TRUE(output->finish(true).ok());
+  EXPECT_EQ(content_of(place_), "HEadtail");
+  EXPECT_EQ(content_of(ids_file_of(place_)), "1\n2\n");
+  EXPECT_FALSE(exists(part()));
+}
+
+TEST_F(PartialOutputTest, LeavesNothingWhereNothingWasSaved) {
+  {
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok() && output->begin().ok() && output->write("head").ok());
+    EXPECT_TRUE(exists(part()));
+  }
+  EXPECT_FALSE(exists(part()));
+  interrupt();
+  {
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok() && output->restart().ok());
+  }
+  EXPECT_FALSE(exists(part()));
+}
+
+TEST_F(PartialOutputTest, IsHeldByOneAtATime) {
+  auto output = PartialOutput::open(place_);
+  ASSERT_TRUE(output.ok());
+  EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kBusy);
+}
+
+TEST_F(PartialOutputTest, WhatIsDamagedIsBegunAnew) {
+  for (const std::string progress : {"", "{", "[]", "{\"texts\":1}", "\0",
+                                     "{\"texts\":-1,\"file\":0,\"offset\":7,\"line\":1,\"bytes\":4,\"id_bytes\":2,"
+                                     "\"has_ids\":true}"}) {
+    interrupt();
+    put(part("progress.json"), progress);
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok()) << output.status().to_string();
+    EXPECT_FALSE(output->manifest()) << progress;
+  }
+  for (const char* const name : {"vectors", "ids"}) {
+    interrupt();
+    put(part(name), "");
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok());
+    EXPECT_FALSE(output->manifest()) << name;
+  }
+}
+
+TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
+  create_directory(part());
+  put(part("mine.txt"), "mine");
+  auto refused = PartialOutput::open(place_);
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("mine.txt"), std::string::npos);
+  EXPECT_EQ(content_of(part("mine.txt")), "mine");
+  std::filesystem::remove_all(part());
+  put(part(), "a file");
+  EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument);
+  std::filesystem::remove(part());
+  for (const std::string text : {"", "[]", "{\"format\": 2}", "{\"format\": \"1\"}"}) {
+    create_directory(part());
+    put(part("manifest.json"), text);
+    EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument) << text;
+    std::filesystem::remove_all(part());
+  }
+}
+
+TEST(ManifestTest, NamesWhatDiffers) {
+  const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
+  EXPECT_TRUE(differences(was, was).empty());
+  const Json now = Json::parse(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
+  EXPECT_EQ(differences(was, now),
+            (std::vector<std::string>{"a.b was 1, now \"2\"", "a.d was not there, now true", "in[0].n was 1, now 2",
+                                      "in[1] was \"y\", now not there"}));
+}
+
+}  // namespace
+}  // namespace latebind::app

@@ -1,0 +1,248 @@
+"""latebind embed -o FILE that was interrupted goes on, and ends with the bytes that it would have had otherwise."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from support import PROGRAM, SOURCE, TINY, bad, copy_model, good, run
+
+WORDS = ["the", "cat", "dog", "sat", "ran", "under", "mat", "tree", "quick", "brown"]
+COUNT = 300_000
+BULK = SOURCE / "build" / "runtime" / "bulk" / "bin" / "python"
+PYTHON = {"LATEBIND_PYTHON": str(BULK), "PYTHONPATH": str(SOURCE / "python"),
+          "LATEBIND_LIBRARY": str(Path(os.environ["LATEBIND_TEST_BINARY_DIR"]) / "lib" / "liblatebind.so")}
+
+
+def text_of(number):
+    return " ".join(WORDS[int(digit)] for digit in str(number)) + " fox" * (number % 7)
+
+
+def id_of(number):
+    return number if number % 2 else f"a{number}"
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "a.txt").write_text("".join(f"{text_of(number)}\n" for number in range(1000)))
+    (folder / "b.txt").write_text("".join(f"{text_of(number)}\n" for number in range(1000, COUNT)))
+    rows = "".join(f'{{"id": {json.dumps(id_of(number))}, "text": "{text_of(number)}"}}\n' for number in range(COUNT))
+    (folder / "rows.jsonl").write_text(rows)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(inputs):
+    """The bytes of runs that nothing interrupts."""
+    good("embed", "-q", "--model", TINY, inputs / "a.txt", inputs / "b.txt", "-o", inputs / "texts.npy")
+    good("embed", "-q", "--model", TINY, inputs / "rows.jsonl", "-o", inputs / "rows.npy")
+    good("embed", "-q", "--model", TINY, inputs / "rows.jsonl", "-o", inputs / "whole.jsonl")
+    return inputs
+
+
+def start(output, *files, **options):
+    return subprocess.Popen([str(PROGRAM), "embed", "--model", str(TINY), *map(str, files), "-o", str(output)],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", **options)
+
+
+def saved(output):
+    try:
+        return json.loads((output.parent / f"{output.name}.part" / "progress.json").read_text())["texts"]
+    except FileNotFoundError:
+        return 0
+
+
+def end(process, output, number):
+    """Ends a run once it has saved more than there was; what it says."""
+    before = saved(output)
+    while process.poll() is None and saved(output) <= before:
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    return said
+
+
+def unfinished(output, *files):
+    """What a run leaves that is killed in the middle."""
+    process = start(output, *files)
+    end(process, output, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "it was too quick to be killed"
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(("files", "name", "expected"), [
+    (["a.txt", "b.txt"], "v.npy", "texts.npy"), (["rows.jsonl"], "v.npy", "rows.npy"), (["rows.jsonl"], "v.jsonl", "whole.jsonl")])
+def test_killed_and_interrupted_it_ends_with_the_same_bytes(whole, tmp_path, files, name, expected):
+    files = [whole / file for file in files]
+    output = tmp_path / name
+    unfinished(output, *files)
+    process = start(output, *files)
+    said = end(process, output, signal.SIGINT)
+    assert process.returncode == 130, said
+    assert said.splitlines()[0].startswith("latebind: goes on: "), said
+    line = said.splitlines()[-1]
+    assert line.startswith("latebind: interrupted: ") and "run the same command again to go on" in line, line
+    assert f"{saved(output)} of {COUNT} texts are kept in '{output}.part'" in line
+    done = good("embed", "--model", TINY, *files, "-o", output)
+    assert 0 < int(done.stderr.splitlines()[-1].split()[1]) < COUNT  # texts of this run
+    assert output.read_bytes() == (whole / expected).read_bytes()
+    ids = whole / f"{expected}.ids.jsonl"
+    assert sorted(os.listdir(tmp_path)) == sorted([name, *([f"{name}.ids.jsonl"] if ids.exists() else [])])
+    if ids.exists():
+        assert (tmp_path / f"{name}.ids.jsonl").read_bytes() == ids.read_bytes()
+        assert [json.loads(line) for line in ids.read_text().splitlines()] == [id_of(number) for number in range(COUNT)]
+
+
+def test_what_is_not_the_same_is_refused_and_named(whole, tmp_path):
+    texts = tmp_path / "texts.txt"
+    shutil.copy(whole / "b.txt", texts)
+    output = tmp_path / "v.npy"
+    unfinished(output, texts)
+    part = tmp_path / "v.npy.part"
+    before = {file.name: file.read_bytes() for file in part.iterdir()}
+    model = copy_model(tmp_path)
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"note": "another file"}))
+    line = ["embed", "--model", TINY, texts, "-o", output]
+    for changed, names in [
+        (["--dimensions", 8], "settings.dimensions was 0, now 8"),
+        (["--max-tokens", 9], 'settings.embedder.embedding.max_tokens was not there, now "9"'),
+        (["--prompt", "x"], 'settings.prompt was not there, now "x"'),
+        (["--output-format", "f32"], 'settings.output_format was "npy", now "f32"'),
+        ([whole / "a.txt"], "inputs[1] was not there"),
+    ]:
+        said = bad(2, *line, *changed)
+        assert names in said and "--restart" in said, said
+    assert "answers.model was" in bad(2, "embed", "--model", model, texts, "-o", output)
+    with texts.open("a") as file:
+        file.write("one more\n")
+    said = bad(2, *line)
+    assert "inputs[0].sha256 was" in said and "inputs[0].rows was" in said, said
+    assert before == {file.name: file.read_bytes() for file in part.iterdir()}
+    good(*line, "-q", "--restart")
+    assert numpy.load(output).shape == (COUNT - 1000 + 1, 32)
+    assert not part.exists()
+
+
+def test_two_at_once_are_refused(whole, tmp_path):
+    output = tmp_path / "v.npy"
+    process = start(output, whole / "b.txt")
+    while process.poll() is None and not (tmp_path / "v.npy.part" / ".lock").exists():
+        time.sleep(0.005)
+    said = bad(1, "embed", "--model", TINY, whole / "a.txt", "-o", output)
+    assert "another run is writing" in said and "v.npy" in said
+    assert process.poll() is None
+    process.kill()
+    process.communicate()
+
+
+def test_on_a_full_disk_what_there_was_room_for_stays(whole, tmp_path):
+    output = tmp_path / "v.npy"
+    limit = (20 << 20, 20 << 20)
+    done = run("embed", "-q", "--model", TINY, whole / "a.txt", whole / "b.txt", "-o", output,
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    assert done.returncode == 1
+    error, kept = done.stderr.splitlines()
+    assert "v.npy.part/vectors" in error
+    assert "texts are kept in" in kept and "run the same command again to go on" in kept
+    assert 0 < saved(output) < COUNT and not output.exists()
+    good("embed", "-q", "--model", TINY, whole / "a.txt", whole / "b.txt", "-o", output)
+    assert output.read_bytes() == (whole / "texts.npy").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_before_anything_is_kept_a_signal_leaves_nothing(inputs, tmp_path, number):
+    output = tmp_path / "v.npy"
+    process = start(output, inputs / "b.txt")
+    while process.poll() is None and not (tmp_path / "v.npy.part" / "vectors").exists():
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    if number == signal.SIGTERM:
+        assert process.returncode == -number
+        assert os.listdir(tmp_path) == []
+        return
+    # Complete windows are kept, if there are some.
+    assert process.returncode == 130, said
+    assert "latebind: interrupted: " in said
+    assert os.listdir(tmp_path) == [] or saved(output) > 0
+
+
+def test_an_input_that_is_wrong_leaves_nothing(tmp_path):
+    (tmp_path / "texts").write_bytes(b"fine\n" * 5000 + b"\xff\n")
+    said = bad(1, "embed", "--model", TINY, tmp_path / "texts", "-o", tmp_path / "v.npy")
+    assert "texts:5001: invalid UTF-8" in said
+    assert os.listdir(tmp_path) == ["texts"]
+
+
+def test_ids_are_in_every_output(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"id": "a", "text": "the cat", "key": 7}\n{"text": "the dog", "key": 8}\n{"id": 3, "text": "ran"}\n')
+    line = ["embed", "-q", "--model", TINY]
+    records = [json.loads(one) for one in good(*line, rows).stdout.splitlines()]
+    assert [list(one) for one in records] == [["index", "id", "embedding"], ["index", "embedding"], ["index", "id", "embedding"]]
+    assert [one.get("id") for one in records] == ["a", None, 3]
+    for name, given in [("v.npy", []), ("v.f32", ["--output-format", "f32"])]:
+        for source in (rows, "-"):
+            extra = ["--input-format", "jsonl"] if source == "-" else []
+            good(*line, source, *extra, *given, "-o", tmp_path / name, input=rows.read_text())
+            assert (tmp_path / f"{name}.ids.jsonl").read_text() == '"a"\nnull\n3\n'
+    good(*line, rows, "--id-field", "key", "-o", tmp_path / "v.npy")
+    assert (tmp_path / "v.npy.ids.jsonl").read_text() == "7\n8\nnull\n"
+    good(*line, rows, "--id-field", "", "-o", tmp_path / "v.npy")
+    assert not (tmp_path / "v.npy.ids.jsonl").exists()
+    assert "some files end in .jsonl and others do not" in bad(2, *line, rows, __file__)
+    (tmp_path / "w.npy.ids.jsonl").write_text(rows.read_text())
+    assert "which is read" in bad(2, *line, tmp_path / "w.npy.ids.jsonl", "-o", tmp_path / "w.npy")
+
+
+# -- Parquet, and what gzip has packed ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not BULK.exists(), reason="the Python with pyarrow is not there")
+def test_parquet_is_written_by_the_package(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"id": id_of(n), "body": text_of(n)}) + "\n" for n in range(500) if n % 2))
+    line = ["embed", "--model", TINY, "--text-field", "body", "--max-tokens", "6"]
+    done = good(*line, rows, "-o", tmp_path / "v.parquet", env=PYTHON)
+    assert "250 rows in 1 shard" in done.stdout
+    good(*line, "-q", rows, "-o", tmp_path / "v.npy")
+    read = "import pyarrow.parquet as p, sys; t = p.read_table(sys.argv[1]); print(t.column_names, t['id'].to_pylist()[:3])"
+    found = subprocess.run([str(BULK), "-c", read, str(tmp_path / "v.parquet")], capture_output=True, encoding="utf-8", check=True)
+    assert found.stdout == "['id', 'body', 'vector'] [1, 3, 5]\n"
+    # And read, with the same numbers.
+    assert good(*line, "-q", tmp_path / "v.parquet", "-o", tmp_path / "again.npy", env=PYTHON).stdout == ""
+    assert numpy.array_equal(numpy.load(tmp_path / "again.npy"), numpy.load(tmp_path / "v.npy"))
+
+
+@pytest.mark.skipif(not BULK.exists(), reason="the Python with pyarrow is not there")
+def test_packed_texts_and_names_that_say_nothing(tmp_path):
+    import gzip
+
+    (tmp_path / "notes.txt.gz").write_bytes(gzip.compress(b"the cat\n\nthe dog\n"))
+    (tmp_path / "notes").write_text("the cat\n\nthe dog\n")
+    good("embed", "-q", "--model", TINY, tmp_path / "notes", "-o", tmp_path / "v.npy")
+    good("embed", "-q", "--model", TINY, tmp_path / "notes.txt.gz", "-o", tmp_path / "w.npy", env=PYTHON)
+    assert numpy.array_equal(numpy.load(tmp_path / "w.npy"), numpy.load(tmp_path / "v.npy"))
+    good("embed", "-q", "--model", TINY, tmp_path / "notes", "-o", tmp_path / "v.parquet", env=PYTHON)
+    done = run("embed", "--model", "nowhere", tmp_path / "notes.txt.gz", "-o", tmp_path / "x.npy", env=PYTHON)
+    assert done.returncode != 0 and "nowhere" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_the_package_the_error_names_the_line_that_installs_it(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    line = ["embed", "--model", TINY, tmp_path / "a.txt", "-o", tmp_path / "v.parquet"]
+    for env in ({"PATH": "/nonexistent", "VIRTUAL_ENV": ""}, {"LATEBIND_PYTHON": "/nonexistent/python"}, {"LATEBIND_PYTHON": "/bin/false"}):
+        said = bad(1, *line, env=env)
+        assert "type pip install 'latebind[bulk]'" in said and "LATEBIND_PYTHON" in said
+    assert "name a FILE" in bad(2, "embed", "--model", TINY, "-o", tmp_path / "v.parquet")
+    (tmp_path / "a.gz").write_bytes(b"")
+    assert "ends in .parquet or .npy" in bad(2, "embed", "--model", TINY, tmp_path / "a.gz")
+    assert os.listdir(tmp_path) == ["a.txt", "a.gz"] or sorted(os.listdir(tmp_path)) == ["a.gz", "a.txt"]
