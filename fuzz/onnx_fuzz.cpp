@@ -42,6 +42,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require_one_line(inlined.status());
   // What was whole stays whole.
   if (inlined.ok() && !graph::check_onnx_structure(std::as_bytes(std::span(*inlined))).ok()) std::abort();
+  // No tensor keeps the place that it had.
+  const auto moved = graph::with_external_places(bytes, [](const graph::ExternalPlace&) {
+    return core::Result<graph::ExternalPlace>(graph::ExternalPlace{.location = "x", .offset = 1, .length = 2});
+  });
+  require_one_line(moved.status());
+  if (moved.ok()) {
+    const auto after = graph::external_data_locations(std::as_bytes(std::span(*moved)));
+    if (!after.complete || after.names.size() > 1 || (after.names.size() == 1 && !after.names.contains("x")))
+      std::abort();
+  }
   const auto signature = graph::read_onnx_signature(bytes, "fuzz");
   require_one_line(signature.status());
   if (!signature.ok()) return 0;
