@@ -261,6 +261,7 @@ def products() -> Iterator[Recipe]:
     for t in types_of("MatMulInteger"):
         for u in types_of("MatMulInteger", 1):
             yield one("MatMulInteger", "", {V: t, W: u}, {V: (4, 8), W: (8, 3)})
+            yield one("MatMulInteger", "vector", {V: t, W: u}, {V: (8,), W: (8, 3)})
             yield one("MatMulInteger", "long", {V: t, W: u}, {V: (2, 600), W: (600, 2)})
             yield one("MatMulInteger", "zero point", {V: t, W: u}, {V: (2, 600), W: (600, 2)},
                       fixed={"p": np.array(3, TYPES[t]), "q": np.array(5, TYPES[u])})  # fmt: skip
