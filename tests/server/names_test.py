@@ -42,7 +42,7 @@ def in_cache(cache, name, folder):
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
     env = in_cache(tmp_path_factory.mktemp("hub"), ID, MODEL)
-    with Daemon("--alias", f"{ALIAS}={NAME}", models=[ID, f"ranker={RANKER}"], env=env) as running:
+    with Daemon(ID, f"ranker={RANKER}", "--alias", f"{ALIAS}={NAME}", models=(), env=env) as running:
         yield running
 
 
