@@ -18,7 +18,7 @@ from ._inputs import InputFile, find, scan
 from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
 from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
-from ._single import SingleOutput, check_single, is_npy, is_single
+from ._single import SingleOutput, check_part, check_single, is_npy, is_single
 from ._store import Store, locate
 
 # Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
@@ -134,6 +134,8 @@ def embed_files(
         id_column = ids or text_column
     if single is not None:
         check_single(single, files, None if id_column is None else [id_column])
+    if single is not None:
+        check_part(store)
     with store.lock(), runs:
         if restart:
             store.remove_all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pyarrow import parquet as pq
 
 from ..errors import CallerError
 from ._batches import METADATA_KEY
-from ._manifest import SKIPPED, VECTORS
+from ._manifest import BEGUN, NAME, SKIPPED, VECTORS
 from ._shards import name_of, write_parquet
 from ._store import Store
 
@@ -57,6 +58,41 @@ def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | No
 
 def _kept(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
     return schema if names is None else pa.schema([schema.field(name) for name in names])
+
+
+# What FILE.part has in it: the folders of shards, and files, of the program's too, which has other ones.
+_FOLDERS = (VECTORS, SKIPPED, BEGUN)
+_FILES = (NAME, "progress.json", "vectors", "ids", ".lock")
+_SHARD = re.compile(r"part-\d+\.parquet")
+
+
+def check_part(store: Store) -> None:
+    """
+    Raises:
+        CallerError: FILE.part has something that is none of an unfinished output, and which must not be removed with it.
+    """
+    if store.filesystem.type_name == "local" and os.path.islink(store.root):
+        raise CallerError(f"{store.root} is a link; it is where an unfinished output is kept: remove it")
+    found = [name for name, kind in store.entries("").items() if not _is_own(store, name, kind)]
+    for folder in _FOLDERS:
+        if folder not in found:
+            names = store.entries(folder) if store.entries("").get(folder) == "folder" else {}
+            found += [
+                f"{folder}/{name}"
+                for name, kind in names.items()
+                if kind != "file" or not (store.is_temporary(name) or _SHARD.fullmatch(name))
+            ]
+    if found:
+        raise CallerError(
+            f"{store.root} has {min(found)!r} in it, which belongs to no unfinished output; move it away, or write to "
+            "another file"
+        )
+
+
+def _is_own(store: Store, name: str, kind: str) -> bool:
+    if kind == "folder":
+        return name in _FOLDERS
+    return kind == "file" and (name in _FILES or store.is_temporary(name))
 
 
 class SingleOutput:

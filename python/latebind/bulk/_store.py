@@ -22,6 +22,8 @@ from ..errors import CallerError, MachineError, TransientError
 # There an object is seen once it is complete, and a rename is a copy.
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 _TEMPORARY = ".part-"
+# A link would make a lock in a place that another user chose.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
@@ -53,7 +55,7 @@ class Store:
         return f"{self.root}/{name}" if name else self.root
 
     def remove_all(self) -> None:
-        """Removes everything in it, but for its lock.
+        """Removes everything in it, but for its lock. Whoever calls it knows that all of it is Latebind's.
 
         Raises:
             TransientError: the filesystem refuses.
@@ -79,6 +81,24 @@ class Store:
         except (OSError, UnicodeError) as error:
             raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
         return sorted(info.base_name for info in found if info.is_file and not info.base_name.startswith("."))
+
+    def entries(self, folder: str) -> dict[str, str]:
+        """What is in a folder of it, also what begins with a dot: each name with "file", "folder", or "link", which is
+        none of the two here.
+
+        Raises:
+            MachineError: it cannot be looked through.
+        """
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        try:
+            found = self.filesystem.get_file_info(selector)
+        except (OSError, UnicodeError) as error:
+            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
+        is_local = self.filesystem.type_name == "local"
+        return {
+            info.base_name: "link" if is_local and os.path.islink(info.path) else "file" if info.is_file else "folder"
+            for info in found
+        }
 
     def has(self, name: str) -> bool:
         is_file: bool = self.filesystem.get_file_info(self._path(name)).is_file
@@ -166,6 +186,11 @@ class Store:
                     self.filesystem.delete_file(target)
             raise TransientError(f"{self._path(name)} could not be written: {error}", retryable=True) from error
 
+    @staticmethod
+    def is_temporary(name: str) -> bool:
+        """Whether write_by() may have left a file of this name."""
+        return name.startswith(_TEMPORARY)
+
     def clear(self, folder: str) -> None:
         """Removes what writers that were ended have left in a folder of it, or in itself ("")."""
         selector = fs.FileSelector(self._path(folder), allow_not_found=True)
@@ -190,7 +215,7 @@ class Store:
             return
         try:
             os.makedirs(self.root, exist_ok=True)
-            file = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+            file = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
         except OSError as error:
             raise MachineError(f"{self.root} cannot be written to: {error.strerror}") from error
         _held.add(file)

@@ -208,3 +208,38 @@ def test_prompts_and_roles_are_those_of_the_embedder(tmp_path, source):
     done = run(source, "-o", tmp_path / "by-command.npy", "--shard-rows", 300, "--prompt", "the quick ", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "by-command.npy").read_bytes() == (tmp_path / "prompted.npy").read_bytes()
+
+
+def test_nothing_is_removed_that_belongs_to_no_unfinished_output(tmp_path, source):
+    part = tmp_path / "v.npy.part"
+
+    def refused(what):
+        for restart in (False, True):
+            with pytest.raises(latebind.CallerError, match=what):
+                embed(source, tmp_path / "v.npy", restart=restart)
+
+    (part / "mine" / "deep").mkdir(parents=True)
+    (part / "mine" / "deep" / "file").write_text("precious")
+    refused("'mine'")
+    assert (part / "mine" / "deep" / "file").read_text() == "precious"
+    (part / "mine").rename(tmp_path / "mine")
+    (part / "notes.txt").write_text("precious")
+    refused("'notes.txt'")
+    (part / "notes.txt").unlink()
+    (part / "vectors").mkdir()
+    (part / "vectors" / "notes.txt").write_text("precious")
+    refused("'vectors/notes.txt'")
+    (part / "vectors" / "notes.txt").unlink()
+    (part / "vectors").rmdir()
+    (part / "vectors").symlink_to(tmp_path / "mine")
+    refused("'vectors'")
+    (part / "vectors").unlink()
+    part.rename(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "manifest.json").write_text("{}")
+    part.symlink_to(tmp_path / "elsewhere")
+    refused("is a link")
+    assert (tmp_path / "elsewhere" / "manifest.json").exists()
+    assert not (tmp_path / "v.npy").exists()
+    part.unlink()
+    assert embed(source, tmp_path / "v.npy").rows == 1000
+    assert not part.exists()
