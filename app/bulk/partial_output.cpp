@@ -184,9 +184,14 @@ Status PartialOutput::load() {
   const auto text = platform::read_small_file(folder_ / kManifest, kManifestBytesMax);
   if (!text.ok() && text.status().code() != StatusCode::kNotFound) return text.status();
   if (text.ok()) {
-    // Also of another engine's, so that the difference can be named.
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
-    if (manifest_->value("kind", Json()) != "file") return {};
+    const auto kind = manifest_->find("kind");
+    if (kind == manifest_->end() || *kind != "file") {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{} has what latebind.bulk has not finished; finish it by the same command, or remove "
+                                "the folder",
+                                platform::quoted(folder_)));
+    }
   }
   LB_RETURN_IF_ERROR(check_entries());
   platform::remove_abandoned_outputs(folder_);

@@ -132,6 +132,28 @@ TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
   }
 }
 
+TEST_F(PartialOutputTest, OutputsOfOtherEnginesAreLeftAlone) {
+  for (const std::string text : {"{\"format\": 1, \"kind\": \"shards\"}", "{\"format\": 1}"}) {
+    create_directory(part());
+    put(part("manifest.json"), text);
+    const auto refused = PartialOutput::open(place_);
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(refused.status().message().find("remove the folder"), std::string::npos);
+    EXPECT_EQ(content_of(part("manifest.json")), text);
+    std::filesystem::remove_all(part());
+  }
+}
+
+TEST(ManifestTest, HasAnEndToItsDepth) {
+  const std::string deep = std::string(1 << 20, '[') + std::string(1 << 20, ']');
+  for (const std::string place : {R"("kind":)", R"("kind": "file", "inputs": [0, {"name":)"}) {
+    const std::string end = place.ends_with("name\":") ? "}]}" : "}";
+    const auto parsed = parse_manifest(R"({"format": 1, )" + place + deep + end, "'manifest.json'");
+    EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(parse_manifest(R"({"format": 1, "a": {"b": [[[]]]}})", "'manifest.json'").ok());
+}
+
 TEST(ManifestTest, NamesWhatDiffers) {
   const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
