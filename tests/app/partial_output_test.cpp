@@ -104,6 +104,17 @@ TEST_F(PartialOutputTest, WhatIsDamagedIsBegunAnew) {
     ASSERT_TRUE(output.ok()) << output.status().to_string();
     EXPECT_FALSE(output->manifest()) << progress;
   }
+  for (const std::string number : {"\"texts\":1", "\"offset\":7", "\"line\":1", "\"bytes\":4", "true"}) {
+    interrupt();
+    std::string text = content_of(part("progress.json"));
+    ASSERT_NE(text.find(number), std::string::npos) << text;
+    text.replace(text.find(number), number.size(),
+                 number == "true" ? "false" : number.substr(0, number.size() - 1) + "2");
+    put(part("progress.json"), text);
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok()) << output.status().to_string();
+    EXPECT_FALSE(output->manifest()) << text;
+  }
   for (const char* const name : {"vectors", "ids"}) {
     interrupt();
     put(part(name), "");
