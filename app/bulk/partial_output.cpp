@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/bulk/manifest.h"
+#include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/leftovers.h"
@@ -32,6 +33,7 @@ constexpr const char* kProgress = "progress.json";
 constexpr const char* kVectors = "vectors";
 constexpr const char* kIds = "ids";
 constexpr const char* kLock = ".lock";
+constexpr const char* kDigest = "sha256";  // of a progress, of all that is before it
 constexpr std::array kOwnFiles{kProgress, kManifest, kVectors, kIds};
 
 // The members of a progress by their names.
@@ -45,16 +47,26 @@ void each_number(Progress& progress, const Take& take) {
   take("id_bytes", progress.id_bytes);
 }
 
+std::string digest_of(const Json& json) {
+  const std::string text = to_line(json);
+  return platform::sha256_hex(std::as_bytes(std::span(text)));
+}
+
 std::string text_of(const PartialProgress& progress) {
   Json json;
   each_number(progress, [&json](const char* name, std::uint64_t number) { json[name] = number; });
   json["has_ids"] = progress.has_ids;
+  json[kDigest] = digest_of(json);
   return to_line(json) + "\n";
 }
 
+// Nothing where it is damaged.
 std::optional<PartialProgress> parse_progress(const std::string& text) {
-  const Json json = core::find_zero_byte(text) ? Json() : Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = core::find_zero_byte(text) ? Json() : Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return std::nullopt;
+  const Json digest = json.value(kDigest, Json());
+  json.erase(kDigest);
+  if (digest != digest_of(json)) return std::nullopt;
   PartialProgress progress;
   bool is_whole = true;
   each_number(progress, [&](const char* name, std::uint64_t& number) {
@@ -184,9 +196,14 @@ Status PartialOutput::load() {
   const auto text = platform::read_small_file(folder_ / kManifest, kManifestBytesMax);
   if (!text.ok() && text.status().code() != StatusCode::kNotFound) return text.status();
   if (text.ok()) {
-    // Also of another engine's, so that the difference can be named.
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
-    if (manifest_->value("kind", Json()) != "file") return {};
+    const auto kind = manifest_->find("kind");
+    if (kind == manifest_->end() || *kind != "file") {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{} has what latebind.bulk has not finished; finish it by the same command, or remove "
+                                "the folder",
+                                platform::quoted(folder_)));
+    }
   }
   LB_RETURN_IF_ERROR(check_entries());
   platform::remove_abandoned_outputs(folder_);

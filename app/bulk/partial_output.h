@@ -33,8 +33,8 @@ struct PartialProgress {
 class PartialOutput {
  public:
   // Takes the place and creates what is not there. The errors of OutputFile for the place; kBusy when another run has
-  // it, kInvalidArgument when there is a folder of that name with something else in it, kUnsupported for a pipe or a
-  // device.
+  // it, kInvalidArgument when there is a folder of that name with something else in it, such as an unfinished output of
+  // latebind.bulk, kUnsupported for a pipe or a device.
   static core::Result<PartialOutput> open(const std::filesystem::path& output);
 
   PartialOutput(PartialOutput&&) noexcept;

@@ -104,6 +104,17 @@ TEST_F(PartialOutputTest, WhatIsDamagedIsBegunAnew) {
     ASSERT_TRUE(output.ok()) << output.status().to_string();
     EXPECT_FALSE(output->manifest()) << progress;
   }
+  for (const std::string number : {"\"texts\":1", "\"offset\":7", "\"line\":1", "\"bytes\":4", "true"}) {
+    interrupt();
+    std::string text = content_of(part("progress.json"));
+    ASSERT_NE(text.find(number), std::string::npos) << text;
+    text.replace(text.find(number), number.size(),
+                 number == "true" ? "false" : number.substr(0, number.size() - 1) + "2");
+    put(part("progress.json"), text);
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok()) << output.status().to_string();
+    EXPECT_FALSE(output->manifest()) << text;
+  }
   for (const char* const name : {"vectors", "ids"}) {
     interrupt();
     put(part(name), "");
@@ -130,6 +141,28 @@ TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
     EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument) << text;
     std::filesystem::remove_all(part());
   }
+}
+
+TEST_F(PartialOutputTest, OutputsOfOtherEnginesAreLeftAlone) {
+  for (const std::string text : {"{\"format\": 1, \"kind\": \"shards\"}", "{\"format\": 1}"}) {
+    create_directory(part());
+    put(part("manifest.json"), text);
+    const auto refused = PartialOutput::open(place_);
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(refused.status().message().find("remove the folder"), std::string::npos);
+    EXPECT_EQ(content_of(part("manifest.json")), text);
+    std::filesystem::remove_all(part());
+  }
+}
+
+TEST(ManifestTest, HasAnEndToItsDepth) {
+  const std::string deep = std::string(1 << 20, '[') + std::string(1 << 20, ']');
+  for (const std::string place : {R"("kind":)", R"("kind": "file", "inputs": [0, {"name":)"}) {
+    const std::string end = place.ends_with("name\":") ? "}]}" : "}";
+    const auto parsed = parse_manifest(R"({"format": 1, )" + place + deep + end, "'manifest.json'");
+    EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(parse_manifest(R"({"format": 1, "a": {"b": [[[]]]}})", "'manifest.json'").ok());
 }
 
 TEST(ManifestTest, NamesWhatDiffers) {
