@@ -57,6 +57,18 @@ std::string_view kind_of(const toml::node& node) {
   return "a date or a time";
 }
 
+// Of a [table] that no setting is in.
+Status unknown_section_error(std::string_view given) {
+  std::vector<std::string_view> known;
+  for (const SettingSpec& spec : settings_schema()) {
+    const auto dot = spec.key.find('.');
+    if (dot == std::string_view::npos) continue;
+    const std::string_view section = spec.key.substr(0, dot);
+    if (std::ranges::find(known, section) == known.end()) known.push_back(section);
+  }
+  return unknown_word_error("section", given, known);
+}
+
 Status apply_table(EffectiveSettings& settings, const toml::table& table, const std::string& prefix,
                    const std::string& name) {
   for (const auto& [key, node] : table) {
@@ -73,7 +85,10 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
       }
     }
     const SettingSpec* spec = find_setting(full);
-    if (spec == nullptr) return unknown_setting_error(full).with_context(origin);
+    if (spec == nullptr) {
+      const bool is_section = node.is_table() && prefix.empty();
+      return (is_section ? unknown_section_error(full) : unknown_setting_error(full)).with_context(origin);
+    }
     const auto text = text_of(node, spec->is_family());
     if (!text) {
       return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} has a value of the wrong kind, {}: it takes {}",

@@ -274,6 +274,7 @@ void add_address(ServeArguments& options) {
 Exit serve(const ServeArguments& options) {
   // First of all: SIGHUP ends nothing from here on.
   Wishes wishes;
+  const HeldMessages messages;
   // Before there is another thread: both take what they read out of the environment.
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
@@ -284,6 +285,7 @@ Exit serve(const ServeArguments& options) {
   // A daemon's warnings are for its log.
   if (quiet && !core::log_enabled(core::LogLevel::kInfo)) show_log(LogShown::kWarnings);
   if (runtime->settings.log_json) print_messages_as_json();
+  HeldMessages::release();
   std::vector<server::ModelArgument> arguments;
   const auto& models = options.models.empty() ? runtime->settings.models : options.models;
   if (models.empty()) {

@@ -181,7 +181,7 @@ class LineReader {
     if (mistake_.ok()) assign_arguments();
     if (mistake_.ok()) check_options();
     if (mistake_.ok()) give_values();
-    if (!mistake_.ok()) return {command_, ReadLine::Wish::kMistake, mistake_};
+    if (!mistake_.ok()) return tell_mistake();
     if (command_->callback_) command_->callback_();
     ReadLine line{command_, wish_, {}};
     for (const Value& value : values_)
@@ -197,7 +197,20 @@ class LineReader {
 
   // The first mistake is told.
   void note_mistake(Status status) {
-    if (mistake_.ok()) mistake_ = std::move(status);
+    if (!mistake_.ok()) return;
+    mistake_ = std::move(status);
+    mistaken_ = command_;
+  }
+
+  // By the command at which it was made: what embed knows is unknown before that word.
+  [[nodiscard]] ReadLine tell_mistake() const {
+    bool ignored = false;
+    if (mistaken_ != command_ && !unknown_.empty() && find(unknown_, ignored) != nullptr) {
+      return {mistaken_, ReadLine::Wish::kMistake,
+              mistake(fmt::format("{} is an option of {}, and stands behind that word", core::quoted(unknown_, kQuoted),
+                                  command_->name()))};
+    }
+    return {mistaken_, ReadLine::Wish::kMistake, mistake_};
   }
 
   void take_word(const std::string& word) {
@@ -229,7 +242,7 @@ class LineReader {
     if (name == "--version") return wish_for(ReadLine::Wish::kVersion);
     bool is_negated = false;
     const Option* const option = find(name, is_negated);
-    if (option == nullptr) return note_mistake(unknown_option(name));
+    if (option == nullptr) return note_unknown(name);
     if (equals != std::string::npos) {
       if (is_negated) return note_mistake(mistake(fmt::format("{} takes no value", name)));
       values_.push_back({option, word.substr(equals + 1)});
@@ -250,7 +263,7 @@ class LineReader {
       const std::string name = {'-', word[i]};
       if (name == "-h") return wish_for(ReadLine::Wish::kShortHelp);
       const Option* const option = find(name, ignored);
-      if (option == nullptr) return note_mistake(unknown_option(i == 1 ? word.substr(0, word.find('=')) : name));
+      if (option == nullptr) return note_unknown(i == 1 ? word.substr(0, word.find('=')) : name);
       if (option->is_flag()) {
         values_.push_back({option, "true"});
         continue;
@@ -259,6 +272,11 @@ class LineReader {
       values_.push_back({option, word.substr(word[i + 1] == '=' ? i + 2 : i + 1)});
       return;
     }
+  }
+
+  void note_unknown(const std::string& name) {
+    if (mistake_.ok()) unknown_ = name;
+    note_mistake(unknown_option(name));
   }
 
   // The next word is the value, unless it is an option itself.
@@ -446,6 +464,8 @@ class LineReader {
   ReadLine::Wish wish_ = ReadLine::Wish::kRun;
   std::vector<Value> values_;
   Status mistake_;
+  const Command* mistaken_ = nullptr;  // where it was made
+  std::string unknown_;                // the option that it is about, if it is about one
 };
 
 ReadLine read_line(const Command& program, std::span<const std::string> words) {

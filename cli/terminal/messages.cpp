@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "app/json_text.h"
 #include "core/platform/environment.h"
@@ -32,6 +34,15 @@ std::mutex sink_mutex;
 // Guarded by sink_mutex. Never destroyed: threads of vendors may log until the end.
 std::function<void(std::string)>& sink = *new std::function<void(std::string)>();
 
+// Guarded by sink_mutex.
+std::optional<std::vector<std::string>>& held = *new std::optional<std::vector<std::string>>();
+
+bool hold(std::string_view text) {
+  const std::lock_guard lock(sink_mutex);
+  if (held) held->emplace_back(text);
+  return held.has_value();
+}
+
 void put_line(std::string line) {
   {
     const std::lock_guard lock(sink_mutex);
@@ -51,7 +62,28 @@ void print_messages_as_json() {
   is_json.store(true);
 }
 
+HeldMessages::HeldMessages() {
+  const std::lock_guard lock(sink_mutex);
+  held.emplace();
+}
+
+HeldMessages::~HeldMessages() {
+  release();
+}
+
+void HeldMessages::release() {
+  std::optional<std::vector<std::string>> texts;
+  {
+    const std::lock_guard lock(sink_mutex);
+    std::swap(texts, held);
+  }
+  if (!texts) return;
+  for (const std::string& text : *texts)
+    note(text);
+}
+
 void note(std::string_view text) {
+  if (hold(text)) return;
   if (is_json.load()) {
     app::Json line;
     line["time"] = core::utc_text_ms(std::chrono::system_clock::now());

@@ -24,6 +24,18 @@ enum class Exit : int {
 // From here on messages are JSON objects, with the time, as the lines of a log are that another program reads.
 void print_messages_as_json();
 
+// Keeps messages until it ends or is released: what is said before the settings are known that say what lines look like.
+class HeldMessages {
+ public:
+  HeldMessages();
+  ~HeldMessages();
+  HeldMessages(const HeldMessages&) = delete;
+  HeldMessages& operator=(const HeldMessages&) = delete;
+
+  // Prints them, as all that follow.
+  static void release();
+};
+
 // Messages go there from here on, as lines with their ends, instead of to the error stream; nothing: back to it. When
 // this returns, the previous one is no longer called. It must not print messages itself.
 void send_messages_to(std::function<void(std::string line)> to);

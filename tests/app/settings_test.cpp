@@ -80,6 +80,10 @@ TEST(SettingsTest, UnknownKeysAndWordsAreRefusedWithPlaceAndSuggestion) {
   const auto refusal = [&](std::string_view toml) { return settings.apply_toml_text(toml, "c.toml").to_string(); };
   EXPECT_THAT(refusal("\ndevcie = \"npu\""), HasSubstr("c.toml:2: unknown setting 'devcie' (did you mean device?)"));
   EXPECT_THAT(refusal("[cache]\nmaxsize = 1"), HasSubstr("did you mean cache.max_size?"));
+  EXPECT_THAT(refusal("threads = 2\n[servr]\nlisten = \"8080\""),
+              HasSubstr("c.toml:2: unknown section 'servr' (did you mean server?)"));
+  EXPECT_THAT(refusal("[embedder]\nbatch_tokens = 1"),
+              AllOf(HasSubstr("unknown section 'embedder'; known: "), HasSubstr("embedding")));
   EXPECT_THAT(refusal("precision = \"bf61\""),
               HasSubstr("c.toml:1: precision: unknown precision 'bf61' (did you mean bf16?)"));
   EXPECT_THAT(refusal("strict = 3.5"), HasSubstr("wrong kind, a fraction: it takes true|false"));

@@ -4,6 +4,7 @@ that is another user's."""
 import ctypes
 import json
 import os
+import socket
 import subprocess
 
 import pytest
@@ -92,6 +93,18 @@ def test_another_users_home_ends_no_command(foreign, tmp_path):
     report = json.loads(good("config", "--json", "--config", named, **foreign).stdout)
     found = {one["key"]: one["value"] for one in report["settings"]}
     assert found["requests"] == "2" and found["threads"] == "0"
+
+
+def test_a_log_of_objects_has_that_as_one_too(foreign):
+    # The port is taken, so that the command ends by itself.
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = run("serve", TINY, "--port", str(taken.getsockname()[1]), "--log-format", "json", **foreign)
+    said = [json.loads(line)["message"] for line in done.stderr.splitlines()]
+    assert done.returncode == 1 and said[0].startswith(LEFT_OUT.removeprefix("latebind: ")), done
+    assert "Address already in use" in said[-1]
+    # What says nothing of a log keeps its words, in the order in which they were said.
+    said = run("serve", **foreign).stderr.splitlines()
+    assert said[0].startswith(LEFT_OUT) and "no model is named" in said[1]
 
 
 def test_a_file_in_another_users_home_that_is_named_is_an_error(foreign):
