@@ -10,11 +10,11 @@ namespace {
 constexpr std::string_view kBash =
     "# Completion of latebind for bash.\n"
     "_latebind() {\n"
-    "  local IFS=$'\\n' line\n"
+    "  local line\n"
     "  COMPREPLY=()\n"
-    "  for line in $(\"${COMP_WORDS[0]}\" complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null); do\n"
+    "  while IFS= read -r line; do\n"
     "    COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
-    "  done\n"
+    "  done < <(\"${COMP_WORDS[0]}\" complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
     "}\n"
     "complete -o bashdefault -o default -F _latebind latebind\n";
 

@@ -160,8 +160,8 @@ def test_bash_offers_what_the_program_knows(tmp_path):
     script = tmp_path / "latebind"
     script.write_text(good("completion", "bash").stdout)
 
-    def offered(*words):
-        line = f"source {script}; COMP_WORDS=({PROGRAM} {' '.join(map(repr, words))}); COMP_CWORD={len(words)}; _latebind; " \
+    def offered(*words, options=":"):
+        line = f"source {script}; {options}; COMP_WORDS=({PROGRAM} {' '.join(map(repr, words))}); COMP_CWORD={len(words)}; _latebind; " \
                'printf "%s\\n" "${COMPREPLY[@]}"'
         return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, timeout=60).stdout.split()
 
@@ -169,6 +169,9 @@ def test_bash_offers_what_the_program_knows(tmp_path):
     assert "--dimensions" in offered("embed", "--d") and "--device" in offered("embed", "--d")
     assert offered("embed", "m", "--output-format", "n") == ["npy"]
     assert offered("embed", "") == []
+    # Descriptions have what the shell takes for patterns of file names.
+    assert offered("serve", "--", options="shopt -s failglob") == offered("serve", "--") != []
+    assert "--listen" in offered("serve", "--", options="shopt -s nullglob")
     for shell in ("zsh", "fish"):
         assert "latebind" in good("completion", shell).stdout
     assert "did you mean bash?" in bad(2, "completion", "bsh")

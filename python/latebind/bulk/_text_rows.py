@@ -18,6 +18,8 @@ from pyarrow import json as arrow_json
 
 # Lines of JSON with more brackets are looked at before pyarrow reads them, which has no limit of its own.
 _DEPTH_MAX = 500
+# Bytes of a line, without its end.
+_LINE_MAX = 64 << 20
 # As few digits as an integer can have that a double does not hold exactly.
 _LONG_NUMBER = re.compile(rb"[0-9]{16}")
 _EXACT_MAX = 1 << 53
@@ -67,15 +69,31 @@ class _Pieces:
         return tuple(self._found)
 
 
+def _too_long(number: int) -> ValueError:
+    return ValueError(f"line {number} is longer than {_LINE_MAX >> 20} MiB; split it")
+
+
 def lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines with their ends."""
+    """Lines with their ends.
+
+    Raises:
+        ValueError: a line is longer than the program takes it: a packed file of a few MB may have one of many GB.
+    """
     begun: list[bytes] = []  # of a line that may have many blocks
+    size, number = 0, 1
     for block in blocks:
         *lines, last = block.split(b"\n")
         for line in lines:
+            if size + len(line) > _LINE_MAX:
+                raise _too_long(number)
             yield b"".join([*begun, line, b"\n"])
             begun.clear()
+            size = 0
+            number += 1
         begun.append(last)
+        size += len(last)
+        if size > _LINE_MAX:
+            raise _too_long(number)
     if rest := b"".join(begun):
         yield rest
 

@@ -16,6 +16,7 @@ import pytest
 from latebind.bulk import DifferentRunError, EmbedBatches, embed_files
 from latebind.bulk._inputs import find, scan
 from latebind.bulk._reader import Reader
+from latebind.bulk._text_rows import lines
 from support import TINY
 from tables import command, run, table, texts, vectors_of
 
@@ -85,6 +86,20 @@ def test_damaged_packed_files_are_refused(tmp_path, damage):
     (tmp_path / "in.txt.gz").write_bytes(damage(packed))
     with pytest.raises(latebind.CallerError, match=r"in\.txt\.gz cannot be read as txt"):
         embed(tmp_path / "in.txt.gz", tmp_path / "out")
+
+
+def test_lines_have_an_end(tmp_path):
+    most = 64 << 20
+    with gzip.open(tmp_path / "in.txt.gz", "wb", compresslevel=1) as file:
+        file.write(b"a\n" + b"a" * (most + 1))
+    with pytest.raises(latebind.CallerError, match=r"in\.txt\.gz cannot be read as txt: line 2 is longer than 64 MiB"):
+        embed(tmp_path / "in.txt.gz", tmp_path / "out")
+    # One that is as long as may be, whatever the blocks in which it comes.
+    for size in (most // 3, most):
+        blocks = [b"a" * size] * (most // size) + [b"a" * (most % size), b"\nb"]
+        assert [len(line) for line in lines(blocks)] == [most + 1, 1]
+        with pytest.raises(ValueError, match="line 1 is longer"):
+            list(lines([b"a", *blocks]))
 
 
 def test_in_a_folder_texts_beside_tables_are_about_them(tmp_path):
