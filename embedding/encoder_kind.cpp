@@ -104,8 +104,9 @@ Status wrong_kind(std::string_view model, EncoderKind kind) {
       break;
     case EncoderKind::kEmbedder:
       found = {
-          "gives vectors for texts, one for each, which are neither scores for two together nor sparse: `latebind "
-          "embed` has them, and `latebind search` compares them",
+          "is an embedder: it gives one vector for each text, and no scores or sparse vectors; `latebind embed` has "
+          "them, "
+          "and `latebind search` compares them",
           "Embedder, in C lb_embedder_open()"};
       break;
   }

@@ -15,6 +15,7 @@
 #include "cli/terminal/parser.h"
 #include "cli/terminal/runtime_options.h"
 #include "cli/terminal/shown_log.h"
+#include "core/config.h"
 #include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
@@ -378,7 +379,8 @@ void add_serve(Command& program, Action& chosen) {
       ->type_name("ADDRESS");
   app.add_option("--port", options->port,
                  "The port to listen at, on the address of --host; 0 takes a free one (default 8080).")
-      ->type_name("N");
+      ->type_name("N")
+      ->check([](const std::string& port) { return core::parse_integer("--port", port, 0, 65535).status(); });
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kServer,   SettingGroup::kEmbedding, SettingGroup::kPlacement,    SettingGroup::kDevice,
       SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};

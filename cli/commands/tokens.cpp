@@ -101,6 +101,8 @@ void add_tokens(Command& program, Action& chosen) {
   Command& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
   add_model(app, options->model, "A sentence-transformers model");
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
+  add_texts(app, "--text", options->source.texts, "TEXT",
+            "A text, before those of files; may be given several times (default: none).");
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
               "Tokens of one text, special tokens included (default: what the model takes).");
@@ -108,7 +110,8 @@ void add_tokens(Command& program, Action& chosen) {
   options->prompt.add_role_to(app);
   app.add_flag("--offsets", options->offsets,
                "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
-  app.add_option("FILE", options->source.files, "Files of text, one after the other; - is stdin (default: stdin).");
+  app.add_option("FILE", options->source.files,
+                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given).");
   app.footer(
       "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"
       "programs that run the model by themselves, such as a .pte in ExecuTorch. Needs no vendor library.\n\n"

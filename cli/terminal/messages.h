@@ -24,7 +24,8 @@ enum class Exit : int {
 // From here on messages are JSON objects, with the time, as the lines of a log are that another program reads.
 void print_messages_as_json();
 
-// Keeps messages until it ends or is released: what is said before the settings are known that say what lines look like.
+// Keeps messages until it ends or is released: what is said before the settings are known that say what lines look
+// like.
 class HeldMessages {
  public:
   HeldMessages();

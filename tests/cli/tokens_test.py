@@ -45,3 +45,8 @@ def test_errors_are_one_line(tmp_path):
     assert "--max-tokens" in bad(2, "tokens", "--model", TINY, "--max-tokens", "0", input="a")
     for offsets in ([], ["--offsets"]):
         assert "leave none of the text" in bad(1, "tokens", *offsets, "--model", TINY, "--max-tokens", "2", input="hello")
+
+
+def test_texts_of_the_command_line():
+    expected = good("tokens", TINY, "-", input="the cat\na dog\n").stdout
+    assert good("tokens", TINY, "--text", "the cat", "--text", "a dog").stdout == expected
