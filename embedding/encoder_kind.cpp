@@ -104,7 +104,7 @@ Status wrong_kind(std::string_view model, EncoderKind kind) {
       break;
     case EncoderKind::kEmbedder:
       found = {
-          "is an embedder: it gives one vector for each text, and no scores or sparse vectors; `latebind embed` has "
+          "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
           "them, "
           "and `latebind search` compares them",
           "Embedder, in C lb_embedder_open()"};

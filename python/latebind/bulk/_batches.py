@@ -109,7 +109,9 @@ def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
         if count > 1:
             raise CallerError(f"there are {count} columns '{name}'; rename all but one")
         if name in new:
-            raise CallerError(f"there is a column '{name}' already; rename it, or give the vectors another (vector_column, --vector-column)")
+            raise CallerError(
+                f"there is a column '{name}' already; rename it, or give the vectors another (vector_column, --vector-column)"
+            )
 
 
 class EmbedBatches:
