@@ -76,7 +76,8 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
     for (const Json* const each : {&was, &now}) {
       for (const auto& [key, value] : each->items()) {
         if (!keys.insert(key).second) continue;
-        add_differences(member(was, key), member(now, key), place.empty() ? key : place + "." + key, found);
+        add_differences(member(was, key), member(now, key), place.empty() ? key : fmt::format("{}.{}", place, key),
+                        found);
       }
     }
     return;

@@ -431,7 +431,11 @@ class LineReader {
         bool is_first = true;
         for (const Value& other : values_) {
           if (other.option != &option) continue;
-          text = is_first || option.repeat_ == Repeat::kLast ? other.text : text + "," + other.text;
+          if (is_first || option.repeat_ == Repeat::kLast) {
+            text = other.text;
+          } else {
+            text.append(",").append(other.text);
+          }
           is_first = false;
         }
       }

@@ -123,7 +123,7 @@ Status KeptOutput::save() {
     }
     manifest_ = *std::move(manifest);
   }
-  const Status saved = output_.save(*manifest_, now_);
+  Status saved = output_.save(*manifest_, now_);
   saved_ = Clock::now();
   return saved;
 }

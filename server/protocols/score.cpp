@@ -105,7 +105,7 @@ std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, Sco
 
 // One that is named, or else the first that gives scores, or the first.
 Outcome<const ServedModel*> choose(const Service& service, std::string_view name) {
-  const auto first = service.find(name);
+  auto first = service.find(name);
   if (!name.empty() || std::holds_alternative<Refusal>(first)) return first;
   for (const auto& model : service.models()) {
     if (model->cross_encoder != nullptr || model->multi_vector_encoder != nullptr) return model.get();
