@@ -105,10 +105,10 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
 
   Progress progress(reader.total_bytes(), options.quiet);
   struct Place {
-    std::size_t file;
-    std::uint64_t line;
-    std::uint64_t bytes;
-    std::string text;
+    std::size_t file = 0;
+    std::uint64_t line = 0;
+    std::uint64_t bytes = 0;
+    std::string text{};
   };
   std::deque<Place> pending;  // of the texts that are in the stream
   LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(

@@ -36,8 +36,8 @@ inline constexpr double kOrdinaryMax = 1'099'511'627'776;
 
 // Of exact results, before they are rounded to their type.
 struct Interval {
-  double low;
-  double high;
+  double low = 0;
+  double high = 0;
   bool nan = false;
 };
 

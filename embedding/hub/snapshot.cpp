@@ -299,7 +299,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   if (present.status().code() == StatusCode::kInvalidModel && content == CachedContent::kTrusted)
     content = CachedContent::kCompared;
   std::string doubt = known ? std::string() : options.doubt;
-  const auto doubted = [&doubt](Status status) {
+  const auto doubted = [&doubt](const Status& status) {
     return doubt.empty() || status.code() == StatusCode::kCancelled ? status : status.with_context(doubt);
   };
   if (settings.offline) {
@@ -328,10 +328,11 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
     return present;
   };
   SnapshotOptions::Note note;
-  if (options.note)
+  if (options.note) {
     note = [&](std::string_view text) {
       options.note(doubt.empty() ? std::string(text) : fmt::format("{}: {}", doubt, text));
     };
+  }
   auto client = Client::make(settings, note);
   if (!client.ok()) return is_there ? stand_in(client.status()) : doubted(client.status());
   client->set_cancellation(options.cancellation);
