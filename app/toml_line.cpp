@@ -2,26 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/settings.h"
 #include "core/text/ascii.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  const auto begin = std::min(text.find_first_not_of(" \t\r"), text.size());
-  const auto end = text.find_last_not_of(" \t\r");
-  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
-}
-
-std::string_view take_line(std::string_view& text) {
-  const auto end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
+  return core::trimmed(text, " \t\r");
 }
 
 }  // namespace
@@ -30,7 +20,7 @@ std::optional<std::string> unquoted_value(std::string_view toml, std::size_t lin
   std::string_view wanted;
   std::string table;
   for (std::size_t at = 1; at <= line && !toml.empty(); ++at) {
-    wanted = trimmed(take_line(toml));
+    wanted = trimmed(core::take_until(toml, '\n'));
     // [server]
     if (at < line && wanted.starts_with('[') && !wanted.starts_with("[[")) {
       const std::string_view name = trimmed(wanted.substr(1, wanted.find(']') - 1));

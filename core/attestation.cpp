@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text/pieces.h"
+
 namespace latebind::core {
 namespace {
 
@@ -26,11 +28,8 @@ std::string details_of(const std::vector<PlacementStep>& steps) {
   std::string text;
   for (const PlacementStep& step : steps) {
     std::string_view rest = step.details;
-    while (!rest.empty()) {
-      const auto end = std::min(rest.find('\n'), rest.size());
-      text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", step.device, rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    while (!rest.empty())
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", step.device, take_until(rest, '\n'));
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 #include "core/vendor_call.h"
 
@@ -23,9 +24,7 @@ constexpr std::size_t kDeviceNameLengthMax = 128;
 constexpr std::array kKindOrder{DeviceKind::kNpu, DeviceKind::kGpu, DeviceKind::kCpu};
 
 std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return core::trimmed(text, " \t");
 }
 
 std::size_t rank_of(DeviceKind kind) {

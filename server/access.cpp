@@ -10,6 +10,7 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
 #include "core/text/ascii.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -119,9 +120,7 @@ core::Result<Access::Keys> Access::load_keys() const {
   }
   const std::size_t before = keys->size();
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view key = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view key = trimmed(core::take_until(text, '\n'));
     if (key.empty() || key.front() == '#') continue;
     if (has_blank(key)) {
       return Status(StatusCode::kInvalidArgument,

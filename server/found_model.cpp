@@ -14,6 +14,7 @@
 #include "core/platform/files/small_file.h"
 #include "core/text/ascii.h"
 #include "core/text/name_character.h"
+#include "core/text/pieces.h"
 #include "embedding/hub/name.h"
 #include "embedding/model_files.h"
 
@@ -55,17 +56,11 @@ bool is_no_word(std::string_view name) {
 }
 
 std::string_view without_marks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r`*\"'";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return core::trimmed(text, " \t\r`*\"'");
 }
 
 std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
+  return core::take_until(text, '\n');
 }
 
 // The member "name" of the first entry of "model-index".

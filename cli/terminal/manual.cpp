@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/terminal/help.h"
+#include "core/text/pieces.h"
 
 namespace latebind::cli {
 namespace {
@@ -38,9 +39,7 @@ std::string paragraphs(std::string_view text) {
     is_kept = kept;
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = core::take_until(text, '\n');
     keep(line.starts_with(' '));
     out += line.empty() ? ".PP\n" : escaped(line) + "\n";
   }

@@ -15,6 +15,7 @@
 #include "core/platform/environment.h"
 #include "core/platform/standard_streams.h"
 #include "core/text/one_line.h"
+#include "core/text/pieces.h"
 #include "core/text/utc_time.h"
 
 namespace latebind::cli {
@@ -104,11 +105,8 @@ Exit fail(const Status& status) {
   const bool shown = tells_details.load();
   note(status.to_string() +
        (rest.empty() || shown ? "" : " (`latebind doctor` tells more, and so does this command after `latebind -v`)"));
-  while (shown && !rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    note(fmt::format("  {}", rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  while (shown && !rest.empty())
+    note(fmt::format("  {}", core::take_until(rest, '\n')));
   return Exit::kFailed;
 }
 

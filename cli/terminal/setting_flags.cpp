@@ -7,6 +7,7 @@
 
 #include "cli/terminal/parser.h"
 #include "core/platform/files/folders.h"
+#include "core/text/pieces.h"
 
 namespace latebind::cli {
 namespace {
@@ -29,11 +30,8 @@ bool is_main(const app::SettingSpec& spec, SettingGroup group) {
 // "auto|latency|throughput"
 std::vector<std::string> words_of(std::string_view value) {
   std::vector<std::string> words;
-  while (!value.empty()) {
-    const auto end = std::min(value.find('|'), value.size());
-    words.emplace_back(value.substr(0, end));
-    value.remove_prefix(std::min(end + 1, value.size()));
-  }
+  while (!value.empty())
+    words.emplace_back(core::take_until(value, '|'));
   return words;
 }
 

@@ -13,6 +13,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/os_error.h"
 #include "core/text/ascii.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 
 namespace latebind::embedding::hub {
@@ -68,16 +69,9 @@ Result<path> cache_folder_of(const path& home) {
   return home / "hub";
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 // What goes into a header must not be able to end it; an error about a secret does not contain it.
 Result<std::optional<std::string>> checked_token(std::string_view text, std::string_view source) {
-  const std::string_view token = trimmed(text);
+  const std::string_view token = core::trimmed(text, " \t\r\n");
   if (token.empty()) return std::optional<std::string>();
   const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
   if (token.size() > kTokenMax || !std::ranges::all_of(token, is_visible)) {

@@ -7,6 +7,7 @@
 #include "core/text/base64.h"
 #include "core/text/markup.h"
 #include "core/text/one_line.h"
+#include "core/text/pieces.h"
 #include "core/text/quote.h"
 #include "core/text/utc_time.h"
 
@@ -125,6 +126,27 @@ TEST(Base64Test, ReadsTheOneFormOfSomeBytes) {
                             "Zm9v\n", " Zm9", "Zh==", "Zm9=", "Zg\0="}) {
     EXPECT_EQ(decode_base64(wrong), std::nullopt) << wrong;
   }
+}
+
+TEST(PiecesTest, ATextIsTakenApartAtACharacter) {
+  std::string_view text = "a,,b";
+  EXPECT_EQ(take_until(text, ','), "a");
+  EXPECT_EQ(take_until(text, ','), "");
+  EXPECT_EQ(text, "b");
+  EXPECT_EQ(take_until(text, ','), "b");
+  EXPECT_EQ(take_until(text, ','), "");
+  EXPECT_EQ(text, "");
+  text = "a,";
+  EXPECT_EQ(take_until(text, ','), "a");
+  EXPECT_TRUE(text.empty());
+}
+
+TEST(PiecesTest, BlanksAreTakenFromBothEndsAlone) {
+  EXPECT_EQ(trimmed(" \ta b\t ", " \t"), "a b");
+  EXPECT_EQ(trimmed("a", " "), "a");
+  EXPECT_EQ(trimmed("   ", " "), "");
+  EXPECT_EQ(trimmed("", " "), "");
+  EXPECT_EQ(trimmed("\ra", " "), "\ra");
 }
 
 }  // namespace
