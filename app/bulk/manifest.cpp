@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/json_text.h"
 #include "core/platform/digest.h"
 #include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
@@ -17,7 +18,6 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-constexpr int kDepthMax = 32;
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 // Where a value is no object nor list, so much of it is shown.
 constexpr std::size_t kShownMax = 100;
@@ -131,14 +131,8 @@ Json describe_answers(const std::string& model_digest, const core::ActiveConfig&
 }
 
 Result<Json> parse_manifest(const std::string& text, const std::string& name) {
-  // One that is nested deeper would end the process where it is copied or shown.
-  bool is_deep = false;
-  const auto watch = [&is_deep](int depth, Json::parse_event_t /*event*/, const Json& /*parsed*/) {
-    is_deep = is_deep || depth > kDepthMax;
-    return !is_deep;
-  };
-  Json json = core::find_zero_byte(text) ? Json() : Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (is_deep) json = Json();
+  const auto parsed = core::parse_json(text, name, {.bytes_max = kManifestBytesMax});
+  Json json = parsed.ok() ? Json(*parsed) : Json();
   const auto format = json.is_object() ? json.find("format") : json.end();
   if (!json.is_object() || format == json.end() || !format->is_number_integer()) {
     return Status(StatusCode::kInvalidArgument, fmt::format("{} is no manifest of Latebind's", name));

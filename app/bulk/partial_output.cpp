@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/bulk/manifest.h"
+#include "core/json_text.h"
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
@@ -47,39 +48,27 @@ void each_number(Progress& progress, const Take& take) {
   take("id_bytes", progress.id_bytes);
 }
 
-std::string digest_of(const Json& json) {
-  const std::string text = to_line(json);
-  return platform::sha256_hex(std::as_bytes(std::span(text)));
-}
-
 std::string text_of(const PartialProgress& progress) {
   Json json;
   each_number(progress, [&json](const char* name, std::uint64_t number) { json[name] = number; });
   json["has_ids"] = progress.has_ids;
-  json[kDigest] = digest_of(json);
+  const std::string numbers = to_line(json);
+  json[kDigest] = platform::sha256_hex(std::as_bytes(std::span(numbers)));
   return to_line(json) + "\n";
 }
 
-// Nothing where it is damaged.
+// Nothing where it is damaged: what is read must be what would be written, digest and all.
 std::optional<PartialProgress> parse_progress(const std::string& text) {
-  Json json = core::find_zero_byte(text) ? Json() : Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
-  const Json digest = json.value(kDigest, Json());
-  json.erase(kDigest);
-  if (digest != digest_of(json)) return std::nullopt;
+  const auto json = core::parse_json(text, kProgress, {.bytes_max = kProgressBytesMax});
+  if (!json.ok()) return std::nullopt;
   PartialProgress progress;
-  bool is_whole = true;
-  each_number(progress, [&](const char* name, std::uint64_t& number) {
-    const auto found = json.find(name);
-    if (found == json.end() || !found->is_number_unsigned()) {
-      is_whole = false;
-    } else {
-      number = found->get<std::uint64_t>();
-    }
+  each_number(progress, [&json](const char* name, std::uint64_t& number) {
+    const auto* const found = core::find_member(*json, name);
+    if (found != nullptr && found->is_number_unsigned()) number = found->get<std::uint64_t>();
   });
-  const auto has_ids = json.find("has_ids");
-  if (!is_whole || has_ids == json.end() || !has_ids->is_boolean()) return std::nullopt;
-  progress.has_ids = has_ids->get<bool>();
+  const auto* const has_ids = core::find_member(*json, "has_ids");
+  progress.has_ids = has_ids != nullptr && has_ids->is_boolean() && has_ids->get<bool>();
+  if (text != text_of(progress)) return std::nullopt;
   return progress;
 }
 
