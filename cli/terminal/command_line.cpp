@@ -158,8 +158,12 @@ std::string Command::full_name() const {
 }
 
 const Option* Command::find_option(std::string_view name) const {
-  const auto found = std::ranges::find_if(options_, [&](const Option& option) { return option.has_name(name); });
-  return found == options_.end() ? nullptr : &*found;
+  for (const Command* command = this; command != nullptr; command = command->parent()) {
+    const auto& options = command->options_;
+    const auto found = std::ranges::find_if(options, [&](const Option& option) { return option.has_name(name); });
+    if (found != options.end()) return &*found;
+  }
+  return nullptr;
 }
 
 const Command* Command::find_subcommand(std::string_view name) const {
@@ -195,7 +199,7 @@ class LineReader {
     std::string text;
   };
 
-  // The first mistake is told.
+  // Keeps the first mistake of the line.
   void note_mistake(Status status) {
     if (!mistake_.ok()) return;
     mistake_ = std::move(status);
@@ -299,16 +303,11 @@ class LineReader {
 
   const Option* find(std::string_view name, bool& is_negated) const {
     constexpr std::string_view kNo = "--no-";
-    for (const Command* command = command_; command != nullptr; command = command->parent()) {
-      if (const Option* const option = command->find_option(name)) return option;
-      if (!name.starts_with(kNo)) continue;
-      const Option* const option = command->find_option("--" + std::string(name.substr(kNo.size())));
-      if (option != nullptr && option->is_negatable()) {
-        is_negated = true;
-        return option;
-      }
-    }
-    return nullptr;
+    if (const Option* const option = command_->find_option(name)) return option;
+    if (!name.starts_with(kNo)) return nullptr;
+    const Option* const option = command_->find_option("--" + std::string(name.substr(kNo.size())));
+    is_negated = option != nullptr && option->is_negatable();
+    return is_negated ? option : nullptr;
   }
 
   // The nearest that exists: by its letters, or by its last word, as -k for --top-k.

@@ -135,8 +135,9 @@ class Command {
   [[nodiscard]] bool needs_subcommand() const { return needs_subcommand_; }
   [[nodiscard]] const std::deque<Option>& options() const { return options_; }
   [[nodiscard]] const std::deque<Command>& subcommands() const { return subcommands_; }
-  // By its name, of this command alone; null when there is none.
+  // The option with this name, of this command or one of its parents; null if there is none.
   [[nodiscard]] const Option* find_option(std::string_view name) const;
+  // The subcommand with this name; null if there is none.
   [[nodiscard]] const Command* find_subcommand(std::string_view name) const;
 
  private:

@@ -39,12 +39,6 @@ constexpr std::string_view kFish =
     "complete -c latebind -a '(set -l words (commandline -opc); command $words[1] complete -- $words[2..-1] "
     "(commandline -ct) 2>/dev/null)'\n";
 
-const Option* find_option(const Command* command, std::string_view name) {
-  for (; command != nullptr; command = command->parent())
-    if (const Option* const option = command->find_option(name)) return option;
-  return nullptr;
-}
-
 void add_values(const Option& option, std::string_view begun, std::string_view before, std::vector<Candidate>& found) {
   for (const std::string& word : option.words())
     if (word.starts_with(begun)) found.push_back({std::string(before) + word, {}});
@@ -74,11 +68,11 @@ std::vector<Candidate> candidates(const Command& program, std::span<const std::s
   const Option* value_of = nullptr;
   for (const std::string& word : words.first(words.size() - 1)) {
     if (word == "--") return found;
-    // bash has "=" as a word of its own.
+    // bash splits "--name=value" into three words.
     if (word == "=") continue;
     if (std::exchange(value_of, nullptr) != nullptr) continue;
     if (word.starts_with('-')) {
-      const Option* const option = find_option(command, word);
+      const Option* const option = command->find_option(word);
       if (option != nullptr && !option->is_flag()) value_of = option;
     } else if (const Command* const sub = command->find_subcommand(word)) {
       command = sub;
@@ -88,7 +82,7 @@ std::vector<Candidate> candidates(const Command& program, std::span<const std::s
   if (value_of != nullptr) {
     add_values(*value_of, begun == "=" ? "" : begun, "", found);
   } else if (begun.starts_with("--") && equals != std::string::npos) {
-    const Option* const option = find_option(command, begun.substr(0, equals));
+    const Option* const option = command->find_option(begun.substr(0, equals));
     if (option != nullptr) {
       add_values(*option, std::string_view(begun).substr(equals + 1), std::string_view(begun).substr(0, equals + 1),
                  found);

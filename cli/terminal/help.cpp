@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/text/ascii.h"
+#include "core/text/pieces.h"
 
 namespace latebind::cli {
 namespace {
@@ -24,9 +25,7 @@ std::string filled(std::string_view text, std::string_view indent, std::size_t c
     line.clear();
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view word = core::take_until(text, ' ');
     if (word.empty()) continue;
     if (!line.empty() && indent.size() + line.size() + 1 + word.size() > columns) end_line();
     if (!line.empty()) line += ' ';
@@ -45,12 +44,10 @@ std::string paragraphs(std::string_view text, std::size_t columns) {
     paragraph.clear();
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = core::take_until(text, '\n');
     if (!line.empty() && line.front() != ' ') {
       paragraph += fmt::format("{}{}", paragraph.empty() ? "" : " ", line);
-      // "Examples:" is a line of its own.
+      // "Examples:" stays on a separate line.
       if (line.ends_with(':')) end_paragraph();
       continue;
     }

@@ -16,7 +16,7 @@ namespace latebind::cli {
 // --help: everything, grouped by headings, in lines of at most `columns` characters where words allow it.
 [[nodiscard]] std::string full_help(const Command& command, std::size_t columns);
 
-// As help lists them: what the command takes comes first, then what is its own; what has a page of its own comes last.
+// The options in the order of help: positional arguments, the command's own options, then those that docs/ describe.
 [[nodiscard]] std::vector<const Option*> options_in_order(const Command& command);
 
 // "latebind search MODEL FILE... --query TEXT [OPTIONS]"

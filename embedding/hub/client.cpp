@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kAnswerTimeout{60};
 // A server that asks to wait longer gets no more requests.
 constexpr std::chrono::seconds kLongestWait{60};
 constexpr std::chrono::milliseconds kSlice{50};  // of a pause, after which a cancellation is noticed
-// A pause, or an attempt that fails, of which the user is told.
+// A pause or a failed attempt that is reported to the user.
 constexpr std::chrono::seconds kLongWait{2};
 // This much of a file between two failures resets the count of failures.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;

@@ -12,7 +12,6 @@
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/text/quote.h"
-#include "embedding/hub/cache_layout.h"
 #include "embedding/hub/name.h"
 #include "embedding/hub/settings.h"
 
@@ -81,9 +80,13 @@ Result<std::optional<std::string>> find_difference(const path& file, const FileI
   return Difference(fmt::format("its digest is {} instead of {}", digest, info.etag));
 }
 
-std::optional<FileInfo> info_by_link(const path& file) {
+std::optional<FileInfo> local_info(const CacheLayout& layout, const std::optional<FileList>& tree,
+                                   const std::string& commit, const std::string& name) {
+  if (tree) {
+    if (const auto found = tree->infos.find(name); found != tree->infos.end()) return found->second;
+  }
   std::error_code error;
-  const path content = std::filesystem::read_symlink(file, error);
+  const path content = std::filesystem::read_symlink(layout.file(commit, name), error);
   if (error) return std::nullopt;
   std::string etag = platform::path_to_utf8(content.filename());
   if (!is_commit(etag)) return std::nullopt;
@@ -94,7 +97,7 @@ Status with_damage(Status status, const path& place) {
   if (!may_come_of_damage(status)) return status;
   const auto snapshot = snapshot_of(place);
   if (!snapshot) return status;
-  const FileList known = snapshot->layout.read_tree(snapshot->commit).value_or(FileList());
+  const auto tree = snapshot->layout.read_tree(snapshot->commit);
   bool all_are_known = true;
   // The small ones first.
   std::vector<std::pair<std::uint64_t, std::string>> files;
@@ -106,8 +109,7 @@ Status with_damage(Status status, const path& place) {
   std::ranges::sort(files);
   for (const auto& [bytes, name] : files) {
     const path file = snapshot->layout.file(snapshot->commit, name);
-    const auto listed = known.infos.find(name);
-    const auto info = listed != known.infos.end() ? listed->second : info_by_link(file).value_or(FileInfo());
+    const auto info = local_info(snapshot->layout, tree, snapshot->commit, name).value_or(FileInfo());
     all_are_known = all_are_known && !info.etag.empty();
     const auto difference = find_difference(file, info);
     if (!difference.ok() || !*difference) continue;

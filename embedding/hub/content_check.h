@@ -8,6 +8,7 @@
 
 #include "core/result.h"
 #include "embedding/hub/answers.h"
+#include "embedding/hub/cache_layout.h"
 
 namespace latebind::embedding::hub {
 
@@ -16,9 +17,10 @@ namespace latebind::embedding::hub {
 [[nodiscard]] core::Result<std::optional<std::string>> find_difference(const std::filesystem::path& file,
                                                                        const FileInfo& info);
 
-// What the cache says of a file of a snapshot without the hub: the link to its content has the ETag. Nothing for a
-// copy, and where the ETag is no digest.
-[[nodiscard]] std::optional<FileInfo> info_by_link(const std::filesystem::path& file);
+// What the cache itself tells of a file of a snapshot: `tree`, the list that another tool has stored, or the link to
+// the file's content, whose name is the ETag. Nothing for a copy, and where the ETag is no digest.
+[[nodiscard]] std::optional<FileInfo> local_info(const CacheLayout& layout, const std::optional<FileList>& tree,
+                                                 const std::string& commit, const std::string& name);
 
 // The error of opening a model, with the first damaged file of the model if it is one of the hub's cache, and the
 // command that mends it. `place`: its folder, or a file in it.

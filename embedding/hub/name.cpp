@@ -46,7 +46,7 @@ bool is_id(std::string_view id) {
          !id.ends_with(".git");
 }
 
-// Of what this program opens or writes: such a word is a file that is not there.
+// Endings of files that this program opens or writes: such a word names a missing file.
 bool has_file_ending(std::string_view text) {
   constexpr std::array<std::string_view, 10> kEndings{".onnx", ".xml",         ".bin",  ".pte", ".lbundle",
                                                       ".gguf", ".safetensors", ".json", ".zip", ".txt"};

@@ -60,18 +60,9 @@ Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const 
   return found;
 }
 
-// What the cache itself tells of a file: by the link to its content, or the list that another tool has stored.
-std::optional<FileInfo> local_info(const CacheLayout& layout, const std::optional<FileList>& tree,
-                                   const std::string& commit, const std::string& name) {
-  if (tree) {
-    if (const auto found = tree->infos.find(name); found != tree->infos.end()) return found->second;
-  }
-  return info_by_link(layout.file(commit, name));
-}
-
-// Of a complete snapshot, by what the cache itself tells.
+// Compares a complete snapshot with what the cache itself records.
 struct LocalComparison {
-  Status damage{};        // ok: there is none that can be seen
+  Status damage{};        // ok: no damage is visible
   bool is_whole = false;  // the cache tells of every file
 };
 LocalComparison compare_locally(const CacheLayout& layout, const Snapshot& snapshot) {
@@ -254,7 +245,7 @@ class Loader {
   const std::string commit_;
   const std::optional<FileList> tree_;
   std::set<std::string, std::less<>> present_;   // and as they are wanted
-  std::set<std::string, std::less<>> damaged_;   // of which a note was given
+  std::set<std::string, std::less<>> damaged_;   // files that were reported
   std::set<std::string, std::less<>> replaced_;  // ETags of what was loaded now
   std::map<std::string, FileInfo> infos_;
   std::vector<std::string> loaded_;

@@ -372,7 +372,7 @@ Json embeddings_schema() {
   return schema;
 }
 
-// Of a list in which each model also has this time.
+// A list in which each model also has this time.
 Json models_schema(const char* time) {
   Json model = typed_schema("object", "");
   for (const char* name : {"name", "model", "digest", time})

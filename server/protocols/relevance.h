@@ -1,6 +1,8 @@
-// What the protocols for reranking make of a model's numbers. Pure functions, for any thread.
+// What the protocols for scores make of a model's numbers. Pure functions, for any thread.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "embedding/cross_encoder.h"
@@ -17,6 +19,14 @@ namespace latebind::server {
   for (const float number : numbers.rows)
     scores.push_back(embedding::sigmoid(number));
   return scores;
+}
+
+// The cosine of two vectors of length 1.
+[[nodiscard]] inline float cosine_of(std::span<const float> a, std::span<const float> b) {
+  double product = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    product += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return static_cast<float>(product);
 }
 
 }  // namespace latebind::server

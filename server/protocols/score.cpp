@@ -82,14 +82,8 @@ std::string scores_text(const Vectors& numbers, std::span<const float> scores, s
 // Of the vectors of text_1, `first` of them, and then of those of text_2.
 std::vector<float> cosines_of(const Vectors& vectors, std::size_t first) {
   std::vector<float> cosines;
-  for (std::size_t i = first; i < vectors.count(); ++i) {
-    const auto a = vectors.row(first == 1 ? 0 : i - first);
-    const auto b = vectors.row(i);
-    double product = 0;
-    for (std::size_t at = 0; at < a.size(); ++at)
-      product += static_cast<double>(a[at]) * static_cast<double>(b[at]);
-    cosines.push_back(static_cast<float>(product));
-  }
+  for (std::size_t i = first; i < vectors.count(); ++i)
+    cosines.push_back(cosine_of(vectors.row(first == 1 ? 0 : i - first), vectors.row(i)));
   return cosines;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/text/format_to.h"
+#include "server/protocols/relevance.h"
 #include "server/protocols/tei_parts.h"
 
 namespace latebind::server::tei {
@@ -187,15 +188,9 @@ std::string sparse_text(const Vectors& vectors) {
 
 // The cosine of each sentence's vector and the first one's.
 std::string similarities_text(const Vectors& vectors) {
-  const auto source = vectors.row(0);
   std::vector<float> cosines;
-  for (std::size_t i = 1; i < vectors.count(); ++i) {
-    const auto row = vectors.row(i);
-    double cosine = 0;
-    for (std::size_t at = 0; at < row.size(); ++at)
-      cosine += static_cast<double>(source[at]) * static_cast<double>(row[at]);
-    cosines.push_back(static_cast<float>(cosine));
-  }
+  for (std::size_t i = 1; i < vectors.count(); ++i)
+    cosines.push_back(cosine_of(vectors.row(0), vectors.row(i)));
   std::string text;
   append_numbers(text, cosines);
   return text;

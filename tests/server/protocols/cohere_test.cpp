@@ -11,7 +11,6 @@ namespace {
 
 using nlohmann::json;
 using testing::expect_near;
-using ::testing::HasSubstr;
 using testing::json_of;
 using testing::ToyOptions;
 using testing::ToyServer;
@@ -19,10 +18,7 @@ using testing::ToyServer;
 class CohereTest : public testing::ProtocolTest {
  protected:
   static void expect_refused(const HttpResponse& response, unsigned status, std::string_view reason) {
-    EXPECT_EQ(response.status, status) << response.body;
-    const json body = json_of(response);
-    EXPECT_EQ(body.size(), 1U);
-    EXPECT_THAT(body["message"].get<std::string>(), HasSubstr(reason));
+    expect_one_message(response, status, "message", reason);
   }
 };
 

@@ -2,6 +2,7 @@
 // sockets.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -198,6 +199,14 @@ inline void expect_near(const nlohmann::json& found, const std::vector<float>& e
 // The models of a test: copies of the tiny one.
 class ProtocolTest : public ::testing::Test {
  protected:
+  // A refusal whose body has one member, with a message that has this reason.
+  static void expect_one_message(const HttpResponse& response, unsigned status, std::string_view member,
+                                 std::string_view reason) {
+    EXPECT_EQ(response.status, status) << response.body;
+    const nlohmann::json body = json_of(response);
+    EXPECT_EQ(body.size(), 1U);
+    EXPECT_THAT(body[std::string(member)].get<std::string>(), ::testing::HasSubstr(std::string(reason)));
+  }
   // Without the module that normalises.
   [[nodiscard]] ToyOptions raw_model() {
     auto modules = nlohmann::json::parse(embedding::testing::read_file(copy() / "modules.json"));
