@@ -226,7 +226,7 @@ class EmbedBatches:
         """Rows with vectors, and with on_error="skip" those without in a table of their own.
 
         Args:
-            follower: is told of each window of rows as it is computed.
+            follower: receives each window of rows as it is computed.
 
         Raises:
             CallerError, CallerTypeError: as check(); this is no batch of Arrow, or a column of it is damaged.

@@ -134,7 +134,6 @@ def embed_files(
         id_column = ids or text_column
     if single is not None:
         check_single(single, files, None if id_column is None else [id_column])
-    if single is not None:
         check_part(store)
     with store.lock(), runs:
         if restart:

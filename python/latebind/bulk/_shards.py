@@ -299,7 +299,7 @@ def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:
 
 
 def write_parquet(tables: Iterable[pa.Table], stream: Any, vector_column: str | None) -> None:
-    """Writes a file of tables with the same columns, of which there is one at least, a row group each."""
+    """Writes one or more tables with the same columns into a file, a row group each."""
     writer: Any = None
     try:
         for table in tables:

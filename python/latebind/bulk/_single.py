@@ -69,17 +69,17 @@ _SHARD = re.compile(r"part-\d+\.parquet")
 def check_part(store: Store) -> None:
     """
     Raises:
-        CallerError: FILE.part has something that is none of an unfinished output, and which must not be removed with it.
+        CallerError: FILE.part holds something that does not belong to an unfinished output and must not be removed.
     """
     if store.filesystem.type_name == "local" and os.path.islink(store.root):
         raise CallerError(f"{store.root} is a link; it is where an unfinished output is kept: remove it")
-    found = [name for name, kind in store.entries("").items() if not _is_own(store, name, kind)]
+    there = store.entries("")
+    found = [name for name, kind in there.items() if not _is_own(store, name, kind)]
     for folder in _FOLDERS:
-        if folder not in found:
-            names = store.entries(folder) if store.entries("").get(folder) == "folder" else {}
+        if there.get(folder) == "folder":
             found += [
                 f"{folder}/{name}"
-                for name, kind in names.items()
+                for name, kind in store.entries(folder).items()
                 if kind != "file" or not (store.is_temporary(name) or _SHARD.fullmatch(name))
             ]
     if found:

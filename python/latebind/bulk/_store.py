@@ -75,12 +75,9 @@ class Store:
         Raises:
             MachineError: it cannot be looked through, for instance because it is a file.
         """
-        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
-        try:
-            found = self.filesystem.get_file_info(selector)
-        except (OSError, UnicodeError) as error:
-            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
-        return sorted(info.base_name for info in found if info.is_file and not info.base_name.startswith("."))
+        return sorted(
+            info.base_name for info in self._listed(folder) if info.is_file and not info.base_name.startswith(".")
+        )
 
     def entries(self, folder: str) -> dict[str, str]:
         """What is in a folder of it, also what begins with a dot: each name with "file", "folder", or "link", which is
@@ -89,16 +86,19 @@ class Store:
         Raises:
             MachineError: it cannot be looked through.
         """
-        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
-        try:
-            found = self.filesystem.get_file_info(selector)
-        except (OSError, UnicodeError) as error:
-            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
         is_local = self.filesystem.type_name == "local"
         return {
             info.base_name: "link" if is_local and os.path.islink(info.path) else "file" if info.is_file else "folder"
-            for info in found
+            for info in self._listed(folder)
         }
+
+    def _listed(self, folder: str) -> list[fs.FileInfo]:
+        """What is in a folder of it; nothing where there is no such folder."""
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        try:
+            return list(self.filesystem.get_file_info(selector))
+        except (OSError, UnicodeError) as error:
+            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
 
     def has(self, name: str) -> bool:
         is_file: bool = self.filesystem.get_file_info(self._path(name)).is_file

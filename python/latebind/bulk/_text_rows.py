@@ -48,25 +48,41 @@ def digest_of_piece(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class _Pieces:
-    """Digests of what lies between the beginnings of shards. What comes before the first one is left out."""
+class _Cuts:
+    """Where the shards of a file begin, and digests of what lies between. What comes before the first one is left out.
 
-    def __init__(self) -> None:
-        self._found: list[str] = []
-        self._now: Any = None
+    Attributes:
+        rows: how many there are so far.
+    """
 
-    def begin(self) -> None:
-        if self._now is not None:
-            self._found.append(self._now.hexdigest())
-        self._now = hashlib.sha256()
+    def __init__(self, shard_rows: int) -> None:
+        self.rows = 0
+        self._shard_rows = shard_rows
+        self._starts: list[int] = []
+        self._pieces: list[str] = []
+        self._piece: Any = None
+
+    def begin_row(self, position: int) -> bool:
+        """A row begins at this byte, and is counted once it is complete. True for the first one of a shard."""
+        if self.rows % self._shard_rows:
+            return False
+        self._starts.append(position)
+        self._end_piece()
+        self._piece = hashlib.sha256()
+        return True
 
     def add(self, line: bytes) -> None:
-        if self._now is not None:
-            self._now.update(line)
+        if self._piece is not None:
+            self._piece.update(line)
 
-    def all(self) -> tuple[str, ...]:
-        self.begin()
-        return tuple(self._found)
+    def found(self, schema: pa.Schema, end: int) -> TextRows:
+        """What a file has whose last row ends at this byte."""
+        self._end_piece()
+        return TextRows(schema, self.rows, (*self._starts, end), tuple(self._pieces))
+
+    def _end_piece(self) -> None:
+        if self._piece is not None:
+            self._pieces.append(self._piece.hexdigest())
 
 
 def _too_long(number: int) -> ValueError:
@@ -109,9 +125,8 @@ def _fields_of_any_size() -> Iterator[None]:
 
 def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
     """All columns are strings: CSV has no types, and what the first rows look like says nothing of the last."""
-    position, begin, rows = 0, 0, 0
-    starts: list[int] = []
-    pieces = _Pieces()
+    position, begin = 0, 0
+    cuts = _Cuts(shard_rows)
     pending: list[bytes] = []  # of a record that may have several lines
     names: list[str] = []
 
@@ -133,40 +148,33 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
             if not names:
                 names = [name.encode("latin-1").decode("utf-8") for name in record]
             elif record:
-                if rows % shard_rows == 0:
-                    starts.append(begin)
-                    pieces.begin()
-                rows += 1
+                cuts.begin_row(begin)
+                cuts.rows += 1
             for line in pending:
-                pieces.add(line)
+                cuts.add(line)
             pending.clear()
             begin = position
     if not names:
         raise pa.ArrowInvalid("its first line is empty; it names the columns")
-    schema = pa.schema([(name, pa.string()) for name in names])
-    return TextRows(schema, rows, (*starts, position), pieces.all())
+    return cuts.found(pa.schema([(name, pa.string()) for name in names]), position)
 
 
 def scan_lines(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
     """Every line is a row, also an empty one, with one column."""
-    position, rows = 0, 0
-    starts: list[int] = []
-    pieces = _Pieces()
+    position = 0
+    cuts = _Cuts(shard_rows)
     for line in lines:
-        if rows % shard_rows == 0:
-            starts.append(position)
-            pieces.begin()
-        pieces.add(line)
-        rows += 1
+        cuts.begin_row(position)
+        cuts.rows += 1
+        cuts.add(line)
         position += len(line)
-    return TextRows(pa.schema([(text_column, pa.string())]), rows, (*starts, position), pieces.all())
+    return cuts.found(pa.schema([(text_column, pa.string())]), position)
 
 
 def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
     """A column has the type that holds what all lines have there."""
-    position, rows = 0, 0
-    starts: list[int] = []
-    pieces = _Pieces()
+    position = 0
+    cuts = _Cuts(shard_rows)
     order: list[str] = []
     schema = pa.schema([(text_column, pa.string())])
     pending: list[bytes] = []
@@ -174,7 +182,7 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
 
     def unify() -> None:
         nonlocal schema
-        first = rows - len(pending)
+        first = cuts.rows - len(pending)
         try:
             found = read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
         except pa.ArrowInvalid as error:
@@ -186,28 +194,25 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
 
     for line in lines:
         if line.strip():
-            if rows % shard_rows == 0:
-                starts.append(position)
-                pieces.begin()
-                if pending:
-                    unify()
+            if cuts.begin_row(position) and pending:
+                unify()
             if position and line.startswith(codecs.BOM_UTF8):
                 raise ValueError(
-                    f"row {rows} begins with a byte-order mark, which only the beginning of a file may have; take it away"
+                    f"row {cuts.rows} begins with a byte-order mark, which only the beginning of a file may have; take it away"
                 )
             # Its reader ends the process at a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
-                raise ValueError(f"row {rows} is no object")
+                raise ValueError(f"row {cuts.rows} is no object")
             is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
             has_long_number = _LONG_NUMBER.search(line) is not None
             if not order or is_deep or has_long_number:
                 found = _object_of(line)
                 order = order or list(found)
-                for name in _large_integers(found, rows) if has_long_number else ():
-                    large.setdefault(name, rows)
-            rows += 1
+                for name in _large_integers(found, cuts.rows) if has_long_number else ():
+                    large.setdefault(name, cuts.rows)
+            cuts.rows += 1
             pending.append(line)
-        pieces.add(line)
+        cuts.add(line)
         position += len(line)
     if pending:
         unify()
@@ -218,7 +223,7 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
                 "in others; write them as strings"
             )
     fields = sorted(schema, key=lambda field: order.index(field.name) if field.name in order else len(order))
-    return TextRows(pa.schema(fields), rows, (*starts, position), pieces.all())
+    return cuts.found(pa.schema(fields), position)
 
 
 def _object_of(line: bytes) -> dict[str, Any]:

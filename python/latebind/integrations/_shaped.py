@@ -63,7 +63,7 @@ def refuse_settings(settings: dict[str, Any]) -> None:
         value = settings.pop(name, None)
         if not any(type(value) is type(nothing) and value == nothing for nothing in _NOTHING):
             raise CallerError(f"{name}: {reason}")
-    # Without an effect: a model that is known needs no code of its own, and no other is opened.
+    # No effect: known models need no remote code, and others are refused.
     flag(settings.pop("trust_remote_code", None) or False, "trust_remote_code")
 
 
