@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kFilesMax = 10000;
 constexpr int kDepthMax = 8;
-// Of a file with more bytes so many samples are read, of this size each, from its beginning to its end.
+// Larger files are sampled: kSamples samples of kSampleBytes, spread over the file.
 constexpr std::size_t kWholeMax = std::size_t{1} << 20;
 constexpr std::size_t kSamples = 16;
 constexpr std::size_t kSampleBytes = std::size_t{16} << 10;

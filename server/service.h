@@ -98,7 +98,7 @@ enum class VectorKind : std::uint8_t {
 // What a request calls its texts, in errors: "input[3]".
 struct TextNames {
   std::string_view list = "texts";
-  // What stands before the list: so many texts with a name of their own.
+  // The name of the texts before the list, and how many there are.
   std::string_view before{};
   std::size_t count_before = 0;
 
@@ -231,7 +231,7 @@ class Service {
   [[nodiscard]] const ServiceLimits& limits() const { return limits_; }
   // In the order of the command line. Only once has_models().
   [[nodiscard]] std::span<const std::shared_ptr<const ServedModel>> models() const { return models_; }
-  // By any of its names, with ":latest" or without; the first one for "". A refusal where there is none with that name,
+  // The model with this name, with or without ":latest"; the first model for "". A refusal if no model has the name,
   // or none is ready.
   [[nodiscard]] Outcome<const ServedModel*> find(std::string_view name) const;
 

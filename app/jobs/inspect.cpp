@@ -211,7 +211,7 @@ Result<std::optional<Package>> open_package(const InspectOptions& options, const
   return std::optional(std::move(package));
 }
 
-// Of a bundle that does not embed texts, or that cannot be read, nothing.
+// Empty for a bundle that does not embed texts, and for one that cannot be read.
 std::string assumption_of(const Package& package) {
   auto files = embedding::ModelFiles::of(package);
   if (!files.ok()) return {};

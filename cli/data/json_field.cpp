@@ -178,7 +178,7 @@ Result<TextField> text_field(std::string_view line, std::string_view field, std:
   // False whenever the finder knows what is wrong, which take() tells.
   (void)json::sax_parse(line, &finder);
   if (!finder.met_large_number()) return std::move(finder).take();
-  // Its numbers are none of the line's: an id among them would be another one.
+  // Parsing changes its numbers, so an id among them would differ.
   FieldFinder again(field, {});
   (void)json::sax_parse(without_numbers(line), &again);
   return std::move(again).take();

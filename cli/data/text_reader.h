@@ -54,7 +54,7 @@ class TextReader {
   // Reads the next text into `record`; false at the end of the last file. After an error, reading is over.
   [[nodiscard]] core::Result<bool> next(TextRecord& record);
 
-  // Before the first text: continues behind the first `lines` lines of a file, which are so many bytes.
+  // Skips the first `lines` lines, `bytes` bytes in all, of a file. Call it before next().
   // kInvalidArgument where the file does not go that far.
   [[nodiscard]] core::Status skip_to(std::size_t file, std::uint64_t bytes, std::uint64_t lines);
 

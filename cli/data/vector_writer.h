@@ -42,7 +42,7 @@ class VectorWriter {
  public:
   virtual ~VectorWriter() = default;
 
-  // `first`: so many texts are in the sink already. Without `ids`, a format without a place for them leaves them out.
+  // `first`: how many texts the sink already holds. Without `ids`, formats that have no field for ids drop them.
   // Not for kParquet.
   static core::Result<std::unique_ptr<VectorWriter>> make(VectorFormat format, std::unique_ptr<ByteSink> sink,
                                                           std::size_t dimension, std::uint64_t first = 0,

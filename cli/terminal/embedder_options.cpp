@@ -50,7 +50,8 @@ std::string_view said_by(embedding::TextRole role) {
 
 void PromptArguments::add_role_to(Command& app) {
   add_word(app, "--role", role,
-           "What the texts are, query or document, to a model that has a prompt for each, or a way of its own (a "
+           "Whether the texts are queries or documents, for a model that treats them differently: by prompts, or by "
+           "routes (a "
            "router, a multi-vector encoder) "
            "(default: what the model takes other texts for).");
 }

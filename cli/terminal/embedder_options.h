@@ -53,7 +53,7 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
 void add_text_source(Command& app, TextSource& source);
 // The same where the format is chosen by the files' names unless it is given.
 void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format);
-// The texts of a command. Tells whoever sits at the terminal that it is read.
+// Opens the texts of a command. Says so on stderr if they come from the terminal.
 [[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source);
 
 // Whether opening reports a fallback on stderr: a command reports it once, even when it opens twice.

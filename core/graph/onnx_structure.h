@@ -41,7 +41,7 @@ struct ExternalPlace {
   std::uint64_t offset = 0;
   std::uint64_t length = kToTheEnd;  // of the file
 
-  // Takes an entry. False for one that is damaged, and for what should be a number and is none.
+  // Reads an entry. Returns false if it is damaged or a number is missing.
   bool take(std::span<const std::byte> entry);
 };
 

@@ -30,12 +30,12 @@ void write_to_error_stream(std::string_view text);
 // Characters per line of that terminal; 80 when unknown.
 [[nodiscard]] unsigned error_stream_columns();
 
-// Characters per line of the terminal that the standard output is; nothing where it is none.
+// The width of the terminal at standard output, in characters; nothing if standard output is not a terminal.
 [[nodiscard]] std::optional<unsigned> output_stream_columns();
 
 // True when somebody types the standard input.
 [[nodiscard]] bool input_stream_is_terminal();
-// What whoever types presses at the end: "Ctrl-D".
+// The keys that end input at a terminal: "Ctrl-D".
 [[nodiscard]] std::string_view input_end_keys();
 
 // From now on, writing to a pipe that nobody reads is a write error (std::errc::broken_pipe) instead of the end of the

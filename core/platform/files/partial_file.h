@@ -29,7 +29,7 @@ class PartialFile {
   [[nodiscard]] core::Status write(std::string_view bytes);
   // Discards the content.
   [[nodiscard]] core::Status clear() { return cut(0); }
-  // Discards what is behind the first `size` bytes, of which there are no fewer.
+  // Truncates the file to `size` bytes. The file must have at least that many.
   [[nodiscard]] core::Status cut(std::uint64_t size);
   // Overwrites bytes that were already written.
   [[nodiscard]] core::Status write_at(std::uint64_t offset, std::string_view bytes);
