@@ -49,7 +49,7 @@ Status check_wishes(const InputWishes& wishes) {
         return {StatusCode::kInvalidArgument, fmt::format("'{}' must be NAME=VALUE, as in {} x=x.npy or {} x=1x128",
                                                           one, wishes.files_option, wishes.shapes_option)};
       }
-      // With several '=' the model says where the name ends.
+      // With several '=', only the model's names tell where the name ends.
       const std::string_view name = std::string_view(one).substr(0, one.find('='));
       if (one.find('=') == one.rfind('=') && !names.insert(name).second) {
         return {StatusCode::kInvalidArgument,
@@ -58,7 +58,7 @@ Status check_wishes(const InputWishes& wishes) {
       }
     }
   }
-  // Names may hold '=', shapes do not.
+  // Names may contain '=', shapes cannot.
   for (const std::string& one : wishes.shapes)
     LB_RETURN_IF_ERROR(parse_shape(wishes.shapes_option, std::string_view(one).substr(one.rfind('=') + 1)).status());
   return {};
