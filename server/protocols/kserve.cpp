@@ -21,7 +21,7 @@ namespace {
 
 using app::Json;
 
-// Models have no others.
+// The only version of every model.
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kTextInput = "text";
 constexpr std::string_view kVectorOutput = "embedding";
@@ -46,7 +46,7 @@ Refusal bad(std::string message, std::string_view param) {
   return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
 }
 
-// The model of the path, whose second value is a version.
+// Finds the model in the path; the second path value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
   if (const auto* model = std::get_if<const ServedModel*>(&found);
@@ -88,7 +88,7 @@ void answer_with(Exchange& exchange, const ServedModel& model, const InferReques
   exchange.answer(std::get<HttpResponse>(std::move(made)));
 }
 
-// Texts to vectors.
+// Infers vectors from texts.
 void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferRequest request, Service& service) {
   auto* const input = request.inputs.size() == 1 ? std::get_if<TextTensor>(&request.inputs.front()) : nullptr;
   if (input == nullptr || input->name != kTextInput) {
@@ -244,7 +244,7 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   answer_json(*exchange, json);
 }
 
-// A body may leave out what is not ready: nothing, here.
+// The request may exclude models that are not ready, but all are.
 void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   Json list = Json::array();
   for (const auto& model : service.models()) {

@@ -28,22 +28,22 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Bytes that are read at once.
+// The size of a read.
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
-// What comes behind a request is read while that is answered, so that it is noticed when the client leaves: up to this.
-// More waits in the socket.
+// While a request is answered, reading continues up to this size, to notice when the client leaves. Further bytes wait
+// in the socket.
 constexpr std::size_t kAheadBytesMax = std::size_t{1} << 20;
-// What a client still sends after an error is read and dropped, so that it sees the answer: clients that read none
-// before the whole body is sent are many. Until it sends nothing for so long, or this has gone on for so long.
+// After an error, the rest of the request is read and dropped, because many clients read no answer before they have
+// sent the whole body. This ends after a pause of kLingerTime, or after kLingerTimeMax in all.
 constexpr milliseconds kLingerTime{2000};
 constexpr milliseconds kLingerTimeMax{30'000};
 constexpr milliseconds kOpeningTime{10'000};
-// When the server ends: for a request that a client has sent already on a connection that seems idle.
+// When the server ends, an idle connection stays open this long for a request that is already on its way.
 constexpr milliseconds kLastChance{500};
-// From the client's end to the question whether it is still there, which most answers come before.
+// The time from the client's half-close to the probe. Most answers are sent before.
 constexpr milliseconds kProbeAfter{100};
 constexpr std::ptrdiff_t kHeadersMax = 128;
-// An answer is written in pieces of so many bytes.
+// The size of the pieces in which an answer is written.
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -51,7 +51,7 @@ std::string_view view_of(boost::string_view text) {
   return {text.data(), text.size()};
 }
 
-// "GET / HTTP/2.0": of a version that is not spoken here. Beast says the same of lines that are none at all.
+// Matches "GET / HTTP/2.0", an unsupported version, which Beast reports like a malformed line.
 bool is_of_other_version(std::string_view bytes) {
   constexpr std::string_view kName = " HTTP/";
   const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
@@ -61,7 +61,7 @@ bool is_of_other_version(std::string_view bytes) {
          core::is_ascii_digit(version[8]) && version.substr(6) != "1.1" && version.substr(6) != "1.0";
 }
 
-// A header that goes on in the next line: proxies do not agree on what it says.
+// Finds a header continued on the next line, which proxies interpret differently.
 bool has_folded_line(std::string_view bytes) {
   for (std::size_t at = bytes.find("\r\n"); at != std::string_view::npos; at = bytes.find("\r\n", at + 2)) {
     if (at + 2 < bytes.size() && (bytes[at + 2] == ' ' || bytes[at + 2] == '\t')) return true;
@@ -69,7 +69,7 @@ bool has_folded_line(std::string_view bytes) {
   return false;
 }
 
-// The time in the form of HTTP ("Sun, 06 Nov 1994 08:49:37 GMT"), made once a second for each thread.
+// The time in HTTP's format ("Sun, 06 Nov 1994 08:49:37 GMT"), formatted once a second per thread.
 std::string_view date_now() {
   static constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -90,7 +90,7 @@ std::string_view date_now() {
   return text;
 }
 
-// What this thread has done since the last time, as far as it may have been for a refusal.
+// The processor time of this thread since the last call, limited to what a refusal may have taken.
 steady_clock::duration busy_for_refusal() {
   constexpr steady_clock::duration kMost = milliseconds(20);
   thread_local std::chrono::nanoseconds before{};
@@ -100,8 +100,8 @@ steady_clock::duration busy_for_refusal() {
 
 }  // namespace
 
-// Beast's parser, and the request so far. What the head says is taken when it is complete: to Beast, trailers are
-// headers.
+// Beast's parser and the request so far. The headers are taken when the head is complete, because Beast adds trailers
+// to them.
 class HttpSession::Parser {
  public:
   Parser(const TransportOptions& options, const std::shared_ptr<HeldBytes>& bytes) : held(bytes) {
@@ -109,9 +109,9 @@ class HttpSession::Parser {
     parser.body_limit(options.body_bytes_max);
   }
   http::request_parser<http::string_body> parser;
-  std::size_t head_bytes = 0;  // that the parser has taken
+  std::size_t head_bytes = 0;  // the bytes that the parser has consumed
   bool has_head = false;
-  HttpRequest request;  // without its body; once has_head
+  HttpRequest request;  // without its body; valid once has_head
   bool keeps_alive = false;
   bool is_screened = false;
   HeldBytes::Share held;  // of the body
@@ -131,7 +131,7 @@ void HttpSession::enter(Phase phase, milliseconds time) {
     return;
   }
   const auto deadline = steady_clock::now() + time;
-  deadline_.store(deadline.time_since_epoch().count());  // in one order with what the alarm does
+  deadline_.store(deadline.time_since_epoch().count());  // sequentially consistent with the alarm's operations
   if (shared_.alarm != nullptr) shared_.alarm->ring_by(deadline);
 }
 
@@ -188,7 +188,7 @@ steady_clock::time_point HttpSession::check_time(steady_clock::time_point now) {
   asio::dispatch(stream_->executor(), [self = shared_from_this(), deadline] {
     if (self->deadline_.load(std::memory_order_relaxed) != deadline) return;
     if (self->phase_ == Phase::kAnswering) return self->probe();
-    // Who sends a request too slowly is told; who sends none, or reads none, is not.
+    // A client that sends its request too slowly gets an answer; one that sends or reads nothing does not.
     const bool has_begun = self->phase_ == Phase::kHead || self->phase_ == Phase::kBody;
     if (self->is_beyond_limit_ && (has_begun || self->phase_ == Phase::kIdle)) {
       self->turn_away();
@@ -203,7 +203,7 @@ steady_clock::time_point HttpSession::check_time(steady_clock::time_point now) {
 
 void HttpSession::wait_for_request() {
   if (is_beyond_limit_) {
-    phase_ = Phase::kIdle;  // in the time that it was given
+    phase_ = Phase::kIdle;  // with the remaining time
     return;
   }
   enter(Phase::kIdle, shared_.is_ending.load(std::memory_order_relaxed) ? kLastChance
@@ -225,7 +225,7 @@ void HttpSession::read() {
     ahead_.set(0);
   }
   if (end_ == buffer_.size()) {
-    std::size_t size = end_ + kReadBytes;  // parse() refuses a head that is longer than it may be
+    std::size_t size = end_ + kReadBytes;  // parse() refuses a head that is too long
     if (phase_ == Phase::kAnswering || phase_ == Phase::kWriting || phase_ == Phase::kPausing) {
       size = 2 * end_;
       if (size > kAheadBytesMax || !ahead_.try_set(size)) return;
@@ -244,7 +244,7 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
   if (phase_ == Phase::kClosed) return;
   if (error) {
     has_ended_ = true;
-    if (phase_ == Phase::kWriting) return;  // it may still arrive, and else the write says so
+    if (phase_ == Phase::kWriting) return;  // the answer may still arrive; otherwise the write fails
     return error == asio::error::eof ? on_half_close() : close();
   }
   end_ += count;
@@ -264,7 +264,7 @@ void HttpSession::on_read(const error_code& error, std::size_t count) {
 
 void HttpSession::parse() {
   if (phase_ == Phase::kIdle) {
-    // Empty lines before a request are let pass.
+    // Empty lines before a request are skipped.
     while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n')
       begin_ += 2;
     if (begin_ == end_ || (end_ - begin_ == 1 && buffer_[begin_] == '\r')) return read();
@@ -283,7 +283,7 @@ void HttpSession::parse() {
     }
   }
   auto& parser = parser_->parser;
-  // Once for the head and once more for the body: the parser stops between them.
+  // Once for the head and once for the body, because the parser stops between them.
   while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
     const std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
     error_code error;
@@ -309,7 +309,7 @@ void HttpSession::parse() {
   }
 }
 
-// What the parser lets pass: it counts only what it has not taken, and folds lines.
+// Checks what the parser does not: it only counts consumed bytes, and accepts folded lines.
 bool HttpSession::check_bytes(std::string_view bytes, std::size_t used) {
   const std::size_t waiting = bytes.size() - used;
   if (phase_ == Phase::kBody) {
@@ -330,7 +330,7 @@ bool HttpSession::check_bytes(std::string_view bytes, std::size_t used) {
 }
 
 void HttpSession::refuse_head() {
-  const bool is_target = parser_->head_bytes == 0;  // not even the first line
+  const bool is_target = parser_->head_bytes == 0;  // the request line is incomplete
   refuse({.kind = RefusalKind::kTooLarge,
           .message = fmt::format("the head has more than {} bytes", shared_.options.head_bytes_max),
           .param = {}},
@@ -339,7 +339,7 @@ void HttpSession::refuse_head() {
 
 void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) {
   if (error == http::error::body_limit) {
-    // Announced in the head, which is whole then.
+    // The size is in the head, which is then complete.
     if (phase_ == Phase::kHead && !read_head()) return;
     return refuse({.kind = RefusalKind::kTooLarge,
                    .message = fmt::format("the body has more than {} bytes", shared_.options.body_bytes_max),
@@ -355,7 +355,7 @@ void HttpSession::refuse_bytes(std::string_view bytes, const error_code& error) 
          error == http::error::bad_version && is_of_other_version(bytes) ? 505 : 400);
 }
 
-// The head is complete: everything that is wrong with it, before a body is waited for.
+// Checks the complete head before waiting for the body.
 void HttpSession::on_head() {
   if (!read_head()) return;
   if (is_beyond_limit_ && (!parser_->parser.is_done() || !shared_.is_probe(parser_->request))) return turn_away();
@@ -406,7 +406,7 @@ bool HttpSession::check_head() {
   if (count(http::field::host) > 1 || (head.version() == 11 && count(http::field::host) == 0)) {
     return bad(400, RefusalKind::kBadRequest, "there must be one Host header");
   }
-  // Two readings of where a body ends are how requests are smuggled past proxies.
+  // Ambiguity about the end of a body allows request smuggling through proxies.
   if (count(http::field::content_length) > 1) {
     return bad(400, RefusalKind::kBadRequest, "there is more than one Content-Length");
   }
@@ -521,12 +521,12 @@ void HttpSession::write(HttpResponse response) {
   write_body();
 }
 
-// The head with the first piece, then one piece after another, each of which the client must take in time.
+// Writes the head with the first piece, and then the other pieces. The client must accept each in time.
 void HttpSession::write_body() {
   const std::size_t size = std::min(body_.size() - written_, kWriteBytes);
   const bool is_first = written_ == 0;
   enter(Phase::kWriting, shared_.options.write_time);
-  if (is_probing_) return;  // it goes on behind that
+  if (is_probing_) return;  // continues after the probe
   const auto piece = asio::buffer(body_.data() + written_, size);
   written_ += size;
   stream_->write({is_first ? asio::const_buffer(asio::buffer(head_)) : asio::const_buffer(), piece},
@@ -555,7 +555,7 @@ bool HttpSession::may_be_large() {
 
 bool HttpSession::hold_body() {
   const std::uint64_t bytes = parser_->parser.get().body().size();
-  // A small one is no burden, and its answer tells how things are.
+  // A small body is always held, so that its client gets a proper answer.
   if (bytes <= kReadBytes) {
     parser_->held.set(bytes);
     return true;
@@ -572,15 +572,16 @@ bool HttpSession::hold_body() {
 
 void HttpSession::on_written() {
   if (phase_ != Phase::kWriting) return;
-  body_ = std::string();  // a large one's memory goes
+  body_ = std::string();  // releases the memory of a large body
   held_.set(0);
-  // Only where the answer said so: whoever was not told may have sent the next request, and it is answered.
+  // Lingers only if the answer announced the close. Otherwise the client may have sent its next request, which is
+  // answered.
   if (closes_) return linger();
   if (pause_.count() > 0) return pause();
   go_on();
 }
 
-// The next request is not read before its time, whether it is here already or not.
+// Delays the next request, even if it has already arrived.
 void HttpSession::pause() {
   enter(Phase::kPausing, milliseconds(0));
   if (pause_timer_ == nullptr) pause_timer_ = std::make_unique<asio::steady_timer>(stream_->executor());
@@ -592,7 +593,7 @@ void HttpSession::pause() {
 
 void HttpSession::go_on() {
   wait_for_request();
-  // What has come in the meantime. A read that is in progress goes on behind it.
+  // Parses what arrived in the meantime; a pending read continues afterwards.
   if (begin_ < end_) return parse();
   read();
 }
@@ -601,7 +602,7 @@ void HttpSession::turn_away() {
   refuse({.kind = RefusalKind::kOverloaded, .message = "too many connections", .param = {}, .retry_after_s = 1}, 503);
 }
 
-// To what cannot be handled as a request: the answer, and the end.
+// Answers a request that cannot be handled, and ends the connection.
 void HttpSession::refuse(const Refusal& refusal, unsigned status) {
   if (phase_ == Phase::kClosed) return;
   try {
@@ -620,8 +621,8 @@ void HttpSession::end_with(HttpResponse response) {
   write(std::move(response));
 }
 
-// What is complete is answered. A client that has closed its connection and one that has closed its direction alone, as
-// HTTP allows after the last request, look the same until something is sent (docs/decisions/0118).
+// Complete requests are still answered. A client that closed the connection and one that closed only its direction,
+// which HTTP allows after the last request, look alike until something is sent (docs/decisions/0118).
 void HttpSession::on_half_close() {
   if (phase_ == Phase::kWriting || (phase_ == Phase::kPausing && begin_ < end_)) return;
   if (phase_ != Phase::kAnswering) return close();
@@ -634,8 +635,8 @@ void HttpSession::on_half_close() {
   if (knows_interim_answers_ && !is_probing_) enter(Phase::kAnswering, kProbeAfter);
 }
 
-// An answer that every client of HTTP/1.1 passes over. The system of one that has left says so, and then the reset
-// comes.
+// Sends an interim response, which every HTTP/1.1 client ignores. If the client has left, its system answers with a
+// reset.
 void HttpSession::probe() {
   enter(Phase::kAnswering, milliseconds(0));
   is_probing_ = true;
@@ -647,7 +648,7 @@ void HttpSession::probe() {
                  });
 }
 
-// A close while bytes of the client are unread would take our answer back: the peer hears of a reset first.
+// Closing with unread bytes would send a reset, which discards our answer at the peer.
 void HttpSession::linger() {
   linger_end_ = steady_clock::now() + (is_beyond_limit_ ? kLingerTime : kLingerTimeMax);
   go_on_lingering();
