@@ -1,4 +1,4 @@
-// latebind embed: files of text to vectors.
+// latebind embed: converts files of text to vectors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,21 +35,21 @@ struct EmbedArguments {
   std::size_t dimensions = 0;
   std::optional<TextFormat> input_format{};
   std::optional<VectorFormat> output_format{};
-  // What is used: as given, or by the names of the files.
+  // The formats in use: as given, or derived from the files' names.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool restart = false;
   bool quiet = false;
 };
 
-// Texts of a window of an output that can be continued: always as many, on whatever terminal.
+// Texts per window of a resumable output. Constant, because resuming must not depend on the terminal.
 constexpr std::size_t kKeptWindowTexts = 1024;
 
-// Where the vectors go. Without `kept` no later run can go on.
+// The destination of the vectors. Without `kept`, the run cannot be resumed.
 struct Destination {
   std::unique_ptr<VectorWriter> writer{};
   KeptOutput* kept = nullptr;
-  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or nowhere
+  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or dropped
   bool has_ids = false;
 };
 
@@ -58,7 +58,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
                                           const core::RunOptions& limits) {
   Progress progress(reader.total_bytes(), options.quiet);
   progress.advance(0, reader.skipped_bytes());
-  // The texts that are in the stream, so that progress counts what is done and not what is read.
+  // The texts in the stream, so that progress counts what is done rather than what is read.
   std::deque<TextRecord> pending;
   TextRecord record;
   using Text = std::optional<std::string_view>;
@@ -101,12 +101,12 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
   return stream->stats();
 }
 
-// Formats without a place for ids.
+// Formats that cannot hold ids.
 bool has_ids_beside(VectorFormat format) {
   return format == VectorFormat::kNpy || format == VectorFormat::kF32;
 }
 
-// What is written over nothing that is read.
+// Rejects an output that would overwrite an input.
 Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
   const std::string ids = platform::path_to_utf8(app::ids_file_of(platform::path_from_utf8(options.output)));
@@ -121,7 +121,7 @@ bool ends_in(std::string_view name, std::initializer_list<std::string_view> endi
   return std::ranges::any_of(endings, [name](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// What the command line leaves open, by the names of the files.
+// Derives formats that were not given from the files' names.
 Status choose_formats(EmbedArguments& options) {
   if (options.output_format) {
     options.format = *options.output_format;
@@ -146,7 +146,7 @@ Status choose_formats(EmbedArguments& options) {
   return {};
 }
 
-// All that changes vectors, and what is written of them.
+// Everything that affects the vectors and how they are written.
 Result<app::Json> kept_settings(const EmbedArguments& options) {
   app::Json json;
   json["output_format"] = core::word_of(options.format);
@@ -172,7 +172,7 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   return json;
 }
 
-// Whether it is work for the Python package.
+// Whether only the Python package can do the work.
 bool is_for_python(const EmbedArguments& options) {
   return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_read_by_python);
 }
@@ -206,7 +206,7 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
     add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
   }
-  // As one word each: a value may begin with a dash.
+  // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
   if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
   if (options.prompt.role != embedding::TextRole::kUnsaid) {
@@ -225,15 +225,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   return words;
 }
 
-// What of an unfinished output stays, and how it ended.
+// Reports how the run ended and what is kept of the unfinished output.
 Exit end_early(KeptOutput* kept, const Status& status, const Interruption* interruption) {
   const bool is_interrupted =
       interruption != nullptr && interruption->is_requested() && status.code() == core::StatusCode::kCancelled;
   std::string what;
   if (kept != nullptr && status.code() == core::StatusCode::kInvalidArgument) {
-    kept->discard();  // an input has to be another one
+    kept->discard();  // the input must change before a retry
   } else if (kept != nullptr) {
-    // What was saved before is still there.
+    // If this fails, the previous save remains.
     if (const Status saved = kept->save(); !saved.ok() && is_interrupted) static_cast<void>(fail(saved));
     what = kept->kept();
   }
@@ -247,7 +247,7 @@ Exit end_early(KeptOutput* kept, const Status& status, const Interruption* inter
   return exit;
 }
 
-// Which models give what is written.
+// The kind of model that produces this format.
 embedding::EncoderKind kind_for(VectorFormat format) {
   switch (format) {
     case VectorFormat::kSparse:
@@ -273,7 +273,7 @@ Exit embed(EmbedArguments& options) {
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
     return misuse("embed", apart.message());
   }
-  // What can fail cheaply fails before the model is loaded.
+  // Checks that are cheap come before the model is loaded.
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   auto kept = KeptOutput::open(options.output, options.source, options.restart);
@@ -283,14 +283,14 @@ Exit embed(EmbedArguments& options) {
   }
   Result<std::unique_ptr<ByteSink>> sink = *kept ? (*kept)->sink() : open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
-  // A model that was given by its name has a folder now.
+  // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file, kind_for(options.format)); !found.ok()) {
     return fail(found);
   }
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder =
-      open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
+      open_network(opening, *runtime, kind_for(options.format), FallbackNote::kPrint, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const std::size_t dimensions = options.dimensions > 0 ? options.dimensions : (*embedder)->dimension();
   const auto attested = (*embedder)->attestation();
@@ -298,7 +298,7 @@ Exit embed(EmbedArguments& options) {
   std::optional<Interruption> interruption;
   core::RunOptions limits;
   if (to.kept != nullptr) {
-    // While an input is read through for its digest, Ctrl-C ends the process as it always does: nothing is lost.
+    // While inputs are read for their digests, Ctrl-C ends the process as usual, because nothing can be lost.
     auto settings = kept_settings(options);
     if (!settings.ok()) return misuse("embed", settings.status().message());
     const auto digest = [&] {

@@ -1,4 +1,4 @@
-// latebind run: any ONNX or IR model, with arrays from files or random ones.
+// latebind run: runs any ONNX or IR model on arrays from files or on random ones.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -41,7 +41,7 @@ struct RunArguments {
 struct Output {
   core::TensorInfo declared;
   core::OutputTensor tensor;
-  std::string file;  // where it was written, if it was
+  std::string file;  // the file that it was written to, if any
 };
 
 struct Outcome {
@@ -87,7 +87,7 @@ Result<Outcome> run_model(const RunArguments& options, const app::Runtime& runti
   return outcome;
 }
 
-// Where the outputs go, in their order.
+// The files for the outputs, in order.
 std::vector<std::filesystem::path> output_files(const std::string& folder, const std::vector<Output>& outputs) {
   std::vector<std::string> names;
   for (const Output& output : outputs)
@@ -98,7 +98,7 @@ std::vector<std::filesystem::path> output_files(const std::string& folder, const
   return files;
 }
 
-// None of them is a file that was read.
+// Rejects outputs that would overwrite an input.
 Status check_places(const RunArguments& options, const Outcome& outcome) {
   for (const auto& file : output_files(options.output_dir, outcome.outputs)) {
     const app::NamedPlace output{"--output-dir", platform::path_to_utf8(file)};
@@ -109,7 +109,7 @@ Status check_places(const RunArguments& options, const Outcome& outcome) {
   return {};
 }
 
-// Writes all of them before any of them appears.
+// Writes all outputs before any of them appears.
 Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   const auto path = platform::path_from_utf8(folder);
   std::error_code error;

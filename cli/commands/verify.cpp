@@ -1,4 +1,4 @@
-// latebind verify: does this device compute what another one does?
+// latebind verify: compares the results of two devices.
 #include "app/jobs/verify.h"
 
 #include <fmt/format.h>

@@ -33,7 +33,7 @@ constexpr char kListSeparator = ':';
 constexpr std::array kNames{"python3", "python"};
 constexpr const char* kVirtual = "bin";
 #endif
-// pyarrow is large, and disks may be slow.
+// Generous, because pyarrow is large and disks may be slow.
 constexpr std::chrono::minutes kTrialTime{2};
 
 bool ends_in_any(std::string_view name, std::initializer_list<std::string_view> endings) {
@@ -41,7 +41,7 @@ bool ends_in_any(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(endings, [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
-// Interpreters that may have the package, the likeliest first. Never in the current folder.
+// Interpreters that may have the package, the most likely first. Never from the current folder.
 std::vector<path> interpreters() {
   std::vector<path> found;
   const auto add = [&found](const path& folder) {
@@ -63,7 +63,7 @@ std::vector<path> interpreters() {
   return found;
 }
 
-// Ok where it has the package, of this version.
+// Returns ok if the interpreter has this version of the package.
 Status try_interpreter(const path& python) {
   constexpr const char* kCode =
       "import latebind, latebind.bulk; latebind.bulk.embed_files; print(latebind.__version__)";
@@ -114,7 +114,7 @@ bool is_known_to_python(std::string_view name) {
 }
 
 Exit run_python_engine(const std::vector<std::string>& arguments) {
-  // Nothing is imported from the folder that one happens to be in.
+  // Prevents imports from the current folder.
   platform::set_environment_default("PYTHONSAFEPATH", "1");
   const auto python = find_interpreter();
   if (!python.ok()) return fail(python.status());
