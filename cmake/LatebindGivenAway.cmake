@@ -5,7 +5,6 @@
 # latebind_given_away(TARGET NAME [BUT_TLS])
 # Builds TARGET, a program or a library, as NAME, only on demand. BUT_TLS is for Debian and its derivatives, which
 # update OpenSSL and the C++ library themselves.
-# mend OpenSSL and the C++ library themselves.
 function(latebind_given_away target name)
   get_property(lacks_archives GLOBAL PROPERTY LATEBIND_LACKS_ARCHIVES)
   if(lacks_archives)
