@@ -31,7 +31,6 @@ namespace latebind::app {
 
 // Writes a program with one method that passes everything to the bundle, all or nothing. `precisions` are those of the
 // variants compiled now; unless compile specs say otherwise, the delegate asks for f32 first and then for these.
-// variants that were compiled now; by default, the delegate is told f32, and then those.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
                                      const PteSignature& signature, const CompileInput& input, const Runtime& runtime,
                                      const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
