@@ -164,7 +164,7 @@ class Backend {
   [[nodiscard]] virtual Result<std::string> known_errors() { return std::string(); }
 
   // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty for a
-  // backend that has no kernels of its own.
+  // backend that has no own kernels.
   [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {
     return {};
   }

@@ -59,7 +59,7 @@ inline constexpr unsigned kCountMax = 4096;
 
 // The limits of one run as a whole: waiting for a request, compiling what is needed first, and the vendor's call. If no
 // limit is set, the vendor is called on the caller's thread and works in the caller's memory. If one is set, the vendor
-// is called on another thread with memory of its own, and the call is abandoned when the time is up: execute() returns
+// is called on another thread with separate memory, and the call is abandoned when the time is up: execute() returns
 // then, whatever the vendor does (core/vendor_call.h).
 struct RunOptions {
   // When the deadline passes, the call returns kDeadlineExceeded (kBusy if it was still waiting for a request).

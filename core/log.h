@@ -65,7 +65,7 @@ void set_log_sink(LogSink sink, LogLevel least = LogLevel::kInfo, LogTopics topi
 // Logs one line. A line for which there is no memory counts as dropped.
 void log(LogLevel level, std::string_view text, LogTopic topic = LogTopic::kGeneral) noexcept;
 
-// Logs a line from a vendor's library, which may hold its locks and be on a thread of its own. The line is passed on
+// Logs a line from a vendor's library, which may hold its locks and run on its own thread. The line is passed on
 // when a thread of Latebind next logs or ends a LogHold; every call of a vendor that logs is inside one.
 void log_from_vendor(LogLevel level, std::string_view text) noexcept;
 

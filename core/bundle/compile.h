@@ -75,7 +75,7 @@ struct CompileRun {
   std::function<void(std::size_t job, const CompileOutcome* outcome)> tell{};
 };
 
-// Compiles all jobs on threads of its own. Returns one outcome for each job, in their order; kCancelled for those that
+// Compiles all jobs on its own threads. Returns one outcome for each job, in their order; kCancelled for those that
 // were not started.
 [[nodiscard]] std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs,
                                                       const CompileRun& run);

@@ -61,7 +61,7 @@ class Package {
   // the folder itself. kInvalidModel for a path that leads out of the package or a missing asset.
   [[nodiscard]] Result<std::string> resolve(const Variant& variant, std::string_view reference) const;
 
-  // Returns the file's bytes after comparing their size with the record: a slice of a mapping, or memory of its own if
+  // Returns the file's bytes after comparing their size with the record: a slice of a mapping, or separate memory if
   // only a difference is stored. Errors: kNotFound, kInvalidModel.
   [[nodiscard]] Result<SharedBytes> open_file(const Variant& variant, std::string_view reference) const;
   // Like open_file(), after reading all of the file and comparing its SHA-256 with the record (for a file of a shared

@@ -371,7 +371,6 @@ Interval product_interval(const Node& node, std::span<const ValueRange* const> i
   // Layers keep ordinary numbers ordinary. So do products of two tensors that the network computes; products of two
   // inputs that a caller gives stay below that limit.
   const double most = std::max(a.largest(), b.largest());
-  const double most = std::max(a.largest(), b.largest());
   const bool is_layer = (a.may_be_folded || b.may_be_folded) && most <= std::exp2(100);
   const bool is_made = most <= std::exp2(56) && (far > std::exp2(80) || a.type == core::ElementType::kF16);
   if (!nan && (is_layer || is_made)) far = std::min(far, ordinary_max(a.type));

@@ -39,7 +39,7 @@ inline constexpr std::size_t kAcceleratorTextMax = 128;
 
 // Returns the devices, at most kAcceleratorsMax. Those with a node come first, by name: /sys/class/accel, then
 // /sys/class/drm (render nodes). Other PCI devices of these two classes follow: they have no driver, or a driver with
-// nodes of its own (NVIDIA). On Windows it returns the devices of the device tree, whose names serve as nodes. `root`
+// its own nodes (NVIDIA). On Windows it returns the devices of the device tree, whose names serve as nodes. `root`
 // is the folder that contains sys and dev; tests pass another one. It opens no device.
 [[nodiscard]] std::vector<Accelerator> accelerators(const std::filesystem::path& root = "/");
 

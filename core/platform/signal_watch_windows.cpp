@@ -15,7 +15,7 @@ struct Watch {
   SignalHandler handler;
 };
 
-// Never destroyed: the system calls it on a thread of its own, even while main() returns.
+// Never destroyed: the system calls it on its own thread, even while main() returns.
 Watch& watch() {
   static auto* const instance = new Watch;
   return *instance;
@@ -31,7 +31,7 @@ bool is_taken_care_of(Signal signal) {
   }
 }
 
-// The system calls this on a thread of its own. If it returns FALSE, the system ends the process.
+// The system calls this on its own thread. If it returns FALSE, the system ends the process.
 BOOL WINAPI on_event(DWORD event) {
   const bool is_asked_for = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
   if (is_taken_care_of(is_asked_for ? Signal::kInterrupt : Signal::kTerminate)) {
