@@ -24,7 +24,7 @@ struct RunInput {
 };
 
 // The inputs that the user asks for, not yet matched with a model.
-struct InputWishes {
+struct RequestedInputs {
   std::vector<std::string> files{};   // NAME=FILE.npy
   std::vector<std::string> shapes{};  // NAME=1x128
   std::uint64_t seed = 0;
@@ -39,12 +39,12 @@ struct InputWishes {
 inline constexpr std::size_t kRandomBytesMax = std::size_t{4} << 30;
 
 // Returns kInvalidArgument for what no model accepts: a value without NAME=, or an invalid shape.
-[[nodiscard]] core::Status check_wishes(const InputWishes& wishes);
+[[nodiscard]] core::Status check_requested_inputs(const RequestedInputs& requested);
 
 // Returns one RunInput per declared input, in order. Unknown dimensions default to 1. Random values come from
 // core::fill_random(), where integers are 0 or 1 so that ids and masks stay in range. Errors name the input or the
 // file.
 [[nodiscard]] core::Result<std::vector<RunInput>> make_inputs(std::span<const core::TensorInfo> declared,
-                                                              const InputWishes& wishes);
+                                                              const RequestedInputs& requested);
 
 }  // namespace latebind::app

@@ -104,7 +104,7 @@ constexpr std::string_view kListed = "`latebind config` lists all, and docs/conf
 
 // Whether a variable with Latebind's prefix is not a setting. Tests control their fakes with such variables, and the
 // Python package and the program find each other, and the library, with them; a shell may export them for all programs.
-bool is_no_setting(std::string_view name) {
+bool is_reserved_variable(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
          name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM" ||
          name == "LATEBIND_PYTHON";
@@ -299,7 +299,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     if (!spec.environment.empty()) known.push_back(spec.environment);
   EffectiveSettings changed = *this;
   for (const auto& [name, value] : variables) {
-    if (!name.starts_with(kPrefix) || is_no_setting(name) || value.empty()) continue;
+    if (!name.starts_with(kPrefix) || is_reserved_variable(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
     if (spec == schema.end()) return unknown_word_error("environment variable", name, known, kListed);

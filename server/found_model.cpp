@@ -51,7 +51,7 @@ std::string_view last_part(std::string_view name) {
 }
 
 // A heading may be a plain word ("Introduction"). A model's name has a digit, or a sign between its parts.
-bool is_no_word(std::string_view name) {
+bool looks_like_model_name(std::string_view name) {
   return std::ranges::any_of(last_part(name), [](char c) { return core::is_ascii_digit(c) || c == '-' || c == '_'; });
 }
 
@@ -141,7 +141,7 @@ std::string name_in_card(std::string_view card) {
     if (line.starts_with("```")) is_code = !is_code;
     if (is_code || !line.starts_with("# ")) continue;
     const std::string_view heading = without_marks(line.substr(2));
-    return is_name(heading) && is_no_word(heading) ? std::string(heading) : std::string();
+    return is_name(heading) && looks_like_model_name(heading) ? std::string(heading) : std::string();
   }
   return {};
 }

@@ -164,11 +164,11 @@ Router::Match Router::find(std::string_view method, std::span<const std::string>
     asked = asked.subspan(1);
     match = match_of(method, asked);
   }
-  if (match.path.empty()) find_what_is_near(asked, match);
+  if (match.path.empty()) find_nearest(asked, match);
   return match;
 }
 
-void Router::find_what_is_near(Segments segments, Match& match) const {
+void Router::find_nearest(Segments segments, Match& match) const {
   match.protocol = nullptr;
   const std::string_view first = segments.empty() ? std::string_view() : segments.front();
   for (const Entry& entry : entries_) {

@@ -44,7 +44,7 @@ class Router {
   [[nodiscard]] Match match_of(std::string_view method, Segments segments) const;
   // Adds another route of the matched path.
   static void add(const Entry& entry, std::string_view method, Match& match);
-  void find_what_is_near(Segments segments, Match& match) const;
+  void find_nearest(Segments segments, Match& match) const;
 
   std::vector<Entry> entries_;
 };

@@ -77,7 +77,7 @@ class Update {
 
   Result<IndexUpdate> run() {
     LB_RETURN_IF_ERROR(open_old());
-    LB_RETURN_IF_ERROR(sort_out());
+    LB_RETURN_IF_ERROR(classify_files());
     LB_RETURN_IF_ERROR(embed());
     if (is_changed_ || is_refreshed_) {
       const Status written = save(new_.size(), /*last=*/true);
@@ -130,7 +130,7 @@ class Update {
   }
 
   // Decides which files are kept, read or removed.
-  Status sort_out() {
+  Status classify_files() {
     std::vector<bool> is_asked(old_ ? old_->files().size() : 0, false);
     std::uint64_t bytes = 0;
     for (const FoundFile& file : request_.texts) {

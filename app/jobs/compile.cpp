@@ -28,7 +28,7 @@ Status misuse(std::string text) {
 }
 
 // Returns the first option given that applies only to ExecuTorch programs, or "".
-std::string_view given(const PteOptions& options) {
+std::string_view first_program_option(const PteOptions& options) {
   if (!options.max_shapes.empty()) return "max_shape";
   if (!options.compile_specs.empty()) return "compile_spec";
   if (options.plan_inputs) return "plan_inputs";
@@ -60,7 +60,7 @@ Status check_unchanged(const CompileOptions& options, const Client& client) {
 
 // Checks that all options go with the format.
 Status check_format(const CompileOptions& options, bool is_program, const Client& client) {
-  const std::string_view of_program = given(options.pte);
+  const std::string_view of_program = first_program_option(options.pte);
   const std::string model = client.name("model");
   const std::string to_program = client.name("format") + " pte";
   if (std::ranges::find(options.targets, std::string()) != options.targets.end()) {

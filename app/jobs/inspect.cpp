@@ -29,8 +29,8 @@ namespace {
 constexpr std::string_view kPrecisionSpec = "precision";
 
 // Returns `runtime` completed by the delegate's compile specs. `followed` receives the specs that apply.
-Result<Runtime> as_told(const pte::Delegate& delegate, const Runtime& runtime,
-                        std::map<std::string, std::string>& followed) {
+Result<Runtime> with_compile_specs(const pte::Delegate& delegate, const Runtime& runtime,
+                                   std::map<std::string, std::string>& followed) {
   EffectiveSettings settings = runtime.effective;
   for (const pte::DelegateSpec& spec : delegate.compile_specs) {
     const std::string key(spec.key);
@@ -253,7 +253,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
   if (explained_by != nullptr) {
     std::optional<Runtime> told;
     if (report.program) {
-      LB_ASSIGN_OR_RETURN(told, as_told(*report.program->with_bundle(), *explained_by, report.followed));
+      LB_ASSIGN_OR_RETURN(told, with_compile_specs(*report.program->with_bundle(), *explained_by, report.followed));
     }
     LB_ASSIGN_OR_RETURN(report.decisions, decisions(*report.package, told ? *told : *explained_by));
   }

@@ -183,8 +183,8 @@ Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime
 using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
 
 // With `only`, the declared shapes are those that the delegate compiles for.
-Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike, bool only,
-                      const Client& client) {
+Result<Bounds> requested_bounds(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike,
+                                bool only, const Client& client) {
   std::vector<TensorInfo> all = declared.inputs;
   all.insert(all.end(), declared.outputs.begin(), declared.outputs.end());
   LB_ASSIGN_OR_RETURN(const auto given, match_by_name(all, "tensor", client.name("max_shape"), max_shapes));
@@ -359,7 +359,7 @@ Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& run
     LB_ASSIGN_OR_RETURN(declared, declared_only(input, runtime, std::move(declared), only, client));
   }
   LB_ASSIGN_OR_RETURN(const Bounds bounds,
-                      wished(declared, max_shapes, input.folder.has_value(), !only.empty(), client));
+                      requested_bounds(declared, max_shapes, input.folder.has_value(), !only.empty(), client));
   LB_ASSIGN_OR_RETURN(const auto inputs, largest_inputs(input, declared, bounds, client));
   if (is_built_here(input)) {
     const std::string option = only.empty() ? client.name("max_shape") : only_option(client);

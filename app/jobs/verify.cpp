@@ -128,7 +128,7 @@ Json of_device(const core::Attestation& attestation) {
 }  // namespace
 
 Result<VerifyReport> verify(const VerifyOptions& options, const Runtime& runtime, const Client& client) {
-  LB_RETURN_IF_ERROR(check_wishes(options.inputs));
+  LB_RETURN_IF_ERROR(check_requested_inputs(options.inputs));
   LB_ASSIGN_OR_RETURN(const auto place, find_model(options.model, runtime.onnx_file, client));
   LB_ASSIGN_OR_RETURN(const Subject subject, open_subject(place, runtime));
   core::LoadOptions load = runtime.load;

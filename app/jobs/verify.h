@@ -16,9 +16,9 @@ namespace latebind::app {
 
 struct VerifyOptions {
   std::string model;  // a folder, a bundle, a name on the hub, an ONNX file or an OpenVINO IR
-  std::string
-      against;  // "onnxruntime:CPU"; empty: what the settings say, else the first other CPU that takes the model
-  InputWishes inputs{};  // when not empty, they are all that is run; else several samples are made up
+  // "onnxruntime:CPU". Empty: the setting, otherwise the first other CPU that accepts the model.
+  std::string against;
+  RequestedInputs inputs{};  // replace the generated samples unless empty
 };
 
 struct VerifyReport {

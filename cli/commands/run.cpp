@@ -32,7 +32,7 @@ using core::StatusCode;
 struct RunArguments {
   SettingFlags flags{};
   std::string model;
-  app::InputWishes inputs{.files_option = "--input", .shapes_option = "--shape"};
+  app::RequestedInputs inputs{.files_option = "--input", .shapes_option = "--shape"};
   std::string output_dir;
   std::size_t repeat = 10;
   bool json = false;
@@ -193,7 +193,8 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 }
 
 Exit run(const RunArguments& options) {
-  if (const auto sense = app::check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
+  if (const auto sense = app::check_requested_inputs(options.inputs); !sense.ok())
+    return misuse("run", sense.message());
   const auto runtime = make_runtime(options.flags, core::PerformanceHint::kLatency);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);

@@ -171,8 +171,8 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
   }
   if (!reader) return MatchReport{.query = options.query};
   if (late != nullptr) {
-    LB_ASSIGN_OR_RETURN(const auto scores,
-                        late_scores(*late, options.query, options.query_prompt.choice(), options.prompt.choice()));
+    LB_ASSIGN_OR_RETURN(const auto scores, multi_vector_scores(*late, options.query, options.query_prompt.choice(),
+                                                               options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
   if (network.kind() == embedding::EncoderKind::kSparseEncoder) return find<ByTerms>(options, *reader, network);

@@ -44,14 +44,14 @@ struct ServeArguments {
 };
 
 // Collects what signals request.
-class Wishes {
+class SignalRequests {
  public:
-  Wishes() {
+  SignalRequests() {
     platform::set_signal_handler([this](platform::Signal signal) { return hear(signal); });
   }
-  Wishes(const Wishes&) = delete;
-  Wishes& operator=(const Wishes&) = delete;
-  ~Wishes() { platform::set_signal_handler({}); }
+  SignalRequests(const SignalRequests&) = delete;
+  SignalRequests& operator=(const SignalRequests&) = delete;
+  ~SignalRequests() { platform::set_signal_handler({}); }
 
   // From here on, a request to end waits for work in progress.
   void end_loading() {
@@ -59,13 +59,13 @@ class Wishes {
     is_loading_ = false;
   }
 
-  enum class Wish { kNothing, kEnd, kReload };
+  enum class Request { kNothing, kEnd, kReload };
   // Returns kNothing when the time is up.
-  Wish wait(std::chrono::microseconds time) {
+  Request wait(std::chrono::microseconds time) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, time, [this] { return ends_ || reloads_; });
-    if (ends_) return Wish::kEnd;
-    return std::exchange(reloads_, false) ? Wish::kReload : Wish::kNothing;
+    if (ends_) return Request::kEnd;
+    return std::exchange(reloads_, false) ? Request::kReload : Request::kNothing;
   }
 
  private:
@@ -245,7 +245,7 @@ class FreedMemory {
 };
 
 // Runs until the daemon is asked to end.
-void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel& shown,
+void wait_for_the_end(const ServeArguments& options, SignalRequests& signal_requests, ShownLevel& shown,
                       platform::ServiceManager& manager, server::Server& daemon) {
   // A service manager with a watchdog expects two messages per interval.
   const auto interval = manager.watchdog_interval();
@@ -253,11 +253,11 @@ void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel&
       std::min<std::chrono::microseconds>(interval.value_or(std::chrono::hours(1)) / 2, FreedMemory::kPause);
   FreedMemory freed;
   for (;;) {
-    const auto wish = wishes.wait(pause);
-    if (wish == Wishes::Wish::kEnd) return;
+    const auto request = signal_requests.wait(pause);
+    if (request == SignalRequests::Request::kEnd) return;
     manager.watchdog();
     freed.give_back(daemon.service().metrics());
-    if (wish == Wishes::Wish::kNothing) continue;
+    if (request == SignalRequests::Request::kNothing) continue;
     manager.reloading();
     reload(options, shown, daemon);
     manager.ready("serving at " + listed(daemon.addresses()));
@@ -275,7 +275,7 @@ void add_address(ServeArguments& options) {
 
 Exit serve(const ServeArguments& options) {
   // First, so that SIGHUP does not end the process.
-  Wishes wishes;
+  SignalRequests signal_requests;
   const HeldMessages messages;
   // Before other threads exist, because both remove what they read from the environment.
   const auto inherited = platform::inherited_sockets();
@@ -346,14 +346,14 @@ Exit serve(const ServeArguments& options) {
   if (const auto named = add_aliases(runtime->settings.aliases, *found); !named.ok())
     return misuse("serve", named.message());
   if (const auto loaded = load_models(*found, *runtime, daemon); !loaded.ok()) return fail(loaded);
-  wishes.end_loading();
+  signal_requests.end_loading();
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
   if (!quiet) note("serving at " + listed(daemon.addresses()));
 
   manager.ready("serving at " + listed(daemon.addresses()));
 
-  wait_for_the_end(options, wishes, shown, manager, daemon);
+  wait_for_the_end(options, signal_requests, shown, manager, daemon);
   manager.stopping();
   ready_file.remove();
   if (!quiet) note("ending: requests that were accepted are finished first");

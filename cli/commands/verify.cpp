@@ -46,7 +46,7 @@ std::string for_people(const app::VerifyReport& report) {
 }
 
 Exit verify(const VerifyArguments& arguments) {
-  if (const auto sense = app::check_wishes(arguments.options.inputs); !sense.ok()) {
+  if (const auto sense = app::check_requested_inputs(arguments.options.inputs); !sense.ok()) {
     return misuse("verify", sense.message());
   }
   const auto runtime = make_runtime(arguments.flags, core::PerformanceHint::kLatency);

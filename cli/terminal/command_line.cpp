@@ -180,14 +180,14 @@ class LineReader {
     words_ = words;
     while (next_ < words_.size())
       take_word(words_[next_++]);
-    if (wish_ != ReadLine::Wish::kRun) return {command_, wish_, {}};
+    if (request_ != ReadLine::Request::kRun) return {command_, request_, {}};
     if (mistake_.ok()) check_command();
     if (mistake_.ok()) assign_arguments();
     if (mistake_.ok()) check_options();
     if (mistake_.ok()) give_values();
     if (!mistake_.ok()) return reported_mistake();
     if (command_->callback_) command_->callback_();
-    ReadLine line{command_, wish_, {}};
+    ReadLine line{command_, request_, {}};
     for (const Value& value : values_)
       if (value.option->is_flag() && value.text == "true") line.flags.push_back(value.option);
     return line;
@@ -210,11 +210,11 @@ class LineReader {
   [[nodiscard]] ReadLine reported_mistake() const {
     bool ignored = false;
     if (mistaken_ != command_ && !unknown_.empty() && find(unknown_, ignored) != nullptr) {
-      return {mistaken_, ReadLine::Wish::kMistake,
+      return {mistaken_, ReadLine::Request::kMistake,
               mistake(fmt::format("{} is an option of {}, and stands behind that word", core::quoted(unknown_, kQuoted),
                                   command_->name()))};
     }
-    return {mistaken_, ReadLine::Wish::kMistake, mistake_};
+    return {mistaken_, ReadLine::Request::kMistake, mistake_};
   }
 
   void take_word(const std::string& word) {
@@ -242,8 +242,8 @@ class LineReader {
   void take_long(const std::string& word) {
     const auto equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    if (name == "--help") return wish_for(ReadLine::Wish::kFullHelp);
-    if (name == "--version") return wish_for(ReadLine::Wish::kVersion);
+    if (name == "--help") return note_request(ReadLine::Request::kFullHelp);
+    if (name == "--version") return note_request(ReadLine::Request::kVersion);
     bool is_negated = false;
     const Option* const option = find(name, is_negated);
     if (option == nullptr) return note_unknown(name);
@@ -265,7 +265,7 @@ class LineReader {
     if (as_long.size() > 3 && find(as_long, ignored) != nullptr) return note_mistake(unknown_option(as_long.substr(1)));
     for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string name = {'-', word[i]};
-      if (name == "-h") return wish_for(ReadLine::Wish::kShortHelp);
+      if (name == "-h") return note_request(ReadLine::Request::kShortHelp);
       const Option* const option = find(name, ignored);
       if (option == nullptr) return note_unknown(i == 1 ? word.substr(0, word.find('=')) : name);
       if (option->is_flag()) {
@@ -299,7 +299,7 @@ class LineReader {
     values_.push_back({&option, word});
   }
 
-  void wish_for(ReadLine::Wish wish) { wish_ = std::max(wish_, wish); }
+  void note_request(ReadLine::Request request) { request_ = std::max(request_, request); }
 
   const Option* find(std::string_view name, bool& is_negated) const {
     constexpr std::string_view kNo = "--no-";
@@ -464,7 +464,7 @@ class LineReader {
   std::span<const std::string> words_;
   std::size_t next_ = 0;
   bool only_arguments_ = false;
-  ReadLine::Wish wish_ = ReadLine::Wish::kRun;
+  ReadLine::Request request_ = ReadLine::Request::kRun;
   std::vector<Value> values_;
   Status mistake_;
   const Command* mistaken_ = nullptr;  // the command where the mistake was made

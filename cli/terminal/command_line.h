@@ -157,7 +157,7 @@ class Command {
 struct ReadLine {
   const Command* command = nullptr;  // as far as the line was understood
   // If a line requests several of these, the last in this order counts.
-  enum class Wish { kRun, kVersion, kShortHelp, kFullHelp, kMistake } wish = Wish::kRun;
+  enum class Request { kRun, kVersion, kShortHelp, kFullHelp, kMistake } request = Request::kRun;
   core::Status mistake{};
   std::vector<const Option*> flags{};  // the flags that are set
 };

@@ -70,16 +70,16 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
     add_command(program, chosen);
 
   const ReadLine line = read_line(program, std::span(arguments).subspan(std::min<std::size_t>(arguments.size(), 1)));
-  switch (line.wish) {
-    case ReadLine::Wish::kShortHelp:
+  switch (line.request) {
+    case ReadLine::Request::kShortHelp:
       return show(short_help(*line.command, help_columns()));
-    case ReadLine::Wish::kFullHelp:
+    case ReadLine::Request::kFullHelp:
       return show(full_help(*line.command, help_columns()));
-    case ReadLine::Wish::kVersion:
+    case ReadLine::Request::kVersion:
       return show("latebind " LATEBIND_VERSION "\n");
-    case ReadLine::Wish::kMistake:
+    case ReadLine::Request::kMistake:
       return misuse(name_of(*line.command), line.mistake.message());
-    case ReadLine::Wish::kRun:
+    case ReadLine::Request::kRun:
       break;
   }
   if (verbose) show_details();

@@ -81,8 +81,9 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
   return report;
 }
 
-Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder, const std::string& query,
-                                   const embedding::PromptChoice& query_prompt, const embedding::PromptChoice& prompt) {
+Result<ScoreDocuments> multi_vector_scores(const embedding::MultiVectorEncoder& encoder, const std::string& query,
+                                           const embedding::PromptChoice& query_prompt,
+                                           const embedding::PromptChoice& prompt) {
   auto vectors = std::make_shared<embedding::TokenVectors>();
   const std::string_view texts[] = {query};
   const auto query_stats =

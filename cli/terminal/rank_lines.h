@@ -31,9 +31,9 @@ struct RankOptions {
 
 // Returns a function that scores with a multi-vector encoder. The encoder and the texts that the prompts refer to must
 // outlive it. Prompts, if chosen, replace the model's markers. Returns the errors of encoding the query.
-[[nodiscard]] core::Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder,
-                                                       const std::string& query,
-                                                       const embedding::PromptChoice& query_prompt = {},
-                                                       const embedding::PromptChoice& prompt = {});
+[[nodiscard]] core::Result<ScoreDocuments> multi_vector_scores(const embedding::MultiVectorEncoder& encoder,
+                                                               const std::string& query,
+                                                               const embedding::PromptChoice& query_prompt = {},
+                                                               const embedding::PromptChoice& prompt = {});
 
 }  // namespace latebind::cli

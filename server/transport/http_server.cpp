@@ -69,7 +69,7 @@ asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
 struct HttpServer::State {
   explicit State(const TransportOptions& options)
       : io(static_cast<int>(options.threads)),
-        alarm(io, kRest, [this](steady_clock::time_point now) { return see_to(now); }) {
+        alarm(io, kRest, [this](steady_clock::time_point now) { return run_due_work(now); }) {
     shared.alarm = &alarm;
   }
 
@@ -99,7 +99,7 @@ struct HttpServer::State {
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
-  [[nodiscard]] steady_clock::time_point see_to(steady_clock::time_point now);
+  [[nodiscard]] steady_clock::time_point run_due_work(steady_clock::time_point now);
   static void run(asio::io_context& of);
   void post_to(asio::io_context& to, std::function<void()> work);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
@@ -252,7 +252,7 @@ std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
 }
 
 // Does what is due at `now` and returns when the next thing is due.
-steady_clock::time_point HttpServer::State::see_to(steady_clock::time_point now) {
+steady_clock::time_point HttpServer::State::run_due_work(steady_clock::time_point now) {
   try {
     auto next = on_time ? on_time(now) : steady_clock::time_point::max();
     for (const auto& session : all_sessions())
