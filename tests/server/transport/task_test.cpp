@@ -28,7 +28,7 @@ DetachedTask run(Log& log) {
   log.text += std::to_string(count);
 }
 
-TEST(TaskTest, RunsUntilItWaitsAndGoesOnWithTheSignal) {
+TEST(TaskTest, RunsUntilItWaitsAndContinuesWithTheSignal) {
   Log log;
   run(log);
   EXPECT_EQ(log.text, "ab");
