@@ -46,7 +46,7 @@ struct SourceFile {
 };
 
 // ONNX: a file that the model's external data names, held in memory. `location` is the name used in the model. `file`
-// is the file that `data` maps completely, if any.
+// is the file that `data` maps from `offset` on, if any: completely, or a part of it, as in a bundle's ZIP.
 struct ExternalData {
   std::string location;
   SharedBytes data;
@@ -55,7 +55,10 @@ struct ExternalData {
   // A vendor that can only copy from memory may map the file itself, as long as its identity is the same. When false,
   // whoever has the file may write to it later, and no vendor is to notice.
   bool may_open_file = true;
+  std::uint64_t offset = 0;
 
+  // Of what is mapped already.
+  static ExternalData of_part(std::string location, FilePart part);
   // Maps it. The errors of MappedFile::open().
   static Result<ExternalData> in_file(std::string location, const std::filesystem::path& file);
 
@@ -79,8 +82,6 @@ struct ModelForm {
 struct WeightsSource {
   // Beside a form that is written from the graph: "model.safetensors".
   std::string name{};
-  // It is a separate file, which a vendor that can only copy from memory may map itself.
-  bool may_be_opened = false;
   // What represents it in digests, unverified; empty: its SHA-256.
   std::string identity{};
 };
