@@ -375,6 +375,22 @@ def test_a_dictionary_with_a_text_that_is_skipped_leaves_files_that_can_be_read(
     assert embed(tmp_path / "in.arrow", tmp_path / "out", on_error="skip", id_column=None).shards_done == 0
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_rows_that_are_skipped_can_be_read_by_all(tmp_path, kind):
+    """Readers of Parquet refuse a whole file in which a string is not UTF-8."""
+    bad = pa.array([b"the cat", b"the \xff fox", None, b"\xe2\x82", b""], pa.binary()).view(pa.string())
+    if kind != pa.string():
+        bad = (
+            bad.cast(pa.binary()).cast(pa.large_binary() if kind == pa.large_string() else pa.binary_view()).view(kind)
+        )
+    write(pa.table({"body": bad, "id": range(5)}), tmp_path / "in.arrow")
+    report = embed(tmp_path / "in.arrow", tmp_path / "out", on_error="skip", id_column=None)
+    assert (report.rows, report.skipped) == (2, 3)
+    skipped = pq.read_table(tmp_path / "out" / "skipped")
+    skipped.validate(full=True)
+    assert skipped["body"].to_pylist() == ["the \ufffd fox", None, "\ufffd"]
+
+
 def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatch):
     compute = _shards.Job.compute
 
