@@ -146,6 +146,9 @@ class Backend {
     return LoadedModel{std::move(executable), nullptr};
   }
 
+  // Whether it ever gives or takes a blob, or a cache of them is of no use to it.
+  [[nodiscard]] virtual bool has_blobs() const { return true; }
+
   // Loads from a blob. kIncompatibleBlob when it was made for another version or device. Keeps the blob's bytes alive
   // as long as it needs them. By default none is the backend's own.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,

@@ -51,7 +51,8 @@ std::string broken(std::string_view line, std::size_t columns, const Break& how)
     const std::size_t most = room - (how.is_command ? 2 : 0);  // for " \\"
     std::size_t end = std::string_view::npos;
     char quote = 0;
-    for (std::size_t i = std::min(line.find_first_not_of(' '), line.size()); i < line.size() && line.size() > room; ++i) {
+    for (std::size_t i = std::min(line.find_first_not_of(' '), line.size()); i < line.size() && line.size() > room;
+         ++i) {
       const char c = line[i];
       if (how.is_command && (quote == 0 ? c == '\'' || c == '"' : c == quote)) quote = quote == 0 ? c : '\0';
       if (quote != 0 || how.behind.find(c) == std::string_view::npos) continue;

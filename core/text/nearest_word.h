@@ -10,7 +10,7 @@
 namespace latebind::core {
 
 // The known word nearest to `given` by edit distance, upper and lower case being the same, or empty when none is near
-// enough.
+// enough. A beginning that both have ("LATEBIND_", "server.") makes nothing near.
 [[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
 
 // The names of what a table has, for the functions here: of each item what `name`, such as a pointer to a member,
