@@ -258,7 +258,8 @@ std::string full_help(const Command& command, std::size_t columns) {
   const std::string commands = commands_text(command, columns);
   if (!commands.empty()) text += "\nCommands:\n" + commands;
   for (const std::string_view group : groups_of(command)) {
-    text += "\n" + broken(fmt::format("{}:", group.empty() ? std::string_view("Options") : group), columns, {.indent = 2});
+    text +=
+        "\n" + broken(fmt::format("{}:", group.empty() ? std::string_view("Options") : group), columns, {.indent = 2});
     for (const Option* const option : options_in_order(command))
       if (option->group() == group) text += option_text(*option, columns);
   }

@@ -8,8 +8,8 @@
 
 namespace latebind::core {
 
-// "invalid UTF-8 at byte 4 of the line (0xE9); …", with the command that converts such a file, if it is text. `bad` is what
-// find_invalid_utf8() found in `line`, which is the first one of its file where `is_first`.
+// "invalid UTF-8 at byte 4 of the line (0xE9); …", with the command that converts such a file, if it is text. `bad` is
+// what find_invalid_utf8() found in `line`, which is the first one of its file where `is_first`.
 [[nodiscard]] std::string encoding_fault(std::string_view line, std::size_t bad, bool is_first);
 
 // The line, from 1, in which a byte of a whole file is, and that line.
