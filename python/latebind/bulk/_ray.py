@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from .._extras import install_line
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import EmbedBatches
 from ._engine import Engine, pack, unpack
@@ -67,7 +68,7 @@ def embed_ray(
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError("Ray Data is not installed; type: pip install 'latebind[ray]'") from error
+        raise LibraryError(f"Ray Data is not installed; type: {install_line('ray')}") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -259,7 +260,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError("Ray is not installed; type: pip install 'latebind[ray]'") from error
+            raise LibraryError(f"Ray is not installed; type: {install_line('ray')}") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}
