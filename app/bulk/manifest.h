@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,12 @@ struct ManifestInput {
 // Returns kInvalidArgument if `text` is not a manifest of this format. `name` stands for the file in messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);
 
-// Describes each difference, such as "settings.normalize was false, now true". Empty if the two are equal.
-[[nodiscard]] std::vector<std::string> differences(const Json& was, const Json& now);
+// A value that differs, as JSON; std::nullopt if it is missing.
+struct Difference {
+  std::string place;  // "settings.normalize", "inputs[0].sha256"
+  std::optional<std::string> was;
+  std::optional<std::string> now;
+};
+[[nodiscard]] std::vector<Difference> differences(const Json& was, const Json& now);
 
 }  // namespace latebind::app

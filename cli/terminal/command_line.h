@@ -130,10 +130,10 @@ class Command {
   [[nodiscard]] const std::string& description() const { return description_; }
   [[nodiscard]] const std::string& footer() const { return footer_; }
   [[nodiscard]] const Command* parent() const { return parent_; }
-  [[nodiscard]] bool is_hidden() const { return hidden_; }
   [[nodiscard]] bool needs_subcommand() const { return needs_subcommand_; }
   [[nodiscard]] const std::deque<Option>& options() const { return options_; }
-  [[nodiscard]] const std::deque<Command>& subcommands() const { return subcommands_; }
+  // The subcommands that help shows.
+  [[nodiscard]] std::vector<const Command*> subcommands() const;
   // Returns the option with this name, of this command or a parent, or null.
   [[nodiscard]] const Option* find_option(std::string_view name) const;
   // Returns the subcommand with this name, or null.

@@ -11,8 +11,6 @@
 
 namespace latebind::cli {
 
-// Whether only that engine reads a file with this name.
-[[nodiscard]] bool is_read_by_python(std::string_view name);
 // Whether the engine recognises the file's format by its name. Otherwise the format must be given.
 [[nodiscard]] bool is_known_to_python(std::string_view name);
 

@@ -56,12 +56,18 @@ def _values(column: Any) -> Any:
     return plain[0]
 
 
-def with_plain(table: Any, name: str) -> Any:
-    """Returns the table with a dictionary column decoded, because the entries of bad rows are not readable."""
+def with_readable(table: Any, name: str) -> Any:
+    """Returns the table of rows without a usable text, with texts that every reader of Arrow and Parquet accepts: without
+    a dictionary, and with U+FFFD for bytes that are not UTF-8."""
     at = table.schema.get_field_index(name)
-    if not pa.types.is_dictionary(table.schema.field(at).type):
-        return table
-    return table.set_column(at, name, _values(table.column(at)))
+    given = column = table.column(at)
+    if pa.types.is_dictionary(column.type):
+        column = _values(column)
+    if fault_of(column):
+        buffers = (text.as_buffer() for text in column)
+        texts = [None if each is None else each.to_pybytes().decode(errors="replace") for each in buffers]
+        column = pa.array(texts, column.type)
+    return table if column is given else table.set_column(at, name, column)
 
 
 def without_other_entries(table: Any, name: str) -> Any:

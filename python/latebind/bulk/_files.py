@@ -18,7 +18,7 @@ from ._inputs import InputFile, find, scan
 from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
 from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
-from ._single import SingleOutput, check_part, check_single, is_npy, is_single
+from ._single import SingleOutput, check_part, check_single, has_no_columns, is_single
 from ._store import Store, locate
 
 # About 25 MB of vectors with 384 numbers, or a few seconds of computation, which is the loss when a run is killed.
@@ -66,10 +66,11 @@ def embed_files(
     is missing. The bytes of the files do not depend on interruptions.
 
     Args:
-        inputs: files (Parquet, Arrow IPC, CSV, JSON lines) or folders of such files, as paths or URIs (s3://…, gs://…).
+        inputs: files (Parquet, Arrow IPC, CSV, TSV, JSON lines, lines) or folders of such files, as paths or URIs
+            (s3://…, gs://…).
         output: a folder, as a path or URI; empty, missing, or from an earlier run with the same arguments. Or one file,
-            OUTPUT.parquet or OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl), which replaces an existing file once
-            complete; until then the folder is OUTPUT.part.
+            OUTPUT.parquet, OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl) or OUTPUT.jsonl, which replaces an existing
+            file once complete; until then the folder is OUTPUT.part.
         model, text_column: see EmbedBatches.
         id_column: the only column to keep beside the vectors; None keeps all.
         engine: "local", "ray" or "spark".
@@ -78,7 +79,7 @@ def embed_files(
         shard_rows: rows of a shard, which is one file; 16,384 if None.
         allow_other_devices: permits shards computed by another device, precision or release.
         filesystem: the pyarrow.fs filesystem of the output; `output` is then a path in it.
-        input_format: "csv", "jsonl" or "txt", for files whose names do not determine the format.
+        input_format: "csv", "tsv", "jsonl" or "txt", for files whose names do not determine the format.
         restart: discards what an interrupted run left, if the output is one file.
         show_progress: shows a progress line on the error stream, if that is a terminal.
         **arguments: see EmbedBatches: on_error, prompt_name, prompt, role, normalize, dimensions, vector_column,
@@ -129,12 +130,12 @@ def embed_files(
         )
     if restart and single is None:
         raise CallerError(f"restart is for an output that is one file; remove the folder {os.fspath(output)} yourself")
-    # An array cannot hold other columns.
-    is_array = single is not None and is_npy(single)
-    kept = text_column if is_array and id_column is None else id_column
+    # These formats cannot hold other columns.
+    is_alone = single is not None and has_no_columns(single)
+    kept = text_column if is_alone and id_column is None else id_column
     files = _files(places, embed, kept, shard_rows, input_format)
-    ids = _ids_of(files, id_column) if is_array else None
-    if is_array:
+    ids = _ids_of(files, id_column) if is_alone else None
+    if is_alone:
         id_column = ids or text_column
     if single is not None:
         check_single(single, files, None if id_column is None else [id_column])

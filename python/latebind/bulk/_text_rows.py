@@ -18,6 +18,8 @@ from pyarrow import json as arrow_json
 
 # JSON lines with more brackets are checked before pyarrow, which has no limit, reads them.
 _DEPTH_MAX = 500
+# The separators of values, by format.
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 # The length of a line in bytes, without its end.
 _LINE_MAX = 64 << 20
 # The fewest digits of an integer that a double cannot represent exactly.
@@ -125,7 +127,7 @@ def _fields_of_any_size() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
+def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRows:
     """Scans CSV. All columns are strings, because CSV has no types and the first rows do not determine those of the
     last."""
     position, begin = 0, 0
@@ -147,7 +149,7 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
             yield line.decode("latin-1")
 
     with _fields_of_any_size():
-        for record in csv.reader(counted()):
+        for record in csv.reader(counted(), delimiter=separator):
             if not names:
                 names = [name.encode("latin-1").decode("utf-8") for name in record]
             elif record:
@@ -293,7 +295,7 @@ def read_lines(content: bytes, text_column: str, is_first: bool) -> pa.Table:
     return pa.table({text_column: texts.view(pa.large_string()).cast(pa.string(), safe=False)})
 
 
-def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:
+def read_csv(content: bytes, names: list[str], columns: list[str] | None, separator: str) -> pa.Table:
     """Reads rows of CSV without a header line. Keeps `columns`; all if None."""
     # pyarrow removes a leading byte-order mark. Within the file, it is part of a value.
     if content.startswith(codecs.BOM_UTF8):
@@ -301,7 +303,7 @@ def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.
     return arrow_csv.read_csv(
         pa.BufferReader(content),
         read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(content) + 1, use_threads=False),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         # Invalid UTF-8 concerns a row, not the file.
         convert_options=arrow_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},

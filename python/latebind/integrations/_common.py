@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from .._arguments import flag, optional_text, positive
 from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
+from .._extras import install_line
 from .._library import c_text
 from .._locks import Lock
 from .._out import Vectors
@@ -28,9 +29,9 @@ class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the
     """The Python package that an integration is for cannot be imported."""
 
 
-def not_installed(error: ImportError, what: str, requirement: str) -> NotInstalledError:
-    """Returns the error to raise if `what` cannot be imported. pip installs it as `requirement`."""
-    return NotInstalledError(f'{what} cannot be imported ({error}); type: pip install "{requirement}"')
+def not_installed(error: ImportError, what: str, extra: str) -> NotInstalledError:
+    """Returns the error to raise if `what`, which an extra or the package of that name provides, cannot be imported."""
+    return NotInstalledError(f"{what} cannot be imported ({error}); type: {install_line(extra)}")
 
 
 def _plain(value: Any) -> Any:
