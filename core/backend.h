@@ -99,7 +99,7 @@ class Backend {
   // Returns the device that this backend would offer without one of its settings, if that setting is why available()
   // fails. The placement then reports the failure at that device's place in the order, because the user expects the
   // setting to take effect there. Otherwise std::nullopt.
-  [[nodiscard]] virtual std::optional<Device> kept_back_by_setting() { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<Device> withheld_by_setting() { return std::nullopt; }
 
   // Returns every device that is present now. Each call queries the vendor. An available backend without devices
   // returns an empty list.

@@ -137,7 +137,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
       return load_static_lengths(std::move(load_static), lengths);
     };
-    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, bounds_as_onnx_says(model, **backend, device));
+    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, onnx_input_bounds(model, **backend, device));
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       LB_ASSIGN_OR_RETURN(auto as_vendor_names, load_shapes(compile));
       auto loaded = with_names_of(model, std::move(as_vendor_names));
