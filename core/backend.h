@@ -106,9 +106,9 @@ class Backend {
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;
 
   // Returns the devices that are not in this machine but can be compiled for; the default is an empty list. Their
-  // metadata has IsVirtual=1, DiscoveredBy, the architecture, CompilerInstalled (or Missing, which names what to
-  // install) and Emulated (1 if load() can run them with CompileOptions::emulate). Called only when a user asks for
-  // such devices.
+  // metadata has IsVirtual=1, DiscoveredBy, the architecture, CompilerInstalled (if 0, Missing names what to install)
+  // and Emulated (1 if load() can run them with CompileOptions::emulate). Called only when a user asks for such
+  // devices.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
   // Says in one line why devices() does not have the device of this name, and what to type. Empty when the backend does
@@ -163,8 +163,8 @@ class Backend {
   // when a setting names a file to use instead and that file cannot be read.
   [[nodiscard]] virtual Result<std::string> known_errors() { return std::string(); }
 
-  // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty for a
-  // backend that has no own kernels.
+  // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty unless
+  // the backend has its own kernels.
   [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {
     return {};
   }

@@ -85,6 +85,7 @@ class PlacedModel {
   //   kDeviceFailed              every candidate failed; the message has each one's reason
   //   kInvalidArgument           a device works but cannot compute this request; has the vendor's message
   //   kOutOfMemory               a candidate lacked memory for the request
+  //   others                     the request itself is wrong; see Executable::execute()
   // docs/decisions/0013 says when a device is blamed. If `answered_by` is given, it receives the attestation of the
   // device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
