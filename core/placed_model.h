@@ -31,7 +31,7 @@ namespace latebind::core {
 struct FailoverOptions {
   BreakerPolicy breaker{};
   // The longest time a run may take before the device counts as hung. 0 disables the limit. Unset means
-  // kAcceleratorRunTimeout, and no limit for CPUs, which are only slow.
+  // kAcceleratorRunTimeout, and no limit for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
   // The longest time that loading on a device may take before the device is skipped. The loading continues, and the
   // device is used once it is done. 0 disables the limit. Unset means kAcceleratorLoadTimeout, and no limit for CPUs,

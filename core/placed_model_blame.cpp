@@ -17,7 +17,7 @@
 namespace latebind::core {
 namespace {
 
-// A CPU has no run timeout, because it is only slow. This long counts as forever.
+// A CPU has no run timeout, because it is slow at worst. This long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
 // The shortest time between two checks of a suspect.
