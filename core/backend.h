@@ -151,7 +151,7 @@ class Backend {
     return LoadedModel{std::move(executable), nullptr};
   }
 
-  // Returns whether the backend ever gives or takes a blob; without blobs a cache of them is of no use to it.
+  // Whether the backend ever makes or accepts a blob; otherwise the compile cache is not used for it.
   [[nodiscard]] virtual bool has_blobs() const { return true; }
 
   // Loads from a blob and keeps the blob's bytes alive as long as it needs them. Returns kIncompatibleBlob when the

@@ -129,7 +129,7 @@ std::string_view nearest_word(std::string_view given, std::span<const std::strin
   std::size_t least = kWordLengthMax;
   for (const std::string_view word : known) {
     const std::size_t same = common_words(given, word);
-    // Up to a third of the letters behind that beginning may differ, but always one.
+    // Up to a third of the letters after that beginning may differ, but always one.
     const std::size_t most = std::max<std::size_t>(1, (given.size() - same) / 3);
     const std::size_t distance = edit_distance(given.substr(same), word.substr(same));
     if (distance <= most && distance < least) {
