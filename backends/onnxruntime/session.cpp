@@ -35,8 +35,8 @@ using core::Shape;
 using core::Status;
 using core::StatusCode;
 
-// The folder in which every file of external data lies under the name that the model has for it, without a link on the
-// way (the vendor refuses those); empty when there is none, or when a file is not the one that was opened any more.
+// The folder that contains every file of external data under the model's name for it, without a symbolic link on the
+// way, which the vendor refuses. Empty if there is no such folder, or if a file has been replaced since it was opened.
 std::filesystem::path folder_of_external(const ModelForm& form) {
   std::filesystem::path folder;
   for (const core::ExternalData& external : form.external) {
@@ -55,11 +55,11 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
   return folder;
 }
 
-// The first version whose optimizer, too, looks into the folder that it is given.
+// The first version whose optimizer also searches the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
 
-// A model whose files of external data have other names than it has for them, as behind the links of the hub's cache,
-// with the real ones, below one folder. As it is where that cannot be.
+// Gives the model the real names of its files of external data, relative to one folder, if the model uses other names,
+// as with the links in the hub's cache. Returns the model unchanged if the files have no common folder.
 Result<ModelForm> with_real_names(ModelForm form) {
   if (form.external.empty() || !folder_of_external(form).empty()) return form;
   std::filesystem::path folder;
@@ -71,7 +71,7 @@ Result<ModelForm> with_real_names(ModelForm form) {
     if (error) return form;
     if (files.size() == 1) folder = files.front().parent_path();
     while (!platform::is_within(files.back(), folder)) {
-      if (folder == folder.parent_path()) return form;  // of another drive
+      if (folder == folder.parent_path()) return form;  // on another drive
       folder = folder.parent_path();
     }
   }
@@ -99,7 +99,7 @@ std::filesystem::path from_here(const std::filesystem::path& place) {
   return error ? place : relative;
 }
 
-// The vendor has opened the files by their names: what it read must be what we had.
+// The vendor has opened the files by name, so they are compared with those that were opened before.
 Status check_external_data(const std::string& model, const ModelForm& form) {
   for (const core::ExternalData& external : form.external) {
     if (external.is_file_unchanged()) continue;
@@ -109,8 +109,8 @@ Status check_external_data(const std::string& model, const ModelForm& form) {
   return {};
 }
 
-// The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
-// `by_name`: set when it is to open them by their names.
+// Adds the files that a model in memory names. The vendor copies data from memory, more than once, but maps files. Sets
+// `by_name` if it will open them by name.
 Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options, bool& by_name,
                          Paths paths_are = Paths::kFull) {
   by_name = false;
@@ -129,7 +129,7 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
   paths.reserve(form.external.size());
   for (const core::ExternalData& external : form.external) {
     names.push_back(paths.emplace_back(platform::path_from_utf8(external.location)).c_str());
-    // Read-only, whatever the type says.
+    // The vendor only reads the data, in spite of the type.
     buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
     sizes.push_back(external.data.bytes.size());
   }
@@ -161,7 +161,7 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   return owned;
 }
 
-// The declared inputs with the requested shapes.
+// Applies the requested shapes to the declared inputs.
 Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs, NamedDimensions& dimensions) {
   if (shapes.empty()) return {};
   if (shapes.size() != inputs.size()) {
@@ -203,7 +203,7 @@ struct Prepared {
   NamedDimensions dimensions;
 };
 
-// Where shapes are given, the model is loaded once to get the names of its dimensions.
+// If shapes are requested, the model is loaded once to get the names of its dimensions.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
   Prepared prepared;
   auto form = core::onnx_form(model);
@@ -221,10 +221,10 @@ Result<Prepared> prepare(const Environment& environment, const core::Model& mode
   return prepared;
 }
 
-// The vendor's file of an optimised model is a flatbuffer with this at offset 4.
+// The vendor's file of an optimised model is a flatbuffer with this magic at offset 4.
 constexpr std::string_view kBlobMagic = "ORTM";
 constexpr std::size_t kBlobMagicOffset = 4;
-// The vendor reads the weights of a blob in place where they lie as its own allocator would put them.
+// The vendor reads the weights of a blob in place if they have the alignment of its allocator.
 constexpr std::size_t kBlobAlignment = 64;
 
 bool is_blob(std::span<const std::byte> bytes) {
@@ -238,7 +238,7 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
-// Of providers that cannot be in several sessions at the same time; else null.
+// For providers that support one session at a time; null for others.
 OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   static platform::PerProcess<OneAtATime> turns;
   if (plugin == nullptr) return nullptr;
@@ -247,9 +247,9 @@ OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   return known != nullptr && known->one_session_at_a_time ? &turns.get() : nullptr;
 }
 
-// What a provider opens for a session stays in the process. NVIDIA's driver for Vulkan leaves work for the end of every
-// thread that has called it, and goes with the last session: threads that end later would crash, and after some hundred
-// sessions the driver finds no room for another start.
+// Keeps the libraries that a provider opens for a session in the process. NVIDIA's Vulkan driver registers work for the
+// end of each thread that has called it, and is unloaded with the last session. Threads that end later would crash, and
+// after some hundred sessions the driver could not start again for lack of space.
 class LibrariesOfSession {
  public:
   explicit LibrariesOfSession(const PluginUse* plugin) {
@@ -265,7 +265,7 @@ class LibrariesOfSession {
   std::vector<std::string> before_;
 };
 
-// `loader`: what reads it, for the error.
+// `loader` is the noun for the library that reads the blob, for errors.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const abi::SessionOptions* options, std::string_view loader,
                           const PluginUse* plugin = nullptr) {
@@ -273,7 +273,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   Session session;
   session.one_at_a_time = turns_of(library, plugin);
   LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
-  // A provider's context is copied; what is the vendor's own it reads in place.
+  // A provider's context is copied; the vendor's own blob is read in place.
   if (plugin == nullptr) session.kept.push_back(blob.bytes);
   session.from_blob = true;
   const LibrariesOfSession libraries(plugin);
@@ -290,7 +290,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   return session;
 }
 
-// Of a model that is loaded from this form.
+// The assignment of a model that is loaded from this form.
 Result<Assignment> assignment_of(const Environment& environment, const abi::Session* session, const PluginUse& plugin,
                                  const CompileOptions& options, const ModelForm& form, const std::string& name) {
   std::optional<platform::MappedFile> mapped;
@@ -362,7 +362,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   const auto model = read_context_model(blob.bytes.bytes);
   if (!model.ok()) return refuse(fmt::format("the blob is damaged: {}", model.status().message()));
   if (model->contexts == 0) return refuse("the blob is no compiled model: it has no EPContext node");
-  // The vendor would read it from wherever the model says.
+  // The vendor would read it from any place that the model names.
   if (!model->embedded) return refuse("the blob names a context in another file");
   const char* provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
@@ -394,7 +394,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
 
 namespace {
 
-// A size of an input is for the caller to choose.
+// Whether the caller can choose a size of an input.
 bool has_open_inputs(const ModelForm& form) {
   std::optional<platform::MappedFile> mapped;
   if (!form.file.empty()) {
@@ -424,7 +424,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
   bool by_name = false;
   LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
-  // The vendor would say that nodes are left, and not which.
+  // Nodes on the CPU are allowed here and checked afterwards, since the vendor would not name them.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, options, core::HostNodes::kAny, session_options.get()));
 
   abi::ModelCompilationOptions* raw = nullptr;
@@ -479,7 +479,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
   {
     LB_ASSIGN_OR_RETURN(const auto session,
                         create_session(environment, model.name(), prepared.form, session_options.get()));
-    // Refuses what could be loaded, but not run by us.
+    // Refuses a model that could be loaded but not run.
     LB_RETURN_IF_ERROR(read_declaration(environment, session.get()).status());
   }
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(file));
