@@ -54,8 +54,7 @@ void check_offsets(const Tokenizer& tokenizer, std::string_view text, std::size_
     require(begin <= end && end <= text.size() && !is_inside(begin) && !is_inside(end));
 }
 
-void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens,
-                  std::size_t tokens_after) {
+void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens, std::size_t tokens_after) {
   Ids ids{-1};
   const auto status = tokenizer.encode(text, max_tokens, ids);
   require(ids.front() == -1);

@@ -46,7 +46,7 @@ TEST(TeamTest, FewerAreTakenWhereFewerAreWanted) {
   EXPECT_EQ(Team(1).take(8).size(), 1U);
 }
 
-TEST(TeamTest, NobodyLeavesAMeetingBeforeAllHaveCome) {
+TEST(TeamTest, NobodyPassesABarrierBeforeAllHaveCome) {
   Team team(3);
   Team::Crew crew = team.take(3);
   Barrier barrier(crew.size());
