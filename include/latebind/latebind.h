@@ -184,6 +184,7 @@ typedef struct lb_option_value {
   const char* origin; /* the place that set it: "/etc/latebind/config.toml:3", "environment LATEBIND_DEVICE", "" for
                          lb_options_set; "default" when the key is not set */
 } lb_option_value;
+/* Gives the value of a key and its origin. Returns LB_INVALID_ARGUMENT for an unknown key. */
 LB_API lb_code lb_options_get(const lb_options* options, const char* key, lb_option_value* value);
 
 /* A known key. All strings are static. */
@@ -198,7 +199,9 @@ typedef struct lb_option_info {
   int32_t of_model;         /* 1: says how a model is computed, and may come from an untrusted file such as a model. 0:
                                chooses code, files, time limits and so on, and is reserved to the host */
 } lb_option_info;
+/* The number of known keys. */
 LB_API size_t lb_option_count(void);
+/* Describes a known key. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
 /* Finds the entry that `key` is or belongs to; "property." itself is found, too, although it cannot be set. Returns
  * LB_INVALID_ARGUMENT, naming the nearest key, when there is no such entry. */
@@ -208,6 +211,7 @@ LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
 
 /* Cancels the calls that carry it. It serves any number of calls at once, and may be destroyed before they end. */
 typedef struct lb_cancellation lb_cancellation;
+/* Creates a cancellation that has not been requested. */
 LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
 /* Cancels the calls, from any thread but not from a signal handler. A request cannot be taken back. In a child forked
  * after the cancellation was created, this does nothing. */
@@ -294,10 +298,13 @@ LB_API lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_
 LB_API lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* targets, size_t count,
                                       lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
+/* The number of devices in the list. */
 LB_API size_t lb_device_list_count(const lb_device_list* list);
 /* Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_device_list_get(const lb_device_list* list, size_t index, lb_device* device);
+/* The number of backends, available or not. */
 LB_API size_t lb_device_list_backend_count(const lb_device_list* list);
+/* Describes a backend. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_backend* backend);
 
 /* -- Tensors ------------------------------------------------------------------------------------------------------- */
@@ -381,9 +388,11 @@ typedef struct lb_placement_step {
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);
+/* Gives what answers. The pointers live as long as the attestation. */
 LB_API lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active);
-/* Every device and backend that was considered, in order; the last one is the one taken. */
+/* The number of devices and backends that were considered, in order; the last one is the one taken. */
 LB_API size_t lb_attestation_step_count(const lb_attestation* attestation);
+/* Gives one of these steps. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_placement_step* step);
 
 /* -- Models -------------------------------------------------------------------------------------------------------- */
@@ -437,6 +446,7 @@ typedef struct lb_model_memory {
   const char* const* external_files;
 } lb_model_memory;
 
+/* Loads a model from memory. Arguments and errors are otherwise those of lb_model_load_file. */
 LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,
                                     const lb_call_options* call, lb_model** model);
 LB_API void lb_model_destroy(lb_model* model);
@@ -451,6 +461,7 @@ typedef struct lb_tensor_info {
                                  dimensions that are not dynamic */
 } lb_tensor_info;
 
+/* The model's inputs and outputs, in its order. LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API size_t lb_model_input_count(const lb_model* model);
 LB_API size_t lb_model_output_count(const lb_model* model);
 LB_API lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info);
@@ -632,6 +643,7 @@ typedef struct lb_sparse_rows {
   const uint32_t* indices; /* for each entry, its id in the vocabulary; ascending within a vector */
   const float* values;     /* for each entry, its weight; above 0 */
 } lb_sparse_rows;
+/* Gives the vectors of the list. */
 LB_API lb_code lb_sparse_list_rows(const lb_sparse_list* list, lb_sparse_rows* rows);
 
 /* Tells which device would answer now, and why. */
@@ -655,6 +667,7 @@ LB_API void lb_multi_vector_encoder_destroy(lb_multi_vector_encoder* encoder);
 LB_API size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder);
 /* Longer texts with this role (LB_ROLE_…) are cut to this many tokens; 0 when `role` is not a role. */
 LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role);
+/* Gives the encoder's tokenizer. */
 LB_API lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer);
 
 /* The vectors of several texts. */
@@ -678,6 +691,7 @@ typedef struct lb_multi_vector_rows {
   const size_t* begins; /* count + 1 numbers: text i has the vectors begins[i] to begins[i + 1] - 1 */
   const float* vectors; /* rows of `dimension` floats; those of a text are in the order of its tokens */
 } lb_multi_vector_rows;
+/* Gives the vectors of the list. */
 LB_API lb_code lb_multi_vector_list_rows(const lb_multi_vector_list* list, lb_multi_vector_rows* rows);
 
 /* Writes queries->count rows of documents->count scores: MaxSim or, if the model says so, MaxSim divided by the number
@@ -767,6 +781,7 @@ LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_
 LB_API lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
                                                 const lb_embed_options* options, lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
+/* The number of texts in the list. */
 LB_API size_t lb_token_list_count(const lb_token_list* list);
 /* Gives the ids of one text; `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and
  * may be NULL. */
@@ -832,7 +847,9 @@ typedef struct lb_job_kind {
   const char* arguments; /* "{model, output, hidden_states}" */
   const char* report;    /* "{file}", or the command whose --help describes the report */
 } lb_job_kind;
+/* The number of kinds of jobs. */
 LB_API size_t lb_job_kind_count(void);
+/* Describes a kind of job. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_job_kind_at(size_t index, lb_job_kind* kind);
 
 /* Makes a zeroed struct with its size set: lb_call_options call = LB_INIT(lb_call_options); */
