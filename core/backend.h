@@ -151,6 +151,9 @@ class Backend {
     return LoadedModel{std::move(executable), nullptr};
   }
 
+  // Returns whether the backend ever gives or takes a blob; without blobs a cache of them is of no use to it.
+  [[nodiscard]] virtual bool has_blobs() const { return true; }
+
   // Loads from a blob and keeps the blob's bytes alive as long as it needs them. Returns kIncompatibleBlob when the
   // blob was made for another version or device, and by default, because a backend that makes no blobs accepts none.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,

@@ -207,13 +207,19 @@ Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& 
 
 }  // namespace
 
-Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(FilePart part, FilePart::open(platform::anchored(file)));
+ExternalData ExternalData::of_part(std::string location, FilePart part) {
   return ExternalData{.location = std::move(location),
                       .data = std::move(part.bytes),
                       .file = std::move(part.where.file),
                       .identity = part.identity,
-                      .may_open_file = false};
+                      .offset = part.where.offset};
+}
+
+Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(FilePart part, FilePart::open(platform::anchored(file)));
+  ExternalData external = of_part(std::move(location), std::move(part));
+  external.may_open_file = false;
+  return external;
 }
 
 bool ExternalData::is_file_unchanged() const {
@@ -306,7 +312,7 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
     update_with_size(digest, form.weights.bytes);
     for (const ExternalData& external : form.external) {
       update_with_size(digest, std::as_bytes(std::span(external.location)));
-      if (external.file.empty()) {
+      if (external.file.empty() || external.offset != 0) {
         update_with_size(digest, external.data.bytes);
         continue;
       }
@@ -374,8 +380,9 @@ Status Model::check_forms() const {
 
 std::vector<std::filesystem::path> Model::files() const {
   std::vector<std::filesystem::path> files;
-  for (std::size_t i = 0; graph_ && i < graph_->sources.size(); ++i) {
-    if (graph_->sources[i].may_be_opened) files.push_back(graph_->graph->weights()[i].where.file);
+  if (graph_) {
+    for (const FilePart& weights : graph_->graph->weights())
+      if (!weights.where.file.empty()) files.push_back(weights.where.file);
   }
   for (const ModelForm& form : forms_) {
     if (!form.file.empty()) {

@@ -48,7 +48,7 @@ struct SourceFile {
 };
 
 // A file that an ONNX model names for its external data, held in memory. `location` is the name used in the model.
-// `file` is the file that `data` maps completely, if any.
+// `file` is the file that `data` maps from `offset` on, if any: completely, or a part of it, as in a bundle's ZIP.
 struct ExternalData {
   std::string location;
   SharedBytes data;
@@ -57,7 +57,10 @@ struct ExternalData {
   // Whether a vendor that can only copy from memory may map the file itself, as long as its identity is the same. False
   // when the owner of the file may write to it later and no vendor may see that.
   bool may_open_file = true;
+  std::uint64_t offset = 0;
 
+  // Takes what is mapped already.
+  static ExternalData of_part(std::string location, FilePart part);
   // Maps the file. Fails as MappedFile::open() does.
   static Result<ExternalData> in_file(std::string location, const std::filesystem::path& file);
 
@@ -81,8 +84,6 @@ struct ModelForm {
 struct WeightsSource {
   // The file's name beside a form that is written from the graph: "model.safetensors".
   std::string name{};
-  // Whether this is a separate file, which a vendor that can only copy from memory may map itself.
-  bool may_be_opened = false;
   // The unverified text that stands for the file in digests; if empty, its SHA-256 does.
   std::string identity{};
 };

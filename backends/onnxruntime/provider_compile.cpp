@@ -56,7 +56,7 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
-    const bool by_name = !file.empty() && !error && external.is_file_unchanged();
+    const bool by_name = !file.empty() && external.offset == 0 && !error && external.is_file_unchanged();
     if (!by_name) {
       // Under the model's own name for the file, if it is a plain file name. The file is then found through its folder
       // like one of a model folder, and the vendor's output is the same for both.

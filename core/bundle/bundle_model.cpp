@@ -80,11 +80,9 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
   LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
   if (!graph::may_name_external_data(form.graph.bytes)) return form;
   for (const Companion& other : others) {
-    ExternalData external;
-    external.location = other.location;
-    LB_ASSIGN_OR_RETURN(external.data, package.open_file(variant, other.reference));
+    LB_ASSIGN_OR_RETURN(FilePart part, package.open_part(variant, other.reference));
     used.push_back({other.reference, other.location});
-    form.external.push_back(std::move(external));
+    form.external.push_back(ExternalData::of_part(other.location, std::move(part)));
   }
   return form;
 }

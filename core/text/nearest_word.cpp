@@ -44,6 +44,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[width - 1];
 }
 
+// Returns the length of the beginning that both have, up to the last separator in it. What all names of a family begin
+// with does not tell them apart.
+std::size_t common_words(std::string_view a, std::string_view b) {
+  std::size_t words = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && same_letter(a[i], b[i]); ++i)
+    if (std::string_view("._-:").find(a[i]) != std::string_view::npos) words = i + 1;
+  return words;
+}
+
 // Returns the length of the longest run of letters that both have.
 std::size_t longest_run(std::string_view a, std::string_view b) {
   std::size_t longest = 0;
@@ -117,11 +126,13 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
 std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known) {
   if (given.empty() || given.size() > kWordLengthMax) return {};
   std::string_view nearest;
-  // Up to a third of the letters may differ, but always one.
-  std::size_t least = std::max<std::size_t>(1, given.size() / 3) + 1;
+  std::size_t least = kWordLengthMax;
   for (const std::string_view word : known) {
-    const std::size_t distance = edit_distance(given, word);
-    if (distance < least) {
+    const std::size_t same = common_words(given, word);
+    // Up to a third of the letters behind that beginning may differ, but always one.
+    const std::size_t most = std::max<std::size_t>(1, (given.size() - same) / 3);
+    const std::size_t distance = edit_distance(given.substr(same), word.substr(same));
+    if (distance <= most && distance < least) {
       least = distance;
       nearest = word;
     }
