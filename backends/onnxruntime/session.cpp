@@ -80,8 +80,8 @@ Result<graph::ExternalPlace> place_in_file(graph::ExternalPlace place, const cor
                               .length = is_to_the_end ? size - place.offset : place.length};
 }
 
-// Finds a folder from which the vendor can open the files of external data: under the model's names for them or, as with
-// the links of the hub's cache and in a bundle's ZIP, under the real names, which replace those in the model.
+// Finds a folder from which the vendor can open the files of external data: under the model's names for them or, as
+// with the links of the hub's cache and in a bundle's ZIP, under the real names, which replace those in the model.
 Result<ReadableForm> make_readable(ModelForm form) {
   if (form.external.empty()) return ReadableForm{std::move(form), {}};
   auto folder = folder_of_external(form);
