@@ -118,7 +118,7 @@ struct EncodedText {
 void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std::string_view text,
                    const EncodedText& encoded, bool with_special) {
   const std::size_t first = tokenizer.tokens_before();
-  const std::size_t stop = encoded.ids.size() - tokenizer.tokens_behind();
+  const std::size_t stop = encoded.ids.size() - tokenizer.tokens_after();
   out += '[';
   bool is_first = true;
   for (std::size_t i = with_special ? 0 : first; i < (with_special ? encoded.ids.size() : stop); ++i) {
@@ -154,7 +154,7 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   const auto prompt = (*way)->prompts().choose(prompt_choice(body.prompt_name), body.role);
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
   const auto tokenizer = (*way)->tokenizer();
-  const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
+  const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_after();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;
   EncodedText encoded;
