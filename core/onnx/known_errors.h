@@ -8,11 +8,14 @@
 //   no-attr:NAME                                   it is not there
 //   opset:LOW..HIGH                                versions of ONNX's operators, both ends included, or not known
 //   in:I  no-in:I  out:I                           the input or output is given
-//   run:I  const:I                                 the input is known in a run only; is constant
+//   run:I  const:I  const:all                      the input is known in a run only; is constant; each of them is
 //   odd:I                                          the input may be other than an even number
-//   type:I=f32|f16  rank:I=2                       of the input
+//   type:I=f32|f16                                 of the input
+//   rank:I=2                                       the input has so many dimensions, or nobody knows how many
+//   many:I                                         the input may have more than one element
 //   any:f64                                        an input or output has this type
 //   before:OP                                      an output of it goes into such a node
+//   after:I=OP                                     the input comes from such a node of the same graph
 //   may:KIND                                       numbers of this kind may get to it (kNumberKinds)
 // Values are integers, texts, floating-point numbers as %g has them, and lists of integers with commas. A line holds in
 // the version that it names and in those that no line names: nobody has shown that these are right. One of "before
@@ -74,17 +77,20 @@ class KnownErrors {
     std::span<const bool> constants;  // of each input
     std::span<const ValueRange> outputs;
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
+    const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
   };
   // Why the node is not computed as ONNX says, "" when nothing is known against it.
   [[nodiscard]] std::string of(const Case& one) const;
 
   // In the order of their names.
   enum class ConditionKind : std::uint8_t {
+    kAfter,
     kAny,
     kAttribute,
     kBefore,
     kConstant,
     kInput,
+    kMany,
     kMay,
     kNoAttribute,
     kNoInput,

@@ -76,6 +76,7 @@ struct ValueRange {
   double exact_high = kInfinite;
   bool has_shape = false;
   std::vector<std::int64_t> shape{};  // -1 where not known
+  std::optional<std::size_t> rank{};  // where the shape is not known; see dimensions()
   std::size_t id = 0;                 // of the tensor, where somebody tells tensors apart; 0: not
   Relation relation{};
 
@@ -96,6 +97,8 @@ struct ValueRange {
   [[nodiscard]] ValueRange with(double low, double high) const;
   [[nodiscard]] double largest() const;  // of the magnitudes
   [[nodiscard]] bool may_be_infinite() const;
+  // How many dimensions there are, where that is known.
+  [[nodiscard]] std::optional<std::size_t> dimensions() const { return has_shape ? shape.size() : rank; }
 };
 
 // An integer of 32 or 64 bits.
@@ -119,6 +122,9 @@ struct ValueRange {
 [[nodiscard]] Relation relation_after(const Node& node, std::span<const ValueRange* const> inputs);
 // What the magnitudes of a node's first output do not exceed because of its inputs' relations.
 [[nodiscard]] std::optional<double> bound_by_relation(const Node& node, std::span<const ValueRange* const> inputs);
+
+// How many dimensions a node's first output has; nothing where that is not worked out.
+[[nodiscard]] std::optional<std::size_t> rank_after(const Node& node, std::span<const ValueRange* const> inputs);
 
 // True for operators that only move what their first input has: what comes out is what went in.
 [[nodiscard]] bool only_moves(std::string_view op);
