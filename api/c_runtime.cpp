@@ -65,7 +65,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
       std::string why = "it has no device here";
       if (status.ok()) {
         const auto devices = backend->devices();
-        core::mark_what_exit_destroys();
+        core::register_exit_mark();
         status = devices.status();
         if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.runs_graphs_only(); }))
           return {};
@@ -140,7 +140,7 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
       entry.report = std::move(report);
       made->backends.push_back(std::move(entry));
     }
-    core::mark_what_exit_destroys();
+    core::register_exit_mark();
     point_at_metadata(*made);
     *list = made.release();
     return {};
@@ -158,7 +158,7 @@ lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* tar
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     auto made = std::make_unique<lb_device_list>();
     const core::CompileTargets known(runtime->shared->registry);
-    core::mark_what_exit_destroys();
+    core::register_exit_mark();
     for (size_t i = 0; i < count; ++i) {
       if (targets[i] == nullptr) return api::misuse(fmt::format("lb_device_list_targets: target {} is NULL", i));
       LB_ASSIGN_OR_RETURN(core::CompileTarget target, known.find(targets[i]));

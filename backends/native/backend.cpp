@@ -75,7 +75,7 @@ class NativeBackend final : public core::Backend {
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
   // Without native.isa there is a set that every processor can run.
-  [[nodiscard]] std::optional<core::Device> kept_back_by_setting() override {
+  [[nodiscard]] std::optional<core::Device> withheld_by_setting() override {
     return kernels().ok() ? std::nullopt : std::optional(device_with(*fastest_kernels()));
   }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
@@ -93,6 +93,7 @@ class NativeBackend final : public core::Backend {
         "processor's instructions; it runs every bundle and program of an embedding model as it is");
   }
 
+  [[nodiscard]] bool has_blobs() const override { return false; }
   using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {

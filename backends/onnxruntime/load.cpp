@@ -106,7 +106,7 @@ Status Library::error_by_kind(StatusCode otherwise, std::string message, abi::St
   // The vendor has no numbers for what the machine lacks.
   const char* given = api.GetErrorMessage(failure);
   const std::string_view text = given != nullptr ? given : "";
-  if (core::tells_of_no_memory(text)) code = StatusCode::kOutOfMemory;
+  if (core::reports_out_of_memory(text)) code = StatusCode::kOutOfMemory;
   if (text.find("pthread_create failed") != std::string_view::npos) code = StatusCode::kDeviceFailed;
   return error(code, std::move(message), failure);
 }

@@ -96,7 +96,7 @@ Status Library::error(StatusCode code, std::string message, abi::Code vendor_cod
     const char* info = api.ov_get_error_info(vendor_code);
     text = info != nullptr ? info : "";
   }
-  if (core::tells_of_no_memory(text)) code = StatusCode::kOutOfMemory;
+  if (core::reports_out_of_memory(text)) code = StatusCode::kOutOfMemory;
   return Status::from_vendor(code, std::move(message), vendor_code, std::move(text));
 }
 

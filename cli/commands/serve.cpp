@@ -279,7 +279,7 @@ Exit serve(const ServeArguments& options) {
   // Before there is another thread: both take what they read out of the environment.
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
-  auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
+  auto manager = platform::ServiceManager::from_environment([](const Status& status) { note(status.to_string()); });
   const auto runtime = make_runtime(options.flags, hint_for_serving());
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
   const bool quiet = runtime->settings.quiet;

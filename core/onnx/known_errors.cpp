@@ -17,7 +17,7 @@ using core::StatusCode;
 
 using ConditionKind = KnownErrors::ConditionKind;
 
-// By the value of ConditionKind.
+// Indexed by ConditionKind.
 constexpr std::array<std::string_view, 16> kConditions{"after", "any",  "attr",    "before", "const", "in",
                                                        "many",  "may",  "no-attr", "no-in",  "odd",   "opset",
                                                        "out",   "rank", "run",     "type"};
@@ -36,7 +36,7 @@ constexpr std::uint32_t bit_of(ElementType type) {
   return std::uint32_t{1} << static_cast<unsigned>(type);
 }
 
-// The place of `name` in `names`, or nothing.
+// Returns the index of `name` in `names`, or std::nullopt.
 template <std::size_t Size>
 std::optional<std::size_t> place_in(const std::array<std::string_view, Size>& names, std::string_view name) {
   const auto found = std::ranges::find(names, name);
@@ -44,7 +44,7 @@ std::optional<std::size_t> place_in(const std::array<std::string_view, Size>& na
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// A bit for each type of "f32|f16"; names of no type have none.
+// Returns a bit for each type in a list such as "f32|f16"; unknown names have none.
 std::uint32_t types_in(std::string_view names) {
   std::uint32_t types = 0;
   for (const std::string_view name : parts_of(names, '|')) {
@@ -61,7 +61,7 @@ constexpr std::string_view kBefore = "before ";
 // In the place of an input.
 constexpr std::string_view kAll = "all";
 
-// "openvino 2026.4.1-…" is a backend and a version.
+// Returns the backend of a runtime such as "openvino 2026.4.1-…".
 std::string_view backend_of(std::string_view runtime) {
   return runtime.substr(0, runtime.find(' '));
 }
@@ -70,7 +70,7 @@ std::string_view version_of(std::string_view runtime) {
   return runtime.substr(std::min(runtime.find(' '), runtime.size() - 1) + 1);
 }
 
-// 2026, 4 and 1 of "2026.4.1-…".
+// Returns 2026, 4 and 1 for "2026.4.1-…".
 std::vector<unsigned> numbers_of(std::string_view version) {
   std::vector<unsigned> numbers;
   for (const std::string_view part : parts_of(version.substr(0, version.find('-')), '.')) {
@@ -81,12 +81,12 @@ std::vector<unsigned> numbers_of(std::string_view version) {
   return numbers;
 }
 
-// Whether `runtime` is the version that a line names, of whatever build.
+// Whether `runtime` is the version that a line names, in any build.
 bool is_version(std::string_view runtime, std::string_view named) {
   return runtime.starts_with(named) && (runtime.size() == named.size() || runtime[named.size()] == '-');
 }
 
-// Nothing for text that makes no sense.
+// Returns std::nullopt for text that is not valid.
 std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   KnownErrors::Condition condition;
   const std::size_t colon = std::min(text.find(':'), text.size());
@@ -149,7 +149,7 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   }
 }
 
-// A place of `data`'s dimensions that an attribute names, or -1.
+// Returns the dimension of `data` that the attribute names, or -1.
 std::int64_t axis_of(const Node& node, const ValueRange& data, std::int64_t otherwise) {
   const Attribute* axis = node.find("axis");
   std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : otherwise;
@@ -158,7 +158,7 @@ std::int64_t axis_of(const Node& node, const ValueRange& data, std::int64_t othe
   return place < rank ? place : -1;
 }
 
-// Whether a Compress may have more conditions than there is to choose from.
+// Whether a Compress may have more conditions than its data has elements.
 bool may_choose_outside(const Node& node, const ValueRange& data, const ValueRange& condition) {
   if (!data.has_shape || !condition.has_shape || condition.shape.size() != 1 || condition.shape[0] < 0) return true;
   double size = 1;
@@ -172,8 +172,8 @@ bool may_choose_outside(const Node& node, const ValueRange& data, const ValueRan
   return static_cast<double>(condition.shape[0]) > size;
 }
 
-// Whether an index may be one that the data does not have. Sizes are taken to be within what they count, and what is
-// counted in tensors of unknown sizes as well.
+// Whether an index may be outside of the data. Sizes are assumed to be valid indices, and so are the places that ArgMax
+// and others find in tensors of unknown sizes.
 bool may_be_outside(const KnownErrors::Case& one) {
   if (one.inputs.size() < 2 || one.inputs[0] == nullptr || one.inputs[1] == nullptr) return false;
   const ValueRange& data = *one.inputs[0];
@@ -183,7 +183,7 @@ bool may_be_outside(const KnownErrors::Case& one) {
   if (!data.has_shape || data.shape.empty()) return !index.is_size;
   if (one.node.op == "GatherND") {
     if (index.is_size) return false;
-    // Of which dimensions its indices are depends on their number.
+    // The dimensions that the indices refer to depend on the number of indices.
     const std::int64_t least = *std::ranges::min_element(data.shape);
     return least < 0 || index.low < static_cast<double>(-least) || index.high > static_cast<double>(least - 1);
   }
@@ -204,12 +204,12 @@ bool may_wrap(const ValueRange& range) {
          (range.exact_low < lowest_of(range.type) || range.exact_high > highest_of(range.type));
 }
 
-// Whether an integer may be outside of these, among the inputs or the exact results.
+// Whether an integer among the inputs or the exact results may be outside of these limits.
 bool may_be_beyond(double low, double high, const KnownErrors::Case& one) {
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
     const ValueRange* range = one.inputs[i];
     if (range == nullptr || !is_wide(range->type)) continue;
-    // Of a limit, the largest number means "all".
+    // The largest number means "all" if it is a limit.
     if (one.constants[i] ? i > 0 && takes_limits(one.node.op) : range->is_size) continue;
     if (range->low < low || range->high > high) return true;
   }

@@ -153,13 +153,13 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   unreachable_ = false;
   const int status = outcome.answer.status;
   if (outcome.failure == HttpFailure::kNone && status >= 200 && status < 400) return {};
-  const bool passing = outcome.failure == HttpFailure::kPassing;
+  const bool is_transient = outcome.failure == HttpFailure::kTransient;
   const bool answered = outcome.failure == HttpFailure::kNone;
   const bool busy = answered && (status == 429 || status == 408);
   const bool broken = answered && status >= 500;
-  unreachable_ = passing || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
+  unreachable_ = is_transient || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
   Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
-  if (!passing && !busy && !broken) return error;
+  if (!is_transient && !busy && !broken) return error;
   if (++failures >= (answered ? attempts_max_ : unreached_max_)) return error;
 
   std::chrono::milliseconds pause = jittered(backoff_after(failures));
@@ -306,7 +306,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
         outcome.failure == HttpFailure::kNone && (outcome.answer.status == 200 || outcome.answer.status == 206);
     if (ended && (!info.size || partial.size() == *info.size)) break;
     if (ended) {
-      outcome.failure = HttpFailure::kPassing;
+      outcome.failure = HttpFailure::kTransient;
       outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes came", partial.size(), *info.size));
     } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
       // The partial file cannot be continued.

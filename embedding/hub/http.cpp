@@ -117,14 +117,14 @@ struct Meaning {
 Meaning meaning_of(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {HttpFailure::kPassing, StatusCode::kIo,
+      return {HttpFailure::kTransient, StatusCode::kIo,
               "its name cannot be resolved; is there a network, or a proxy to be named in https_proxy?"};
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name cannot be resolved; check https_proxy"};
     case CURLE_COULDNT_CONNECT:
-      return {HttpFailure::kPassing, StatusCode::kIo, "no response; is there a network?"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "no response; is there a network?"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {HttpFailure::kPassing, StatusCode::kDeadlineExceeded,
+      return {HttpFailure::kTransient, StatusCode::kDeadlineExceeded,
               "it was silent for too long; HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT set the seconds"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {HttpFailure::kPermanent, StatusCode::kPermissionDenied,
@@ -138,9 +138,9 @@ Meaning meaning_of(CURLcode code) {
     case CURLE_OUT_OF_MEMORY:
       return {HttpFailure::kPermanent, StatusCode::kOutOfMemory, "out of memory"};
     case CURLE_SSL_CONNECT_ERROR:
-      return {HttpFailure::kPassing, StatusCode::kIo, "no encrypted connection came about"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "no encrypted connection came about"};
     default:
-      return {HttpFailure::kPassing, StatusCode::kIo, "the connection broke off"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "the connection broke off"};
   }
 }
 

@@ -44,7 +44,7 @@ struct HttpBody {
 // How an exchange failed.
 enum class HttpFailure {
   kNone,
-  kPassing,    // interrupted, refused, timed out: may be retried
+  kTransient,  // interrupted, refused, timed out: may be retried
   kPermanent,  // an untrusted certificate, an unknown host: an immediate retry is useless
   kBody,       // the receiver of the body failed, or it was cancelled
 };
