@@ -468,6 +468,11 @@ def reviewed() -> Iterator[Recipe]:
     ):  # fmt: skip
         nodes = [node(op, list(fixed), ["a"], **attrs), node("Mul", ["a", V], ["z"])]
         yield graph("of constants alone", op if op != "DequantizeLinear" else "Mul", {V: t}, {V: ()}, nodes, fixed=fixed)
+    # Sizes that only a run knows.
+    for axis in (0, -1):
+        scales = np.array([0.5, 0.25, 1, 2], np.float32)
+        yield one("QuantizeLinear", f"scales along {axis}", {V: "f32"}, {V: (4, 4)}, {"axis": axis}, fixed={"s": scales, "p": np.zeros(4, np.uint8)}, avoid={V: ("nan",)}, is_dynamic=True)
+    yield one("AffineGrid", "corners of one", {V: "f32"}, {V: (2, 2, 3)}, {"align_corners": 1}, fixed={"size": i64(2, 1, 2, 1)})
     ties = np.array([np.arange(200) % 5, np.arange(200) % 7], np.float32)
     yield one("Hardmax", "ties", {}, {}, {"axis": 1}, fixed={"run_x": ties})
     yield one("MatMulInteger", "a zero point for each row", {}, {}, fixed={"run_x": np.full((3, 3), 9, np.uint8), "run_y": few.reshape(3, 4), "at": np.array([1, 2, 3], np.uint8)})
