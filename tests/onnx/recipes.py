@@ -473,6 +473,11 @@ def reviewed() -> Iterator[Recipe]:
         scales = np.array([0.5, 0.25, 1, 2], np.float32)
         yield one("QuantizeLinear", f"scales along {axis}", {V: "f32"}, {V: (4, 4)}, {"axis": axis}, fixed={"s": scales, "p": np.zeros(4, np.uint8)}, avoid={V: ("nan",)}, is_dynamic=True)
     yield one("AffineGrid", "corners of one", {V: "f32"}, {V: (2, 2, 3)}, {"align_corners": 1}, fixed={"size": i64(2, 1, 2, 1)})
+    tiny = np.tile(np.array([0, 1e-40, 1, 0, -1e-42, 2], np.float32), 33)
+    yield graph("of subnormal constants", "NonZero", {}, {}, [node("Reshape", [W, "run_shape"], ["a"]), node("NonZero", ["a"], ["z"])], fixed={W: tiny, "run_shape": i64(3, 66)})
+    nodes = [node("SoftmaxCrossEntropyLoss", ["i", "at", "w"], ["z"], reduction="sum"), node("Mul", [V, "half"], ["w"])]
+    fixed = {"i": np.array([[2, 3], [-1, 0.5]], np.float32), "at": i64(1, 0), "half": half}
+    yield graph("of constants", "SoftmaxCrossEntropyLoss", {V: "f32"}, {V: (2,)}, nodes[::-1], fixed=fixed)
     ties = np.array([np.arange(200) % 5, np.arange(200) % 7], np.float32)
     yield one("Hardmax", "ties", {}, {}, {"axis": 1}, fixed={"run_x": ties})
     yield one("MatMulInteger", "a zero point for each row", {}, {}, fixed={"run_x": np.full((3, 3), 9, np.uint8), "run_y": few.reshape(3, 4), "at": np.array([1, 2, 3], np.uint8)})
