@@ -20,7 +20,8 @@
 #include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/text_limits.h"
+#include "embedding/router.h"
+#include "embedding/inputs/text_limits.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders may outlive the handle.
@@ -92,13 +93,13 @@ struct lb_multi_vector_encoder {
 
 // Neither this nor the next waits for a thread: what was made before fork() is valid after it.
 struct lb_tokenizer {
-  std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
-  latebind::embedding::TextLimits limits{};
-  latebind::embedding::Prompts prompts{};
-  // Of a router: the above is of its documents; ModelFolder has the same.
-  std::string name{};
-  std::unique_ptr<lb_tokenizer> queries{};
-  latebind::embedding::TextRole by_default = latebind::embedding::TextRole::kUnsaid;
+  struct Route {
+    std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
+    latebind::embedding::TextLimits limits{};
+    latebind::embedding::Prompts prompts{};
+  };
+  std::string model;  // its name, for messages
+  latebind::embedding::Router<Route> routes;
 };
 
 struct lb_sparse_list {

@@ -14,7 +14,7 @@
 #include "embedding/embedder.h"
 #include "embedding/encoder_kind.h"
 #include "embedding/hub/snapshot.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace latebind::app {
 

@@ -11,7 +11,7 @@
 
 #include "core/result.h"
 #include "embedding/safetensors.h"
-#include "embedding/sparse_vector.h"
+#include "embedding/outputs/sparse_vector.h"
 
 namespace latebind::embedding {
 

@@ -16,7 +16,7 @@
 #include "core/text/name_character.h"
 #include "core/text/pieces.h"
 #include "embedding/hub/name.h"
-#include "embedding/model_files.h"
+#include "embedding/folder/model_files.h"
 
 namespace latebind::server {
 

@@ -45,11 +45,11 @@ Status warm(const embedding::MultiVectorEncoder& encoder) {
   return encoder.encode({&text, 1}, vectors).status();
 }
 
-// Both ways of a router.
+// Both routes of a router.
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
   if (embedder.gives_token_vectors()) return {};
-  if (!embedder.has_ways()) return warm(embedder, embedding::TextRole::kUnsaid);
+  if (!embedder.has_routes()) return warm(embedder, embedding::TextRole::kUnspecified);
   LB_RETURN_IF_ERROR(warm(embedder, embedding::TextRole::kQuery));
   return warm(embedder, embedding::TextRole::kDocument);
 }

@@ -117,7 +117,7 @@ struct VectorCall {
   bool normalize = true;           // length 1, whatever the model gives; false: as the model gives them
   VectorKind kind = VectorKind::kOfTexts;
   // What the texts are: a model may have a prompt for it, or a way of its own.
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   // The prompt that is put before every text; "": none, nothing: what the model says.
   std::optional<std::string> prompt_name{};
 };
@@ -267,7 +267,7 @@ class Service {
   [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name,
                                                      std::initializer_list<Does> preferences) const;
   // A refusal where it has too much to do already for about so many tokens more.
-  [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
+  [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Encoder& encoder,
                                                std::uint64_t tokens, std::uint64_t answer_bytes) const;
   // `start` starts the task, with what is to be called when it is over.
   using StartTask = std::function<core::Result<embedding::EmbedTask>(embedding::EmbedTask::Done)>;

@@ -1,4 +1,5 @@
-// What is in a bundle or in a program of ExecuTorch, whether it is still as it was written, and which parts load here.
+// What is in a bundle or in a program of ExecuTorch, whether it is still as it was written, and which parts load here;
+// and what a model folder says the model is.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace latebind::app {
 
 struct InspectOptions {
-  std::filesystem::path place;  // a bundle's file or folder, or a .pte
+  std::filesystem::path place;  // a bundle's file or folder, a model folder, or a .pte
   bool verify = false;          // reads every file
   bool installed = false;       // the installed layout too, which may refer to any file of this machine
 };
@@ -31,6 +32,8 @@ struct VariantDecision {
 };
 
 struct InspectReport {
+  // The specification of a model folder, which has nothing else.
+  std::optional<Json> model;
   std::optional<PteFile> program;
   // Of a program, the first bundle in it. Nothing when it has none.
   std::optional<core::Package> package;

@@ -31,7 +31,7 @@ struct EmbedderOptions {
 
 // What a command puts before texts, and what they are.
 struct PromptArguments {
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> text{};
   std::optional<std::string> name{};
 

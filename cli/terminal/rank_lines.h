@@ -12,7 +12,7 @@
 #include "cli/terminal/matches.h"
 #include "core/result.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/prompts.h"
+#include "embedding/inputs/prompts.h"
 
 namespace latebind::cli {
 

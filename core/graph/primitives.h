@@ -157,12 +157,16 @@ struct PrimitiveNode {
   core::ElementType type = core::ElementType::kF32;  // of its value
 };
 
+struct PrimitiveOutput {
+  Value value;
+  std::string name;
+  core::Shape shape;
+};
+
 // In an order in which they can be computed, every one of them needed, or an input.
 struct PrimitiveNetwork {
   std::vector<PrimitiveNode> nodes;
-  Value output{};
-  std::string output_name;
-  core::Shape output_shape;
+  std::vector<PrimitiveOutput> outputs;  // those of the graph, in their order
 
   [[nodiscard]] const PrimitiveNode& node(Value value) const { return nodes[value.node]; }
 };

@@ -50,23 +50,28 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// The output of a network: each token's vector, the text's, or a number for each label or entry of the vocabulary.
+// One end of a network: what comes out there. Without any of the first four it is the text's vector: tokens pooled, and
+// behind `modules` and `normalize`.
 struct NetworkEnd {
-  bool hidden_states = false;
-  // Each token's vector behind `modules` and `normalize`, instead of the text's; and whether the mask may have
-  // graph::kUnattended then.
-  bool token_vectors = false;
-  bool may_be_unattended = false;
-  // The types of tokens are an input, of networks that have several: a text of two parts. Else all have the first one.
-  bool token_types = false;
-  // Either instead of what follows.
-  std::optional<ClassifierHead> classifier = std::nullopt;
-  std::optional<VocabularyHead> vocabulary = std::nullopt;
-  // The latter's numbers of each token, instead of the largest of all of them.
+  bool hidden_states = false;  // each token's vector, as the encoder gives it
+  bool token_vectors = false;  // each token's vector, behind `modules` and `normalize`
+  std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
+  std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
+  // The vocabulary's numbers of each token, instead of the largest of all tokens.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
+};
+
+// What a graph is made for.
+struct NetworkUse {
+  // At least one. One forward pass gives all of them, in this order.
+  std::vector<NetworkEnd> ends{NetworkEnd()};
+  // The types of tokens are an input, if the network has several: a text of two parts. Else all have the first one.
+  bool token_types = false;
+  // The mask may have graph::kUnattended.
+  bool may_be_unattended = false;
 };
 
 // A model's config.json, read and checked: its network, without the weights.
@@ -84,13 +89,13 @@ class Network {
   // The longest text that it takes, special tokens included.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
-  // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
+  // Inputs `input_ids`, `attention_mask` and, as `use` says, `token_type_ids`, i64 [batch, tokens], texts padded at
+  // their ends; an output for each end: `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
   // tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch, vocabulary], the largest number
   // that a token has for each entry of the vocabulary, or `logits` [batch, tokens, vocabulary], all of them.
   // kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
-                                                              const NetworkEnd& end) const = 0;
+                                                              const NetworkUse& use) const = 0;
 };
 
 struct Architecture {

@@ -139,15 +139,15 @@ struct AttentionTerms {
 };
 
 // Whether the types of tokens are an input of a network with so many.
-[[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkEnd& end) {
-  return end.token_types && types > 1;
+[[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkUse& use) {
+  return use.token_types && types > 1;
 }
 
 class EncoderBuilder {
  public:
-  // `end`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on
+  // `use`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on
   // top keep the encoder ("bert."). `words`: the tensor with the vectors of the ids.
-  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end, std::string_view prefix,
+  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkUse& use, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
   // `input_ids` and `attention_mask`: the first nodes.
@@ -189,17 +189,19 @@ class EncoderBuilder {
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
+  // The value and the name of this end.
+  [[nodiscard]] core::Result<graph::GraphOutput> end_of(graph::Value x, graph::Value mask, const NetworkEnd& end);
   [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
   [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, const VocabularyHead& head);
   [[nodiscard]] core::Result<graph::Value> head_layer(graph::Value x, const HeadLayer& layer, std::size_t width);
-  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
-  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);
+  [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const DenseModule& dense);
+  [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const LayerNormModule& module);
   [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,
                                                          std::string_view name);
 
   EncoderSizes sizes_;
   const ModelWeights& weights_;
-  const NetworkEnd& end_;
+  const NetworkUse& use_;
   graph::GraphBuilder graph_;
   std::string words_;
   std::string prefix_;

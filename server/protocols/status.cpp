@@ -83,8 +83,8 @@ Json sums_json(const Totals& totals) {
   return sums;
 }
 
-// The way of a router's queries.
-Json queries_json(const embedding::Embedder& queries) {
+// The route of a router's queries.
+Json queries_json(const embedding::Encoder& queries) {
   Json json;
   json["device"] = queries.attestation()->active.id();
   json["max_tokens"] = queries.max_tokens();
@@ -120,8 +120,8 @@ Json model_json(Service& service, const ServedModel& model) {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
   }
-  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_ways()) {
-    json["queries"] = queries_json(**texts->way_of(embedding::TextRole::kQuery));
+  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_routes()) {
+    json["queries"] = queries_json(**texts->route_for(embedding::TextRole::kQuery));
   }
   json["backend"] = active.backend;
   json["device"] = active.id();

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "embedding/model_folder.h"
-#include "embedding/text_limits.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/inputs/text_limits.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/support.h"
 
