@@ -115,6 +115,11 @@ struct SettingSpec {
   [[nodiscard]] bool is_truth() const { return value == kTruth || value == kTruthOrAuto; }
   // Several texts with commas between.
   [[nodiscard]] bool is_list() const { return value.ends_with(",..."); }
+  // Whether a value may be a whole number, or is a text that happens to look like one.
+  [[nodiscard]] bool takes_numbers() const {
+    return is_family() || is_truth() || value == "N" || value.starts_with("N,") || value.starts_with("N|") ||
+           value == "SIZE" || value.find("PORT") != std::string_view::npos;
+  }
 };
 
 // Every setting, in the order in which documents list them.

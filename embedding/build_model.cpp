@@ -103,8 +103,6 @@ Result<GraphModel> from_weights(const Specification& model, Plan plan) {
     const std::filesystem::path& file = weights[i].file;
     network.sources.push_back(
         {.name = weights.size() == 1 ? platform::path_to_utf8(file.filename()) : model.files.relative(file),
-         .may_be_opened = made.weights()[i].where.offset == 0 && !made.weights()[i].where.file.empty() &&
-                          model.files.package() == nullptr,
          .identity = model.files.identity(file)});
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kCardBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kMetadataBytesMax = 4096;
+constexpr std::size_t kOwnerMax = 100;  // with the slash, and a quote before it
 
 // What folders are called in which there is just a model.
 constexpr std::array<std::string_view, 18> kGeneralNames{
@@ -91,18 +92,33 @@ struct Described {
   std::string file;
 };
 
-Described described_name(const fs::path& folder) {
-  if (const auto card = platform::read_small_file(folder / "README.md", kCardBytesMax); card.ok()) {
-    if (auto name = name_in_card(*card); !name.empty()) return {std::move(name), "README.md"};
-  }
+// Empty where there is none.
+std::string card_of(const fs::path& folder) {
+  auto card = platform::read_small_file(folder / "README.md", kCardBytesMax);
+  return card.ok() ? *std::move(card) : std::string();
+}
+
+std::string name_in_config(const fs::path& folder) {
   const auto config = platform::read_small_file(folder / "config.json", kCardBytesMax);
   if (!config.ok()) return {};
   const auto json = core::parse_json(*config, "config.json");
   const auto* name = json.ok() ? core::find_member(*json, "_name_or_path") : nullptr;
   if (name == nullptr || !name->is_string()) return {};
   const auto& text = name->get_ref<const std::string&>();
-  if (!is_name(text) || says_nothing(last_part(text))) return {};
-  return {text, "config.json"};
+  return is_name(text) && !says_nothing(last_part(text)) ? text : std::string();
+}
+
+Described described_name(const fs::path& folder) {
+  if (auto name = name_in_card(card_of(folder)); !name.empty()) return {std::move(name), "README.md"};
+  return {name_in_config(folder), "config.json"};
+}
+
+// ORG/NAME of the folder called NAME, as its files say; empty where they do not.
+std::string name_with_owner(const fs::path& folder, std::string_view name) {
+  const std::string card = card_of(folder);
+  for (std::string said : {name_in_card(card), name_in_config(folder), owned_name_in_card(card, name)})
+    if (said.find('/') != std::string::npos && hub::is_model_name(said) && last_part(said) == name) return said;
+  return {};
 }
 
 embedding::ModelOrigin origin_of(const fs::path& place) {
@@ -146,6 +162,22 @@ std::string name_in_card(std::string_view card) {
   return {};
 }
 
+std::string owned_name_in_card(std::string_view card, std::string_view name) {
+  constexpr std::string_view kQuotes = "'\"`";
+  std::string_view found;
+  for (std::size_t at = card.find(name); at != std::string_view::npos; at = card.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const std::size_t begin = at - std::min(at, kOwnerMax);
+    const std::size_t quote = card.substr(begin, at - begin).find_last_of(kQuotes);
+    if (quote == std::string_view::npos || end == card.size() || card[end] != card[begin + quote]) continue;
+    const std::string_view whole = card.substr(begin + quote + 1, end - begin - quote - 1);
+    if (whole == name || !hub::is_model_name(whole) || last_part(whole) != name) continue;
+    if (!found.empty() && found != whole) return {};  // copies of several owners
+    found = whole;
+  }
+  return std::string(found);
+}
+
 bool is_network_file(const fs::path& place) {
   std::error_code ignored;
   const auto extension = place.extension();
@@ -171,6 +203,8 @@ FoundModel describe_model(const ModelArgument& argument, fs::path place) {
     others.push_back(std::exchange(name, std::string(last_part(described.name))));
     others.push_back(std::move(described.name));
     found.named_by = std::move(described.file);
+  } else if (std::string owned = name_with_owner(found.place, name); !owned.empty()) {
+    others.push_back(std::move(owned));
   }
   return found;
 }

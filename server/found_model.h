@@ -33,6 +33,10 @@ struct FoundModel {
 // the first heading, where that is a name and no word. Empty where there is none.
 [[nodiscard]] std::string name_in_card(std::string_view card);
 
+// ORG/NAME in a model card, between quotes as in its examples, where NAME is this one. Empty where there is none, or
+// there are several owners.
+[[nodiscard]] std::string owned_name_in_card(std::string_view card, std::string_view name);
+
 // A network that takes tensors: an ONNX file or an OpenVINO IR.
 [[nodiscard]] bool is_network_file(const std::filesystem::path& place);
 

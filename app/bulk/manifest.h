@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,12 @@ struct ManifestInput {
 // kInvalidArgument for text that is no manifest of this format; `name` is for messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);
 
-// What differs, such as "settings.normalize was false, now true"; empty when nothing does.
-[[nodiscard]] std::vector<std::string> differences(const Json& was, const Json& now);
+// A value that differs, as JSON; nothing where there is none.
+struct Difference {
+  std::string place;  // "settings.normalize", "inputs[0].sha256"
+  std::optional<std::string> was;
+  std::optional<std::string> now;
+};
+[[nodiscard]] std::vector<Difference> differences(const Json& was, const Json& now);
 
 }  // namespace latebind::app

@@ -42,12 +42,16 @@ struct LeftOut {
   std::size_t links = 0;
   std::size_t types = 0;  // of other types than those asked for
   std::size_t large = 0;
-  std::size_t binary = 0;   // with a zero byte, or not UTF-8
+  std::size_t binary = 0;  // with a zero byte
+  std::size_t not_utf8 = 0;
   std::size_t special = 0;  // pipes, sockets, devices
   std::size_t unreadable = 0;
+  std::string first_not_utf8{};    // where, and what converts it
   std::string first_unreadable{};  // and why
 
-  [[nodiscard]] std::size_t count() const { return hidden + links + types + large + binary + special + unreadable; }
+  [[nodiscard]] std::size_t count() const {
+    return hidden + links + types + large + binary + not_utf8 + special + unreadable;
+  }
   LeftOut& operator+=(const LeftOut& other);
   // "12 binary files, 3 links"; empty when nothing is.
   [[nodiscard]] std::string text() const;

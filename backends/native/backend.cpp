@@ -93,6 +93,7 @@ class NativeBackend final : public core::Backend {
         "processor's instructions; it runs every bundle and program of an embedding model as it is");
   }
 
+  [[nodiscard]] bool has_blobs() const override { return false; }
   using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {

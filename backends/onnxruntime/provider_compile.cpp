@@ -56,7 +56,7 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
-    const bool by_name = !file.empty() && !error && external.is_file_unchanged();
+    const bool by_name = !file.empty() && external.offset == 0 && !error && external.is_file_unchanged();
     if (!by_name) {
       // By the name that the model has for it, where that is a name: then it is found by its folder, as a file of a
       // model folder is, and the vendor makes the same of both.

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/temporary_folder.h"
 #include "core/platform/process_generation.h"
+#include "core/text/quote.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -41,7 +41,7 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
   std::filesystem::path folder;
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
-    if (external.file.empty()) return {};
+    if (external.file.empty() || external.offset != 0) return {};
     const auto real = std::filesystem::canonical(external.file, error);
     const auto location = platform::path_from_utf8(external.location);
     if (error || location.empty() || location.is_absolute()) return {};
@@ -58,37 +58,56 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
 // The first version whose optimizer, too, looks into the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
 
-// A model whose files of external data have other names than it has for them, as behind the links of the hub's cache,
-// with the real ones, below one folder. As it is where that cannot be.
-Result<ModelForm> with_real_names(ModelForm form) {
-  if (form.external.empty() || !folder_of_external(form).empty()) return form;
+// A model in memory, as the vendor reads it.
+struct ReadableForm {
+  ModelForm form;
+  // The folder from which it opens the files of external data by their names in the model; empty: it gets their bytes.
   std::filesystem::path folder;
+};
+
+// The place in a file of what a model has in a part of it. Nothing beyond that part is the model's.
+Result<graph::ExternalPlace> place_in_file(graph::ExternalPlace place, const core::ExternalData& external,
+                                           const std::string& file) {
+  const std::uint64_t size = external.data.bytes.size();
+  const bool is_to_the_end = place.length == graph::ExternalPlace::kToTheEnd;
+  if (place.offset > size || (!is_to_the_end && place.length > size - place.offset)) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
+  }
+  return graph::ExternalPlace{.location = file,
+                              .offset = external.offset + place.offset,
+                              .length = is_to_the_end ? size - place.offset : place.length};
+}
+
+// Where the vendor can open the files of external data: under the names that the model has for them, or else, as behind
+// the links of the hub's cache and in a bundle's ZIP, with the model's names replaced by the real ones below one
+// folder.
+Result<ReadableForm> make_readable(ModelForm form) {
+  if (form.external.empty()) return ReadableForm{std::move(form), {}};
+  auto folder = folder_of_external(form);
+  if (!folder.empty()) return ReadableForm{std::move(form), std::move(folder)};
   std::vector<std::filesystem::path> files;
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
-    if (external.file.empty() || !external.may_open_file || !external.is_file_unchanged()) return form;
-    files.push_back(std::filesystem::canonical(external.file, error));
-    if (error) return form;
+    const bool may_open = !external.file.empty() && external.may_open_file && external.is_file_unchanged();
+    if (may_open) files.push_back(std::filesystem::canonical(external.file, error));
+    if (!may_open || error) return ReadableForm{std::move(form), {}};
     if (files.size() == 1) folder = files.front().parent_path();
     while (!platform::is_within(files.back(), folder)) {
-      if (folder == folder.parent_path()) return form;  // of another drive
+      if (folder == folder.parent_path()) return ReadableForm{std::move(form), {}};  // of another drive
       folder = folder.parent_path();
     }
   }
-  std::map<std::string, std::string, std::less<>> names;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    std::string& location = form.external[i].location;
-    std::string real = platform::path_to_utf8(files[i].lexically_relative(folder).generic_string());
-    names.emplace(location, real);
-    location = std::move(real);
-  }
-  LB_ASSIGN_OR_RETURN(auto renamed, graph::with_external_places(form.graph.bytes, [&](graph::ExternalPlace place) {
-                        const auto found = names.find(place.location);
-                        if (found != names.end()) place.location = found->second;
-                        return Result<graph::ExternalPlace>(std::move(place));
-                      }));
-  form.graph = core::SharedBytes::from_string(std::move(renamed));
-  return form;
+  const auto real_place = [&](graph::ExternalPlace place) -> Result<graph::ExternalPlace> {
+    const auto found = std::ranges::find(form.external, place.location, &core::ExternalData::location);
+    if (found == form.external.end()) return place;
+    const auto& file = files[static_cast<std::size_t>(found - form.external.begin())];
+    return place_in_file(std::move(place), *found,
+                         platform::path_to_utf8(file.lexically_relative(folder).generic_string()));
+  };
+  LB_ASSIGN_OR_RETURN(auto moved, graph::with_external_places(form.graph.bytes, real_place));
+  form.graph = core::SharedBytes::from_string(std::move(moved));
+  return ReadableForm{std::move(form), std::move(folder)};
 }
 
 enum class Paths { kFull, kFromHere };
@@ -99,9 +118,10 @@ std::filesystem::path from_here(const std::filesystem::path& place) {
   return error ? place : relative;
 }
 
-// The vendor has opened the files by their names: what it read must be what we had.
-Status check_external_data(const std::string& model, const ModelForm& form) {
-  for (const core::ExternalData& external : form.external) {
+// Where the vendor has opened the files by their names: what it read must be what we had.
+Status check_external_data(const std::string& model, const ReadableForm& readable) {
+  if (readable.folder.empty()) return {};
+  for (const core::ExternalData& external : readable.form.external) {
     if (external.is_file_unchanged()) continue;
     return Status(StatusCode::kIo, fmt::format("{} was replaced while the model {} was being loaded; open it again",
                                                platform::path_to_utf8(external.file), model));
@@ -109,16 +129,14 @@ Status check_external_data(const std::string& model, const ModelForm& form) {
   return {};
 }
 
-// The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
-// `by_name`: set when it is to open them by their names.
-Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options, bool& by_name,
+// The files that a model in memory names. From memory the vendor copies them, more than once, and takes no tensor of
+// 2 GiB; a file it maps.
+Status add_external_data(const Library& library, const ReadableForm& readable, abi::SessionOptions* options,
                          Paths paths_are = Paths::kFull) {
-  by_name = false;
+  const ModelForm& form = readable.form;
   if (form.external.empty()) return {};
-  auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
-  if (!folder.empty()) {
-    if (paths_are == Paths::kFromHere) folder = from_here(folder);
-    by_name = true;
+  if (!readable.folder.empty()) {
+    const auto folder = paths_are == Paths::kFromHere ? from_here(readable.folder) : readable.folder;
     return add_entry(library, options, "session.model_external_initializers_file_folder_path",
                      platform::path_to_utf8(folder));
   }
@@ -141,11 +159,11 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
 }
 
 Result<Owned<abi::Session>> create_session(const Environment& environment, const std::string& name,
-                                           const ModelForm& form, abi::SessionOptions* options) {
+                                           const ReadableForm& readable, abi::SessionOptions* options) {
   const Library& library = environment.library();
   const abi::Api& api = library.api;
-  bool by_name = false;
-  LB_RETURN_IF_ERROR(add_external_data(library, form, options, by_name));
+  const ModelForm& form = readable.form;
+  LB_RETURN_IF_ERROR(add_external_data(library, readable, options));
   abi::Session* session = nullptr;
   abi::Status* failure = form.file.empty() ? api.CreateSessionFromArray(environment.env(), form.graph.bytes.data(),
                                                                         form.graph.bytes.size(), options, &session)
@@ -154,10 +172,10 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   if (failure != nullptr) {
     Status refused = library.error_by_kind(StatusCode::kInvalidModel,
                                            fmt::format("ONNX Runtime does not load the model {}", name), failure);
-    if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+    LB_RETURN_IF_ERROR(check_external_data(name, readable));
     return refused;
   }
-  if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+  LB_RETURN_IF_ERROR(check_external_data(name, readable));
   return owned;
 }
 
@@ -199,7 +217,7 @@ std::vector<core::TensorInfo> infos_of(std::vector<Declared> declared) {
 }
 
 struct Prepared {
-  ModelForm form;
+  ReadableForm readable;
   NamedDimensions dimensions;
 };
 
@@ -208,14 +226,15 @@ Result<Prepared> prepare(const Environment& environment, const core::Model& mode
   Prepared prepared;
   auto form = core::onnx_form(model);
   if (!form.ok()) return form.status().with_context("onnxruntime");
-  prepared.form = *std::move(form);
   if (environment.library().api_version >= kReadsFromFolder) {
-    LB_ASSIGN_OR_RETURN(prepared.form, with_real_names(std::move(prepared.form)));
+    LB_ASSIGN_OR_RETURN(prepared.readable, make_readable(*std::move(form)));
+  } else {
+    prepared.readable.form = *std::move(form);
   }
   if (options.input_shapes.empty()) return prepared;
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, SessionKind::kDeclare, {}, {}));
   LB_ASSIGN_OR_RETURN(const auto session,
-                      create_session(environment, model.name(), prepared.form, session_options.get()));
+                      create_session(environment, model.name(), prepared.readable, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(environment, session.get()));
   LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, prepared.dimensions));
   return prepared;
@@ -326,10 +345,11 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
   session.one_at_a_time = turns_of(environment->library(), plugin);
   LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
   const LibrariesOfSession libraries(plugin);
-  LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
+  LB_ASSIGN_OR_RETURN(session.handle,
+                      create_session(*environment, model.name(), prepared.readable, session_options.get()));
   if (plugin != nullptr) {
     LB_ASSIGN_OR_RETURN(session.assignment, assignment_of(*environment, session.handle.get(), *plugin, options,
-                                                          prepared.form, model.name()));
+                                                          prepared.readable.form, model.name()));
   }
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, session.handle.get()));
   NamedDimensions known;
@@ -422,8 +442,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
-  bool by_name = false;
-  LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
+  LB_RETURN_IF_ERROR(add_external_data(library, prepared.readable, session_options.get(), Paths::kFromHere));
   // The vendor would say that nodes are left, and not which.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, options, core::HostNodes::kAny, session_options.get()));
 
@@ -436,7 +455,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     if (failure == nullptr) return {};
     return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
   };
-  const ModelForm& form = prepared.form;
+  const ModelForm& form = prepared.readable.form;
   const auto model_file = form.file.empty() ? form.file : from_here(form.file);
   LB_RETURN_IF_ERROR(check(form.file.empty() ? api.ModelCompilationOptions_SetInputModelFromBuffer(
                                                    raw, form.graph.bytes.data(), form.graph.bytes.size())
@@ -451,7 +470,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     return library.error_by_kind(StatusCode::kDeviceFailed,
                                  fmt::format("{} does not compile the model {}", plugin.id, model.name()), failure);
   }
-  if (by_name) LB_RETURN_IF_ERROR(check_external_data(model.name(), form));
+  LB_RETURN_IF_ERROR(check_external_data(model.name(), prepared.readable));
 
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));
@@ -478,7 +497,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
                          "ONNX Runtime does not take the path to write to");
   {
     LB_ASSIGN_OR_RETURN(const auto session,
-                        create_session(environment, model.name(), prepared.form, session_options.get()));
+                        create_session(environment, model.name(), prepared.readable, session_options.get()));
     // Refuses what could be loaded, but not run by us.
     LB_RETURN_IF_ERROR(read_declaration(environment, session.get()).status());
   }

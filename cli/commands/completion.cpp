@@ -41,8 +41,8 @@ Status write(const std::filesystem::path& file, std::string_view text) {
 
 Status write_pages(const Command& command, const std::filesystem::path& folder) {
   LB_RETURN_IF_ERROR(write(folder / (manual_name(command) + ".1"), manual_page(command)));
-  for (const Command& sub : command.subcommands())
-    if (!sub.is_hidden()) LB_RETURN_IF_ERROR(write_pages(sub, folder));
+  for (const Command* const sub : command.subcommands())
+    LB_RETURN_IF_ERROR(write_pages(*sub, folder));
   return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include "app/apart.h"
 #include "app/index/model_digest.h"
+#include "cli/data/file_kinds.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/interruption.h"
@@ -20,6 +21,7 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/python_engine.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/os_error.h"
 #include "embedding/embed_stream.h"
 
 namespace latebind::cli {
@@ -117,27 +119,20 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   return app::check_file_apart({"-o", options.output}, {"MODEL", model});
 }
 
-bool ends_in(std::string_view name, std::initializer_list<std::string_view> endings) {
-  return std::ranges::any_of(endings, [name](std::string_view ending) { return name.ends_with(ending); });
-}
-
 // What the command line leaves open, by the names of the files.
 Status choose_formats(EmbedArguments& options) {
   if (options.output_format) {
     options.format = *options.output_format;
-  } else if (ends_in(options.output, {".npy"})) {
+  } else if (ends_in_any(options.output, {".npy"})) {
     options.format = VectorFormat::kNpy;
-  } else if (ends_in(options.output, {".parquet", ".pq"})) {
+  } else if (is_parquet(options.output)) {
     options.format = VectorFormat::kParquet;
   }
   if (options.input_format) {
     options.source.format = *options.input_format;
     return {};
   }
-  const auto is_jsonl = [](const std::string& file) {
-    return ends_in(file, {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"});
-  };
-  const auto count = std::ranges::count_if(options.source.files, is_jsonl);
+  const auto count = std::ranges::count_if(options.source.files, is_json_lines);
   if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
     return Status(core::StatusCode::kInvalidArgument,
                   "some files end in .jsonl and others do not: say what they are with --input-format");
@@ -159,7 +154,7 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   json["prompt_name"] = options.prompt.name ? app::Json(*options.prompt.name) : app::Json();
   const bool has_role = options.prompt.role != embedding::TextRole::kUnspecified;
   json["role"] = has_role ? app::Json(core::word_of(options.prompt.role)) : app::Json();
-  json["dimensions"] = options.dimensions;
+  json["dimensions"] = options.dimensions > 0 ? app::Json(options.dimensions) : app::Json();
   json["window_texts"] = kKeptWindowTexts;
   app::Json& embedder = json["embedder"] = app::Json::object();
   LB_ASSIGN_OR_RETURN(const auto settings, options.embedder.flags.effective());
@@ -172,29 +167,60 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   return json;
 }
 
+// Whether a file is read by the Python package. The lines of CSV are texts only where the command line says so.
+bool is_read_by_python(const EmbedArguments& options, std::string_view file) {
+  return is_binary_table(file) || is_packed(file) || (is_comma_table(file) && !options.input_format);
+}
+
 // Whether it is work for the Python package.
 bool is_for_python(const EmbedArguments& options) {
-  return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_read_by_python);
+  return options.format == VectorFormat::kParquet ||
+         std::ranges::any_of(options.source.files,
+                             [&](const std::string& file) { return is_read_by_python(options, file); });
+}
+
+// What the Python package writes.
+bool fits_python(const EmbedArguments& options) {
+  switch (options.format) {
+    case VectorFormat::kParquet:
+      return is_parquet(options.output);
+    case VectorFormat::kNpy:
+      return ends_in_any(options.output, {".npy"});
+    case VectorFormat::kJsonl:
+      return !is_packed(options.output) && is_json_lines(options.output);
+    default:
+      return false;
+  }
+}
+
+// What does it otherwise.
+std::string other_way(const EmbedArguments& options) {
+  for (const std::string& file : options.source.files) {
+    const bool is_lines = options.source.format == TextFormat::kJsonl || !is_comma_table(file);
+    if (is_packed(file) && is_lines) {
+      return fmt::format("; or unpack it: zcat {} | latebind embed MODEL --input-format {} -",
+                         platform::quoted(platform::path_from_utf8(file)), core::word_of(options.source.format));
+    }
+    if (is_comma_table(file)) return "; or embed its lines as they are: --input-format lines";
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> python_arguments(const EmbedArguments& options) {
-  const auto refused = [](std::string_view what) {
-    return Status(core::StatusCode::kInvalidArgument, std::string(what));
-  };
+  const auto refused = [](std::string what) { return Status(core::StatusCode::kInvalidArgument, std::move(what)); };
   const bool is_stdin =
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow and packed files, "
+        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow, CSV and packed files, "
         "embeds files");
   }
   if (is_stdin) return refused("Parquet is made of files, not of stdin: name a FILE");
-  const bool fits = options.format == VectorFormat::kParquet ? ends_in(options.output, {".parquet", ".pq"})
-                                                             : ends_in(options.output, {".npy"});
-  if (!fits || (options.format != VectorFormat::kParquet && options.format != VectorFormat::kNpy)) {
-    return refused(
-        "Parquet, Arrow and packed files are embedded into a file that ends in .parquet or .npy: name one "
-        "with -o");
+  if (!fits_python(options)) {
+    return refused(fmt::format(
+        "Parquet, Arrow, CSV and packed files are embedded into a file that ends in .parquet, .npy or .jsonl: name one "
+        "with -o{}",
+        other_way(options)));
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -375,9 +401,9 @@ void add_embed(Command& program, Action& chosen) {
   app.add_flag("--restart", options->restart, "Discards what an interrupted run has left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
   app.add_option("FILE", options->source.files,
-                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Files of "
-                 "Parquet and Arrow, and those that end in .gz, are read by the Python package (pip install "
-                 "'latebind[bulk]').");
+                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Tables "
+                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and what ends in .gz, are "
+                 "read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
       "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"

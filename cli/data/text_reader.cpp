@@ -13,6 +13,7 @@
 
 #include "cli/data/json_field.h"
 #include "core/platform/files/folders.h"
+#include "core/text/encoding_fault.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -143,8 +144,7 @@ struct TextReader::Parts {
     record.id.clear();
     if (const auto bad = core::find_invalid_utf8(text)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}:{}: invalid UTF-8 at byte {} of the line (0x{:02X})", input->name(), line, *bad + 1,
-                                static_cast<unsigned char>(text[*bad])));
+                    fmt::format("{}:{}: {}", input->name(), line, core::encoding_fault(text, *bad, line == 1)));
     }
     if (source.format == TextFormat::kLines) return {};
     auto field = text_field(text, source.field, source.id_field);

@@ -166,6 +166,13 @@ const Option* Command::find_option(std::string_view name) const {
   return nullptr;
 }
 
+std::vector<const Command*> Command::subcommands() const {
+  std::vector<const Command*> shown;
+  for (const Command& command : subcommands_)
+    if (!command.hidden_) shown.push_back(&command);
+  return shown;
+}
+
 const Command* Command::find_subcommand(std::string_view name) const {
   const auto found = std::ranges::find(subcommands_, name, &Command::name_);
   return found == subcommands_.end() ? nullptr : &*found;
@@ -344,16 +351,16 @@ class LineReader {
 
   Status unknown_command(std::string_view given) const {
     std::vector<std::string_view> known;
-    for (const Command& command : command_->subcommands())
-      if (!command.is_hidden()) known.push_back(command.name());
+    for (const Command* const command : command_->subcommands())
+      known.push_back(command->name());
     return core::unknown_word_error("command", given, known);
   }
 
   void check_command() {
     if (!command_->needs_subcommand()) return;
     std::string known;
-    for (const Command& command : command_->subcommands())
-      if (!command.is_hidden()) known += (known.empty() ? "" : ", ") + command.name();
+    for (const Command* const command : command_->subcommands())
+      known += (known.empty() ? "" : ", ") + command->name();
     note_mistake(mistake(fmt::format("no command is given; known: {}", known)));
   }
 

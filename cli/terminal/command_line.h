@@ -131,10 +131,10 @@ class Command {
   [[nodiscard]] const std::string& description() const { return description_; }
   [[nodiscard]] const std::string& footer() const { return footer_; }
   [[nodiscard]] const Command* parent() const { return parent_; }
-  [[nodiscard]] bool is_hidden() const { return hidden_; }
   [[nodiscard]] bool needs_subcommand() const { return needs_subcommand_; }
   [[nodiscard]] const std::deque<Option>& options() const { return options_; }
-  [[nodiscard]] const std::deque<Command>& subcommands() const { return subcommands_; }
+  // Those that help shows.
+  [[nodiscard]] std::vector<const Command*> subcommands() const;
   // The option with this name, of this command or one of its parents; null if there is none.
   [[nodiscard]] const Option* find_option(std::string_view name) const;
   // The subcommand with this name; null if there is none.

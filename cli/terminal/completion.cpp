@@ -90,8 +90,8 @@ std::vector<Candidate> candidates(const Command& program, std::span<const std::s
   } else if (begun.starts_with('-')) {
     add_options(command, begun, found);
   } else {
-    for (const Command& sub : command->subcommands())
-      if (!sub.is_hidden() && sub.name().starts_with(begun)) found.push_back({sub.name(), sub.description()});
+    for (const Command* const sub : command->subcommands())
+      if (sub->name().starts_with(begun)) found.push_back({sub->name(), sub->description()});
     for (const Option& option : command->options())
       if (option.is_positional()) add_values(option, begun, "", found);
   }

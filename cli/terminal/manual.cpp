@@ -70,9 +70,10 @@ std::string manual_page(const Command& command) {
   std::string page =
       fmt::format(".TH {} 1 \"\" \"latebind " LATEBIND_VERSION "\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n\\fB{}\\fR\n",
                   escaped(name), escaped(name), escaped(command.description()), escaped(usage(command)));
-  if (!command.subcommands().empty()) page += ".SH COMMANDS\n";
-  for (const Command& sub : command.subcommands())
-    if (!sub.is_hidden()) page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(sub.name()), escaped(sub.description()));
+  const auto subcommands = command.subcommands();
+  if (!subcommands.empty()) page += ".SH COMMANDS\n";
+  for (const Command* const sub : subcommands)
+    page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(sub->name()), escaped(sub->description()));
   add_options(command, page);
   if (!command.footer().empty()) page += fmt::format(".SH NOTES\n{}", paragraphs(command.footer()));
   return page + ".SH SEE ALSO\nlatebind(1)\n";

@@ -11,8 +11,6 @@
 
 namespace latebind::cli {
 
-// Whether a file with such a name is read by that engine alone.
-[[nodiscard]] bool is_read_by_python(std::string_view name);
 // A kind that the engine knows by the file's name: otherwise it has to be given one.
 [[nodiscard]] bool is_known_to_python(std::string_view name);
 

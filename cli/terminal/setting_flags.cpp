@@ -42,6 +42,12 @@ std::string description_of(const app::SettingSpec& spec) {
 }
 
 core::Status check(const app::SettingSpec& spec, const std::string& text) {
+  // A list that is empty unless something is set has no other way to be: nothing was meant, or a variable of a script
+  // has no value. Where emptiness says something, the help says what.
+  if (text.empty() && spec.is_list() && spec.help.find("Empty:") == std::string_view::npos) {
+    return {core::StatusCode::kInvalidArgument,
+            fmt::format("{} is empty: it takes {}, or leave it out", spec.flag, spec.value)};
+  }
   app::Settings scratch;
   const auto status = spec.assign(scratch, spec.key, text);
   return status.ok() ? status : status.with_context(spec.flag);

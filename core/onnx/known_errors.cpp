@@ -17,7 +17,7 @@ using core::StatusCode;
 
 using ConditionKind = KnownErrors::ConditionKind;
 
-// By the value of ConditionKind.
+// Indexed by ConditionKind.
 constexpr std::array<std::string_view, 14> kConditions{"any",   "attr", "before", "const", "in",   "may", "no-attr",
                                                        "no-in", "odd",  "opset",  "out",   "rank", "run", "type"};
 
@@ -35,7 +35,7 @@ constexpr std::uint32_t bit_of(ElementType type) {
   return std::uint32_t{1} << static_cast<unsigned>(type);
 }
 
-// The place of `name` in `names`, or nothing.
+// Returns the index of `name` in `names`, or std::nullopt.
 template <std::size_t Size>
 std::optional<std::size_t> place_in(const std::array<std::string_view, Size>& names, std::string_view name) {
   const auto found = std::ranges::find(names, name);
@@ -43,7 +43,7 @@ std::optional<std::size_t> place_in(const std::array<std::string_view, Size>& na
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// A bit for each type of "f32|f16"; names of no type have none.
+// Returns a bit for each type in a list such as "f32|f16"; unknown names have none.
 std::uint32_t types_in(std::string_view names) {
   std::uint32_t types = 0;
   for (const std::string_view name : parts_of(names, '|')) {
@@ -58,7 +58,7 @@ bool is_number(std::string_view text) {
 
 constexpr std::string_view kBefore = "before ";
 
-// "openvino 2026.4.1-…" is a backend and a version.
+// Returns the backend of a runtime such as "openvino 2026.4.1-…".
 std::string_view backend_of(std::string_view runtime) {
   return runtime.substr(0, runtime.find(' '));
 }
@@ -67,7 +67,7 @@ std::string_view version_of(std::string_view runtime) {
   return runtime.substr(std::min(runtime.find(' '), runtime.size() - 1) + 1);
 }
 
-// 2026, 4 and 1 of "2026.4.1-…".
+// Returns 2026, 4 and 1 for "2026.4.1-…".
 std::vector<unsigned> numbers_of(std::string_view version) {
   std::vector<unsigned> numbers;
   for (const std::string_view part : parts_of(version.substr(0, version.find('-')), '.')) {
@@ -78,12 +78,12 @@ std::vector<unsigned> numbers_of(std::string_view version) {
   return numbers;
 }
 
-// Whether `runtime` is the version that a line names, of whatever build.
+// Whether `runtime` is the version that a line names, in any build.
 bool is_version(std::string_view runtime, std::string_view named) {
   return runtime.starts_with(named) && (runtime.size() == named.size() || runtime[named.size()] == '-');
 }
 
-// Nothing for text that makes no sense.
+// Returns std::nullopt for text that is not valid.
 std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   KnownErrors::Condition condition;
   const std::size_t colon = std::min(text.find(':'), text.size());
@@ -140,7 +140,7 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   }
 }
 
-// Whether an index may be one that the data does not have. Sizes are taken to be within what they count.
+// Whether an index may be outside of the data. Sizes are assumed to be valid indices.
 bool may_be_outside(const KnownErrors::Case& one) {
   if (one.inputs.size() < 2 || one.inputs[0] == nullptr || one.inputs[1] == nullptr) return false;
   const ValueRange& data = *one.inputs[0];
@@ -148,7 +148,7 @@ bool may_be_outside(const KnownErrors::Case& one) {
   if (index.is_size) return false;
   if (!data.has_shape || data.shape.empty()) return true;
   if (one.node.op == "GatherND") {
-    // Of which dimensions its indices are depends on their number.
+    // The dimensions that the indices refer to depend on the number of indices.
     const std::int64_t least = *std::ranges::min_element(data.shape);
     return least < 0 || index.low < static_cast<double>(-least) || index.high > static_cast<double>(least - 1);
   }
@@ -171,12 +171,12 @@ bool may_wrap(const ValueRange& range) {
          (range.exact_low < lowest_of(range.type) || range.exact_high > highest_of(range.type));
 }
 
-// Whether an integer may be outside of these, among the inputs or the exact results.
+// Whether an integer among the inputs or the exact results may be outside of these limits.
 bool may_be_beyond(double low, double high, const KnownErrors::Case& one) {
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
     const ValueRange* range = one.inputs[i];
     if (range == nullptr || !is_wide(range->type)) continue;
-    // Of a limit, the largest number means "all".
+    // The largest number means "all" if it is a limit.
     if (one.constants[i] ? i > 0 && takes_limits(one.node.op) : range->is_size) continue;
     if (range->low < low || range->high > high) return true;
   }

@@ -12,8 +12,8 @@ namespace latebind::core {
 namespace {
 
 struct Begun {
-  std::size_t length = 0;  // 0: no character of several bytes begins so
-  // Of the second byte: these bounds shut out overlong forms, surrogates and what lies above U+10FFFF.
+  std::size_t length = 0;  // 0 when no character of several bytes begins like this
+  // The bounds of the second byte exclude overlong forms, surrogates and values above U+10FFFF.
   unsigned char low = 0x80;
   unsigned char high = 0xBF;
 };
@@ -29,13 +29,14 @@ constexpr Begun begun_by(unsigned char lead) {
   return {0};
 }
 
-// A machine that has read the bytes so far, without a branch: a byte's row holds for each state, at that many bits from
-// the right, the state to follow. Texts that change often between ASCII and other characters take a third of the time.
+// A state machine without branches. The idea: each byte has a row of 64 bits that holds, for each state, the next state
+// at the bit offset of the current one, so one shift is one step. For texts that alternate between ASCII and other
+// characters it takes a third of the time.
 namespace machine {
 
 enum State : unsigned {
-  kInvalid = 0,  // and stays so
-  kBetween = 6,  // characters
+  kInvalid = 0,  // never left
+  kBetween = 6,  // between characters
   kOneMore = 12,
   kTwoMore = 18,
   kThreeMore = 24,
@@ -83,7 +84,7 @@ constexpr std::array<std::uint64_t, 256> kRows = made_rows();
 
 }  // namespace machine
 
-// The same as find_invalid_utf8(), character by character.
+// Like find_invalid_utf8(), character by character.
 std::optional<std::size_t> find_invalid_from(std::string_view text, std::size_t i) {
   const std::size_t size = text.size();
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -109,7 +110,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   const char* const data = text.data();
   const std::size_t size = text.size();
   std::uint64_t state = machine::kBetween;
-  std::size_t good = utf8_wide_prefix(text);  // a place between characters
+  std::size_t good = utf8_wide_prefix(text);  // between two characters
   for (std::size_t i = good; i < size;) {
     if (state == machine::kBetween) {
       good = i;

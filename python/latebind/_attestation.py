@@ -34,7 +34,7 @@ class Attestation:
 
     Attributes:
         backend: "openvino".
-        device: the device without its backend: "CPU".
+        device: as settings and the command line spell it: "openvino:CPU".
         device_full_name: as its vendor calls it.
         runtime_version: of the vendor's library.
         library_file: the vendor's library that is in use.
@@ -89,7 +89,8 @@ def _read(pointer: Owner) -> Attestation:
         steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason), text_of(step.details)))
     return Attestation(
         backend=text_of(active.backend),
-        device=text_of(active.device),
+        # A router without a network has none of both.
+        device=":".join(filter(None, (text_of(active.backend), text_of(active.device)))),
         device_full_name=text_of(active.device_full_name),
         runtime_version=text_of(active.runtime_version),
         library_file=text_of(active.library_file),

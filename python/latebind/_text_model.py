@@ -137,8 +137,7 @@ class TextModel(Opened):
             active = self.attestation
         except LatebindError:
             return f"<{self._what} {self.model!r}>"
-        answers = f"{active.backend}:{active.device}, {active.precision}"
-        return f"<{self._what} {self.model!r}, {self._gives()}, {answers}>"
+        return f"<{self._what} {self.model!r}, {self._gives()}, {active.device}, {active.precision}>"
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 

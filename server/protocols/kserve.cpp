@@ -46,9 +46,36 @@ Refusal bad(std::string message, std::string_view param) {
   return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
 }
 
+// What Triton has besides, by the end of the path, and what this server has instead.
+struct OfTriton {
+  std::string_view end;
+  std::string_view what;
+  std::string_view instead;
+};
+constexpr std::array kOfTriton{
+    OfTriton{"stats", "statistics", "/metrics has the counts and times of each model, for Prometheus"},
+    OfTriton{"config", "model configuration", "/v2/models/NAME has the inputs and outputs of a model"},
+    OfTriton{"trace/setting", "settings of traces",
+             "`latebind serve --otlp-endpoint URL` sends a trace of each request"},
+};
+
+// Paths of Triton's below a model, or below all of them, read like models' names.
+std::optional<Refusal> refusal_of_triton(std::string_view name) {
+  for (const OfTriton& one : kOfTriton) {
+    if (!name.ends_with(one.end) || (name != one.end && name[name.size() - one.end.size() - 1] != '/')) continue;
+    return Refusal{.kind = RefusalKind::kNotFound,
+                   .message = fmt::format("this server has no {} in Triton's form; {}", one.what, one.instead),
+                   .param = {}};
+  }
+  return std::nullopt;
+}
+
 // The model of the path, whose second value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
+  if (std::holds_alternative<Refusal>(found)) {
+    if (auto refusal = refusal_of_triton(values[0])) return *std::move(refusal);
+  }
   if (const auto* model = std::get_if<const ServedModel*>(&found);
       model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder || (*model)->multi_vector_encoder)) {
     return Refusal{.kind = RefusalKind::kUnsupported,

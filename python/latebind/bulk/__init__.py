@@ -14,6 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._extras import install_line
 from ..errors import LibraryError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def __getattr__(name: str) -> Any:
     try:
         import pyarrow as _  # noqa: F401
     except ImportError as error:
-        raise LibraryError("latebind.bulk needs pyarrow; type: pip install 'latebind[bulk]'") from error
+        raise LibraryError(f"latebind.bulk needs pyarrow; type: {install_line('bulk')}") from error
     found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return found
 

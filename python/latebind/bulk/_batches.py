@@ -19,7 +19,7 @@ from .._out import Vectors
 from .._settings import settings_of
 from .._text_model import EmbedStats
 from ..errors import CallerError, CallerTypeError, InternalError, LatebindError
-from ._columns import lists, names_of, others, taken, unreadable, with_plain, without_other_entries
+from ._columns import lists, names_of, others, taken, unreadable, with_readable, without_other_entries
 from ._damage import RowError, refuse_damage
 from ._model import Answers, OpenModel, open_model
 
@@ -239,7 +239,7 @@ class EmbedBatches:
         table = table.append_column(self.vector_column, lists(done.vectors))
         bad = sorted(done.reasons)
         skipped = taken(batch, np.array(bad, np.intp)) if bad else batch.slice(0, 0)
-        skipped = with_plain(skipped, self.text_column)
+        skipped = with_readable(skipped, self.text_column)
         skipped = skipped.append_column("latebind_row", pa.array(bad, pa.int64()))
         skipped = skipped.append_column("latebind_reason", pa.array([done.reasons[row] for row in bad], pa.string()))
         return Embedded(

@@ -55,13 +55,18 @@ def _values(column: Any) -> Any:
     return plain[0]
 
 
-def with_plain(table: Any, name: str) -> Any:
-    """The table with a column that is no dictionary: the entries of one must be readable, and those of bad rows are
-    not."""
+def with_readable(table: Any, name: str) -> Any:
+    """The table of rows without a usable text, with texts that every reader of Arrow and Parquet takes: the entries of no
+    dictionary, and with U+FFFD where bytes are not UTF-8."""
     at = table.schema.get_field_index(name)
-    if not pa.types.is_dictionary(table.schema.field(at).type):
-        return table
-    return table.set_column(at, name, _values(table.column(at)))
+    given = column = table.column(at)
+    if pa.types.is_dictionary(column.type):
+        column = _values(column)
+    if fault_of(column):
+        buffers = (text.as_buffer() for text in column)
+        texts = [None if each is None else each.to_pybytes().decode(errors="replace") for each in buffers]
+        column = pa.array(texts, column.type)
+    return table if column is given else table.set_column(at, name, column)
 
 
 def without_other_entries(table: Any, name: str) -> Any:

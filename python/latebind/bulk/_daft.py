@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._extras import install_line
 from ..errors import CallerError, LibraryError
 from ._batches import EmbedBatches, refuse_names
 
@@ -38,7 +39,7 @@ def embed_daft(
     try:
         import daft
     except ImportError as error:
-        raise LibraryError("Daft is not installed; type: pip install 'latebind[daft]'") from error
+        raise LibraryError(f"Daft is not installed; type: {install_line('daft')}") from error
     embed = EmbedBatches(model, "text", vector_column="vector", **arguments)
     names = df.column_names
     if text_column not in names:

@@ -18,7 +18,7 @@ from ._inputs import InputFile, find, scan
 from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
 from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
-from ._single import SingleOutput, check_part, check_single, is_npy, is_single
+from ._single import SingleOutput, check_part, check_single, has_no_columns, is_single
 from ._store import Store, locate
 
 # Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
@@ -65,10 +65,10 @@ def embed_files(
     depend on how often it was interrupted.
 
     Args:
-        inputs: files (Parquet, Arrow IPC, CSV, JSON lines) or folders with such, here or by URI (s3://…, gs://…).
+        inputs: files (Parquet, Arrow IPC, CSV, TSV, JSON lines, lines) or folders with such, here or by URI (s3://…, gs://…).
         output: a folder, here or by URI; empty or not there, or that of an earlier run with the same arguments. Or one
-            file, OUTPUT.parquet or OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl), which replaces what is there once all is
-            done; until then OUTPUT.part is that folder.
+            file, OUTPUT.parquet, OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl) or OUTPUT.jsonl, which replaces what is
+            there once all is done; until then OUTPUT.part is that folder.
         model, text_column: as of EmbedBatches.
         id_column: the only column that is kept beside the vectors; all are if None.
         engine: "local", "ray" or "spark".
@@ -77,7 +77,7 @@ def embed_files(
         shard_rows: rows of a shard, which is one file; 16,384 if None.
         allow_other_devices: some shards may be computed by another device, precision or release than others.
         filesystem: of the output, one of pyarrow.fs; `output` is then a path in it.
-        input_format: "csv", "jsonl" or "txt": what files are whose names do not say so; by default by their names.
+        input_format: "csv", "tsv", "jsonl" or "txt": what files are whose names do not say so; by default by their names.
         restart: discards what an interrupted run has left, of an output that is one file.
         show_progress: writes a line to the error stream while it works, if that is a terminal.
         **arguments: of EmbedBatches: on_error, prompt_name, prompt, role, normalize, dimensions, vector_column, settings.
@@ -125,12 +125,12 @@ def embed_files(
         )
     if restart and single is None:
         raise CallerError(f"restart is for an output that is one file; remove the folder {os.fspath(output)} yourself")
-    # An array has no place for other columns.
-    is_array = single is not None and is_npy(single)
-    kept = text_column if is_array and id_column is None else id_column
+    # Where vectors stand alone there is no place for other columns.
+    is_alone = single is not None and has_no_columns(single)
+    kept = text_column if is_alone and id_column is None else id_column
     files = _files(places, embed, kept, shard_rows, input_format)
-    ids = _ids_of(files, id_column) if is_array else None
-    if is_array:
+    ids = _ids_of(files, id_column) if is_alone else None
+    if is_alone:
         id_column = ids or text_column
     if single is not None:
         check_single(single, files, None if id_column is None else [id_column])

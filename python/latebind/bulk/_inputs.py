@@ -22,7 +22,7 @@ from pyarrow import parquet as pq
 from ..errors import CallerError, LatebindError, MachineError
 from ._identity import Stamp, stamp_of
 from ._store import locate
-from ._text_rows import TextRows, digest_of_piece, lines, scan_csv, scan_jsonl, scan_lines
+from ._text_rows import SEPARATORS, TextRows, digest_of_piece, lines, scan_csv, scan_jsonl, scan_lines
 
 FORMATS = {
     ".parquet": "parquet",
@@ -31,12 +31,13 @@ FORMATS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".csv": "csv",
+    ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".txt": "txt",
 }
 # Of these also with .gz behind it.
-_PACKED = ("csv", "jsonl", "txt")
+_PACKED = ("csv", "tsv", "jsonl", "txt")
 _BLOCK = 4 << 20
 # The end of a file, where Parquet says of every column where it lies and what is in it.
 _END = 64 << 10
@@ -200,8 +201,8 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     stamp = stamp_of(filesystem, path, name, settled=True)
     groups: list[int] = []
     try:
-        if format == "csv":
-            found = scan_csv(lines(blocks()), shard_rows)
+        if format in SEPARATORS:
+            found = scan_csv(lines(blocks()), shard_rows, SEPARATORS[format])
         elif format == "jsonl":
             found = scan_jsonl(lines(blocks()), shard_rows, text_column)
         elif format == "txt":

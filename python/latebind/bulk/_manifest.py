@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -78,11 +79,13 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         raise DifferentRunError(
             f"{store.root} has what the program latebind has not finished: finish it by the same command, or remove it"
         )
-    differences = [
-        f"{path} was {was}, now {now}"
-        for path, was, now in _differences(found, wanted, "")
-        if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
-    ]
+    differences = list(
+        dict.fromkeys(
+            _told(path, was, now, wanted)
+            for path, was, now in _differences(found, wanted, "")
+            if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
+        )
+    )
     if differences and not any(store.names(folder) for folder in (VECTORS, SKIPPED, BEGUN)):
         # Nothing was made of it: what was wrong the first time can be put right.
         store.write(NAME, _bytes(wanted))
@@ -110,9 +113,26 @@ def _differences(there: Any, wanted: Any, path: str) -> list[tuple[str, str, str
     return [] if there == wanted else [(path, _shown(there), _shown(wanted))]
 
 
+_ANSWERS = {"threads": "number of threads", "requests": "number of requests", "version": "release of latebind"}
+
+
+def _told(path: str, was: str, now: str, wanted: dict[str, Any]) -> str:
+    """A difference in the words of the arguments."""
+    if path == "answers.model":
+        return "the model is another one, or its files were changed"
+    if file := re.fullmatch(r"inputs\[(\d+)\]\.(bytes|rows|sha256)", path):
+        return f"{wanted['inputs'][int(file[1])]['name']} was changed"
+    if path.startswith("inputs["):
+        return f"the input was {was}, now {now}"
+    if path.startswith("answers."):
+        name = path.removeprefix("answers.")
+        return f"the {_ANSWERS.get(name, name.replace('_', ' '))} was {was}, now {now}"
+    return f"{path.removeprefix('settings.').removeprefix('embedder.')} was {was}, now {now}"
+
+
 def _shown(value: Any) -> str:
     if value is None:
-        return "not there"
+        return "not given"
     if isinstance(value, dict) and "name" in value:
         return str(value["name"])
     return "there" if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)

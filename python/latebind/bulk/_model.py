@@ -89,9 +89,9 @@ class OpenModel:
         active = self.embedder.attestation
         return Answers(
             model=self.digest,
-            device=f"{active.backend}:{active.device}",
+            device=active.device,
             device_full_name=active.device_full_name,
-            processor=_vector_instructions() if active.device == "CPU" else "",
+            processor=_vector_instructions() if active.device.endswith(":CPU") else "",
             precision=active.precision,
             runtime_version=active.runtime_version,
             threads=active.threads,

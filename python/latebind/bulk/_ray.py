@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from .._extras import install_line
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import EmbedBatches
 from ._engine import Engine, pack, unpack
@@ -65,7 +68,7 @@ def embed_ray(
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError("Ray Data is not installed; type: pip install 'latebind[ray]'") from error
+        raise LibraryError(f"Ray Data is not installed; type: {install_line('ray')}") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -192,6 +195,50 @@ class _Pool:
         return ShardResult(**unpack(packed))
 
 
+_WITNESS = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+*_, last = sys.stdin.read().split("\\0")
+if last:
+    print(last, file=sys.stderr)
+"""
+
+
+class _Witness:
+    """Says why this process is gone, where Ray ends it: it does so at once, without an error and without a word on any
+    stream, where it loses its node or the cluster's head, also as it is to be left.
+
+    Another process, which prints what it was told last once this one has ended, and nothing after leave().
+    """
+
+    def __init__(self) -> None:
+        self._process = None
+        if sys.executable:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _WITNESS],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # what interrupts this process is none of its business
+            )
+        self.tell("this process was ended, by Ray because its node or the cluster's head is lost, or by somebody")
+
+    def tell(self, reason: str) -> None:
+        self._write(f"\0latebind.bulk: {reason}; finished shards are kept, run again to go on")
+
+    def leave(self) -> None:
+        self._write("\0")
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+            self._process.wait()
+
+    def _write(self, text: str) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):  # it was ended
+                self._process.stdin.write(text.encode(errors="replace"))
+                self._process.stdin.flush()
+
+
 class RayEngine(Engine):
     """Shards in actors. What is lost with an actor or a node is done again by another one.
 
@@ -213,23 +260,32 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError("Ray is not installed; type: pip install 'latebind[ray]'") from error
+            raise LibraryError(f"Ray is not installed; type: {install_line('ray')}") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}
         self._is_ours = False
+        self._witness: _Witness | None = None
 
     def __enter__(self) -> Self:
         if not self._ray.is_initialized():
             # What is started here tells nobody.
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            self._ray.init(logging_level=logging.ERROR, log_to_driver=False)
+            try:
+                self._ray.init(logging_level=logging.ERROR, log_to_driver=False)
+            except ConnectionError as error:
+                raise TransientError(f"Ray cannot be reached: {_last_line(error)}", retryable=True) from error
             self._is_ours = True
+        self._witness = _Witness()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
+        if self._witness is not None and raised[1] is not None:
+            self._witness.tell(str(raised[1]))
         if self._is_ours:
             self._ray.shutdown()
+        if self._witness is not None:
+            self._witness.leave()
 
     def answers(self, embed: EmbedBatches) -> Answers:
         with _errors(self._ray):

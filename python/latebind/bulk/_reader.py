@@ -16,7 +16,7 @@ from ..errors import CallerError, MachineError
 from ._damage import refuse_damage
 from ._identity import stamp_of
 from ._inputs import InputFile, end_of, error_of
-from ._text_rows import digest_of_piece, read_csv, read_json, read_lines
+from ._text_rows import SEPARATORS, digest_of_piece, read_csv, read_json, read_lines
 
 # Of Parquet so much is read at a time, of each column.
 _BLOCK = 4 << 20
@@ -47,7 +47,7 @@ class Reader:
         first = shard * self._shard_rows
         count = min(self._shard_rows, self._file.rows - first)
         try:
-            if self._file.format in ("csv", "jsonl", "txt"):
+            if self._file.format in (*SEPARATORS, "jsonl", "txt"):
                 table = self._text(shard)
             else:
                 table = self._rows(first, count)
@@ -90,7 +90,7 @@ class Reader:
             return read_json(content, self._file.schema).select(self._columns or names)
         if self._file.format == "txt":
             return read_lines(content, names[0], begin == 0)
-        return read_csv(content, names, self._columns)
+        return read_csv(content, names, self._columns, SEPARATORS[self._file.format])
 
     def _unpacked(self, begin: int, size: int) -> bytes:
         """Bytes of a file that was packed. Those before them are unpacked, too, unless they were by the last call."""

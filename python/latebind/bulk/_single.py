@@ -1,4 +1,4 @@
-"""One file as output, made of finished shards: FILE.parquet or FILE.npy. What is unfinished is in FILE.part."""
+"""One file as output, made of finished shards: FILE.parquet, FILE.npy or FILE.jsonl. What is unfinished is in FILE.part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ._inputs import InputFile
     from ._shards import Job
 
-_ENDINGS = (".parquet", ".pq", ".npy")
+_JSON_LINES = (".jsonl", ".ndjson")
+_ENDINGS = (".parquet", ".pq", ".npy", *_JSON_LINES)
 # Where ids go that the format has no place for, and rows that were skipped.
 IDS = ".ids.jsonl"
 SKIPPED_ROWS = ".skipped.parquet"
@@ -36,8 +37,17 @@ def is_single(filesystem: Any, path: str) -> bool:
     return bool(filesystem.get_file_info(path).type != fs.FileType.Directory)
 
 
-def is_npy(path: str) -> bool:
+def has_no_columns(path: str) -> bool:
+    """Whether its format has vectors, and ids at most."""
+    return _is_npy(path) or _is_json_lines(path)
+
+
+def _is_npy(path: str) -> bool:
     return path.lower().endswith(".npy")
+
+
+def _is_json_lines(path: str) -> bool:
+    return path.lower().endswith(_JSON_LINES)
 
 
 def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | None) -> None:
@@ -45,7 +55,7 @@ def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | No
     Raises:
         CallerError: the inputs have different columns, which one file of Parquet cannot have.
     """
-    if is_npy(path):
+    if has_no_columns(path):
         return
     first = _kept(files[0].schema, kept)
     for file in files[1:]:
@@ -115,8 +125,10 @@ class SingleOutput:
         Raises:
             TransientError: it cannot be written.
         """
-        if is_npy(self._name):
+        if _is_npy(self._name):
             self._make_npy()
+        elif _is_json_lines(self._name):
+            self._make_json_lines()
         else:
             self._make_parquet(self._name, VECTORS, self._job.embed.vector_column)
         skipped = f"{self._name}{SKIPPED_ROWS}"
@@ -161,6 +173,23 @@ class SingleOutput:
             self._place.write_by(beside, write_ids)
         elif self._place.has(self._name) and self._place.has(beside):
             self._place.remove(beside)  # of the output that is replaced
+        self._place.write_by(self._name, write)
+
+    def _make_json_lines(self) -> None:
+        """As the program writes them: the shortest numbers that read back as the same of 32 bits."""
+        column = self._job.embed.vector_column
+
+        def write(stream: Any) -> None:
+            index = 0
+            for table in self._shards(VECTORS):
+                vectors = table.column(column).combine_chunks()
+                rows = np.asarray(vectors.flatten(), np.float32).reshape(table.num_rows, -1)
+                ids = [None] * table.num_rows if self._id_column is None else table.column(self._id_column).to_pylist()
+                for row, its_id in zip(rows, ids, strict=True):
+                    known = "" if its_id is None else f'"id":{json.dumps(its_id, default=str)},'
+                    stream.write(f'{{"index":{index},{known}"embedding":[{",".join(map(str, row))}]}}\n'.encode())
+                    index += 1
+
         self._place.write_by(self._name, write)
 
 

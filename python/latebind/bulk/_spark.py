@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._extras import install_line
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import SKIPPED_COLUMNS, EmbedBatches, refuse_names
 from ._engine import Engine, pack, unpack
@@ -27,7 +28,7 @@ def _spark() -> Any:
     try:
         import pyspark.sql
     except ImportError as error:
-        raise LibraryError("PySpark is not installed; type: pip install 'latebind[spark]'") from error
+        raise LibraryError(f"PySpark is not installed; type: {install_line('spark')}") from error
     return pyspark.sql
 
 

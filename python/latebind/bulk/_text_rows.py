@@ -18,6 +18,8 @@ from pyarrow import json as arrow_json
 
 # Lines of JSON with more brackets are looked at before pyarrow reads them, which has no limit of its own.
 _DEPTH_MAX = 500
+# What stands between the values of a row, by format.
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 # Bytes of a line, without its end.
 _LINE_MAX = 64 << 20
 # As few digits as an integer can have that a double does not hold exactly.
@@ -123,7 +125,7 @@ def _fields_of_any_size() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
+def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRows:
     """All columns are strings: CSV has no types, and what the first rows look like says nothing of the last."""
     position, begin = 0, 0
     cuts = _Cuts(shard_rows)
@@ -144,7 +146,7 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
             yield line.decode("latin-1")
 
     with _fields_of_any_size():
-        for record in csv.reader(counted()):
+        for record in csv.reader(counted(), delimiter=separator):
             if not names:
                 names = [name.encode("latin-1").decode("utf-8") for name in record]
             elif record:
@@ -290,7 +292,7 @@ def read_lines(content: bytes, text_column: str, is_first: bool) -> pa.Table:
     return pa.table({text_column: texts.view(pa.large_string()).cast(pa.string(), safe=False)})
 
 
-def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:
+def read_csv(content: bytes, names: list[str], columns: list[str] | None, separator: str) -> pa.Table:
     """Rows of CSV, without the line of names; `columns` of them, all if None."""
     # pyarrow takes a byte-order mark away where what it is given begins with one. Here that is within a file, where it
     # belongs to a value.
@@ -299,7 +301,7 @@ def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.
     return arrow_csv.read_csv(
         pa.BufferReader(content),
         read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(content) + 1, use_threads=False),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         # What is not UTF-8 is the matter of a row, not of the file.
         convert_options=arrow_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},

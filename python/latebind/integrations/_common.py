@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from .._arguments import flag, optional_text, positive
 from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
+from .._extras import install_line
 from .._library import c_text
 from .._locks import Lock
 from .._out import Vectors
@@ -29,9 +30,9 @@ class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the
     """A Python package that an integration is for cannot be imported."""
 
 
-def not_installed(error: ImportError, what: str, requirement: str) -> NotInstalledError:
-    """What to raise when `what` cannot be imported; `requirement` is what pip is to install."""
-    return NotInstalledError(f'{what} cannot be imported ({error}); type: pip install "{requirement}"')
+def not_installed(error: ImportError, what: str, extra: str) -> NotInstalledError:
+    """What to raise when `what` cannot be imported, which an extra, or the package of that name, brings."""
+    return NotInstalledError(f"{what} cannot be imported ({error}); type: {install_line(extra)}")
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ try:
     from chromadb.api.types import Documents, EmbeddingFunction, Embeddings, Space
     from chromadb.utils.embedding_functions import register_embedding_function
 except ImportError as error:
-    raise not_installed(error, "Chroma", "latebind[chroma]") from None
+    raise not_installed(error, "Chroma", "chroma") from None
 
 __all__ = ["LatebindEmbeddingFunction"]
 

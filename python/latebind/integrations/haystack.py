@@ -16,7 +16,7 @@ from ._common import Encoder, Model, RankingModel, Reranker, not_installed
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
 except ImportError as error:
-    raise not_installed(error, "Haystack", "latebind[haystack]") from None
+    raise not_installed(error, "Haystack", "haystack") from None
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -16,7 +16,7 @@ try:
     from langchain_core.embeddings import Embeddings
     from pydantic import Field, PrivateAttr
 except ImportError as error:
-    raise not_installed(error, "LangChain", "latebind[langchain]") from None
+    raise not_installed(error, "LangChain", "langchain") from None
 
 __all__ = ["LatebindCrossEncoder", "LatebindEmbeddings", "LatebindReranker"]
 

@@ -21,7 +21,7 @@ try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 except ImportError as error:
-    raise not_installed(error, "LlamaIndex", "latebind[llama-index]") from None
+    raise not_installed(error, "LlamaIndex", "llama-index") from None
 
 __all__ = ["LatebindEmbedding", "LatebindRerank"]
 
