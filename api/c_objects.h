@@ -19,9 +19,9 @@
 #include "core/registry.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
+#include "embedding/inputs/text_limits.h"
 #include "embedding/multi_vector_encoder.h"
 #include "embedding/router.h"
-#include "embedding/inputs/text_limits.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders may outlive the handle.

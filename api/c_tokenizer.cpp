@@ -10,8 +10,8 @@
 
 #include "api/c_encoder.h"
 #include "core/platform/files/folders.h"
-#include "embedding/hub/content_check.h"
 #include "embedding/folder/model_folder.h"
+#include "embedding/hub/content_check.h"
 #include "embedding/inputs/token_table.h"
 
 namespace core = latebind::core;
@@ -86,7 +86,8 @@ core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path
 
 core::Result<std::unique_ptr<lb_tokenizer>> api::tokenizer_of(const embedding::Embedder& network) {
   LB_ASSIGN_OR_RETURN(
-      auto routes, network.encoders().transform([](const embedding::Encoder& encoder) -> core::Result<lb_tokenizer::Route> {
+      auto routes,
+      network.encoders().transform([](const embedding::Encoder& encoder) -> core::Result<lb_tokenizer::Route> {
         return lb_tokenizer::Route{
             .tokenizer = encoder.tokenizer(), .limits = encoder.limits(), .prompts = encoder.prompts()};
       }));

@@ -57,8 +57,8 @@ struct EmbedStream::Parts {
       : pipeline(p),
         limits(std::move(token_limits)),
         shapes(std::move(vector_shapes)),
-        is_ragged(std::ranges::any_of(
-            p.forward().outputs(), [](const auto& bound) { return bound.form() == ResultForm::kRaggedRows; })),
+        is_ragged(std::ranges::any_of(p.forward().outputs(),
+                                      [](const auto& bound) { return bound.form() == ResultForm::kRaggedRows; })),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}

@@ -15,8 +15,8 @@
 
 #include "core/result.h"
 #include "embedding/embedder.h"
-#include "embedding/scheduler.h"
 #include "embedding/outputs/sparse_vector.h"
+#include "embedding/scheduler.h"
 
 namespace latebind::embedding {
 

@@ -51,7 +51,9 @@ class Embedder {
   // The only encoder, or that of documents, which the following are about.
   [[nodiscard]] const Encoder& documents() const { return encoders_.documents(); }
   [[nodiscard]] std::size_t dimension() const { return documents().dimension(); }
-  [[nodiscard]] std::size_t max_tokens(TextRole role = TextRole::kDocument) const { return documents().max_tokens(role); }
+  [[nodiscard]] std::size_t max_tokens(TextRole role = TextRole::kDocument) const {
+    return documents().max_tokens(role);
+  }
   [[nodiscard]] std::size_t batch_tokens() const { return documents().batch_tokens(); }
   [[nodiscard]] std::shared_ptr<const core::Attestation> attestation() const { return documents().attestation(); }
   [[nodiscard]] const Prompts& prompts() const { return documents().prompts(); }

@@ -160,9 +160,8 @@ struct OpenSink {
     LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(bound, options.texts));
     const ResultForm form = bound.form();
     if (form == ResultForm::kRow && sink.rows.size() / shape.dimensions() < count) {
-      return Status(StatusCode::kBufferTooSmall,
-                    fmt::format("{} texts need {} rows of {} floats; there is room for {}", count, count,
-                                shape.dimensions(), sink.rows.size()));
+      return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts need {} rows of {} floats; there is room for {}",
+                                                             count, count, shape.dimensions(), sink.rows.size()));
     }
     if (form == ResultForm::kSparseRow && sink.sparse.size() < count) {
       return Status(StatusCode::kBufferTooSmall, fmt::format("{} texts have {} sparse vectors; there is room for {}",
@@ -267,10 +266,11 @@ core::Result<Results> Encoder::encode(const InputList& inputs, std::span<const s
   for (std::size_t i = 0; wanted.empty() && i < outputs().size(); ++i)
     positions.push_back(i);
   for (const std::string& name_of_one : wanted) {
-    const auto found = std::ranges::find(outputs(), name_of_one,
-                                         [](const BoundOutput& bound) { return bound.output->kind().name; });
+    const auto found =
+        std::ranges::find(outputs(), name_of_one, [](const BoundOutput& bound) { return bound.output->kind().name; });
     if (found == outputs().end()) {
-      return Status(StatusCode::kUnsupported, fmt::format("{} was opened without the output '{}'", name(), name_of_one));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} was opened without the output '{}'", name(), name_of_one));
     }
     positions.push_back(static_cast<std::size_t>(found - outputs().begin()));
   }

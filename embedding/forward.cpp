@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/platform/system_info.h"
 #include "core/graph/operators.h"
+#include "core/platform/system_info.h"
 
 namespace latebind::embedding {
 namespace {
@@ -94,8 +94,7 @@ Status Forward::bind_inputs() {
 Status Forward::bind_end(ModelEnd& end) const {
   const auto outputs = model_->outputs();
   if (end.position >= outputs.size()) {
-    return unsupported(
-        fmt::format("the model has no output {}; its outputs are: {}", end.position, names_of(outputs)));
+    return unsupported(fmt::format("the model has no output {}; its outputs are: {}", end.position, names_of(outputs)));
   }
   const core::TensorInfo& output = outputs[end.position];
   const std::size_t rank = end.pooled ? 2 : 3;

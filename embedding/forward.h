@@ -1,5 +1,5 @@
-// Forward: one batch of token ids through the placed model, and its numbers to the results of each output; or, where the
-// model has no network, through its table.
+// Forward: one batch of token ids through the placed model, and its numbers to the results of each output; or, where
+// the model has no network, through its table.
 //
 // Knows the inputs and outputs of the placed model. Immutable and thread-safe once it is made; each call has its own
 // Scratch.
@@ -45,8 +45,8 @@ class Forward {
     std::vector<float> numbers;
   };
 
-  // kUnsupported for models that do not take token ids or lack an end, naming the problem. `may_be_unattended`: the mask
-  // may have graph::kUnattended.
+  // kUnsupported for models that do not take token ids or lack an end, naming the problem. `may_be_unattended`: the
+  // mask may have graph::kUnattended.
   static core::Result<Forward> bind(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs,
                                     bool may_be_unattended = false);
   // Its attestation says that no device has a part in it: "none".

@@ -14,10 +14,10 @@
 #include "core/result.h"
 #include "embedding/encoder.h"
 #include "embedding/forward.h"
-#include "embedding/scheduler.h"
 #include "embedding/inputs/input.h"
 #include "embedding/inputs/text_limits.h"
 #include "embedding/inputs/token_table.h"
+#include "embedding/scheduler.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/work_team.h"
 

@@ -203,8 +203,9 @@ class Scheduler {
 
   // kBusy when too much is waiting already.
   [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
-  // The texts have an owner of their own; every `out` is null, `caller_helps` is false and there are no limits. Besides the
-  // errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute them.
+  // The texts have an owner of their own; every `out` is null, `caller_helps` is false and there are no limits. Besides
+  // the errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute
+  // them.
   [[nodiscard]] core::Result<Ticket> submit_and_tell(Texts texts, Done done);
 
   [[nodiscard]] QueueState queue_state() const;

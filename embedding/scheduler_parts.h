@@ -21,8 +21,8 @@ struct Scheduler::Part {
   ResultForm form{};
   std::size_t dimension = 0;
   bool has_length_1 = false;
-  float* out = nullptr;               // rows: the caller's memory, or
-  std::vector<float> memory{};        // the submission's
+  float* out = nullptr;                // rows: the caller's memory, or
+  std::vector<float> memory{};         // the submission's
   std::vector<SparseVector> sparse{};  // sparse rows instead
 };
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/result.h"
-#include "embedding/safetensors.h"
 #include "embedding/outputs/sparse_vector.h"
+#include "embedding/safetensors.h"
 
 namespace latebind::embedding {
 

@@ -92,7 +92,8 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     };
     compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
       const std::vector<std::string_view> views(documents->begin(), documents->end());
-      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), std::span(views), options, std::move(over));
+      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), std::span(views), options,
+                                         std::move(over));
     });
   };
   embedding::TaskOptions of_query = options;
@@ -205,7 +206,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   for (const std::string& label : encoder->labels())
     bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
   const std::uint64_t likely = request.likely_tokens(encoder->network().max_tokens());
-  if (auto refusal = reserve(*exchange, encoder->network().documents(), likely, bytes)) return done(*std::move(refusal));
+  if (auto refusal = reserve(*exchange, encoder->network().documents(), likely, bytes))
+    return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;

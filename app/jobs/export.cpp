@@ -9,8 +9,8 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "embedding/export_onnx.h"
-#include "embedding/hub/content_check.h"
 #include "embedding/folder/model_folder.h"
+#include "embedding/hub/content_check.h"
 
 namespace latebind::app {
 namespace {

@@ -57,8 +57,8 @@ Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& 
   // Each text alone, whatever the output is: then nothing that is computed of padding is compared.
   auto samples = embedding::text_samples(specification, max_tokens, /*pooled=*/false);
   return Subject{
-      [engine, specification, max_tokens](const core::Placement& placement, const core::LoadOptions& load)
-          -> Result<std::shared_ptr<core::PlacedModel>> {
+      [engine, specification, max_tokens](const core::Placement& placement,
+                                          const core::LoadOptions& load) -> Result<std::shared_ptr<core::PlacedModel>> {
         LB_ASSIGN_OR_RETURN(auto placed, embedding::place_network(engine, specification, placement, load, max_tokens));
         return std::move(placed.model);
       },

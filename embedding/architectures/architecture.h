@@ -53,8 +53,8 @@ using VectorModule = std::variant<DenseModule, LayerNormModule>;
 // One end of a network: what comes out there. Without any of the first four it is the text's vector: tokens pooled, and
 // behind `modules` and `normalize`.
 struct NetworkEnd {
-  bool hidden_states = false;  // each token's vector, as the encoder gives it
-  bool token_vectors = false;  // each token's vector, behind `modules` and `normalize`
+  bool hidden_states = false;                               // each token's vector, as the encoder gives it
+  bool token_vectors = false;                               // each token's vector, behind `modules` and `normalize`
   std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
   std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
   // The vocabulary's numbers of each token, instead of the largest of all tokens.
@@ -90,10 +90,10 @@ class Network {
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
   // Inputs `input_ids`, `attention_mask` and, as `use` says, `token_type_ids`, i64 [batch, tokens], texts padded at
-  // their ends; an output for each end: `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
-  // tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch, vocabulary], the largest number
-  // that a token has for each entry of the vocabulary, or `logits` [batch, tokens, vocabulary], all of them.
-  // kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  // their ends; an output for each end: `sentence_embedding` [batch, dimension], `logits` [batch, labels],
+  // `last_hidden_state` [batch, tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch,
+  // vocabulary], the largest number that a token has for each entry of the vocabulary, or `logits` [batch, tokens,
+  // vocabulary], all of them. kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkUse& use) const = 0;
 };

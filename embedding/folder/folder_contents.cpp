@@ -71,13 +71,12 @@ Status report_missing(const ModelFiles& files, const FolderContents& contents, c
     if (!files.has(file)) LB_RETURN_IF_ERROR(check_openable(files, file));
   }
   const auto others = list_onnx_files(files);
-  const std::string hint = others.empty()
-                               ? std::string()
-                               : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
-  const std::string where = contents.transformer == files.place()
-                                ? "it"
-                                : fmt::format("'{}', the folder of its first module",
-                                              printable(files.relative(contents.transformer)));
+  const std::string hint =
+      others.empty() ? std::string() : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
+  const std::string where =
+      contents.transformer == files.place()
+          ? "it"
+          : fmt::format("'{}', the folder of its first module", printable(files.relative(contents.transformer)));
   return {StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in {}{}; {}",
                                              platform::quoted(files.place()), missing, where, hint, kWhatAModelIs)};
 }

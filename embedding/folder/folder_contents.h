@@ -35,7 +35,7 @@ struct FolderContents {
   ConfigFile of_transformer{};  // sentence_bert_config.json, where there is a modules.json
   std::optional<nlohmann::json> first_config = std::nullopt;  // config.json beside modules.json
   std::filesystem::path tokenizer_file{};                     // tokenizer.json, or else the vocabulary
-  const TokenizerClass* tokenizer_class = nullptr;            // makes a tokenizer of the vocabulary; null for tokenizer.json
+  const TokenizerClass* tokenizer_class = nullptr;  // makes a tokenizer of the vocabulary; null for tokenizer.json
   std::vector<std::filesystem::path> tokenizer_companions{};  // other files of the vocabulary
   std::optional<std::filesystem::path> onnx_file = std::nullopt;
   bool is_onnx_requested = false;  // by FolderOptions

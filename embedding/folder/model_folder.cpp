@@ -19,8 +19,8 @@ Result<Modules> modules_for(const ModelFiles& files, TextRole role) {
 }
 
 // The route for queries, beside that for documents.
-Result<Specification> read_queries(const ModelFiles& files, const Modules& of_documents,
-                                   const Specification& documents, const FolderOptions& options) {
+Result<Specification> read_queries(const ModelFiles& files, const Modules& of_documents, const Specification& documents,
+                                   const FolderOptions& options) {
   LB_ASSIGN_OR_RETURN(const Modules modules, modules_for(files, TextRole::kQuery));
   const std::filesystem::path& file = of_documents.files.front();
   // The ONNX file that is asked for is that of the documents' network.

@@ -232,7 +232,8 @@ Status read_token_module(const ModelFiles& files, const std::string& type, std::
                          const path& place, Modules& modules) {
   const path list = files.place() / "modules.json";
   const bool has_folder = place != files.place() && place != modules.transformer;
-  if (kind == "Dense" && !modules.normalize && has_folder) return read_after_pooling(files, std::string(kind), place, modules);
+  if (kind == "Dense" && !modules.normalize && has_folder)
+    return read_after_pooling(files, std::string(kind), place, modules);
   if (kind == "MultiVectorMask" && !modules.mask_file && !modules.adds_token_ends && has_folder) {
     modules.mask_file = place / "config.json";
     modules.files.push_back(*modules.mask_file);

@@ -1,4 +1,5 @@
-// NetworkSpec: what computes a model's numbers, by its files: a network with its weights, a ready ONNX file, or a table.
+// NetworkSpec: what computes a model's numbers, by its files: a network with its weights, a ready ONNX file, or a
+// table.
 //
 // A value; immutable in use.
 #pragma once
@@ -23,8 +24,8 @@ struct NetworkSpec {
   // The network, where config.json describes one of a known architecture; else null.
   std::shared_ptr<const Network> network = nullptr;
   NetworkHead head{};
-  std::size_t hidden_size = 0;           // of a token's vector; 0 where no file gives it
-  std::vector<WeightsFile> weights{};    // where `network` can be made from them; the network's own come first
+  std::size_t hidden_size = 0;         // of a token's vector; 0 where no file gives it
+  std::vector<WeightsFile> weights{};  // where `network` can be made from them; the network's own come first
   std::optional<std::filesystem::path> onnx_file = std::nullopt;  // as requested, onnx/model.onnx or model.onnx
   // A table of vectors or weights: texts have no special tokens.
   bool is_static = false;

@@ -25,7 +25,8 @@ Result<Tokenizer> Specification::open_tokenizer() const {
   if (tokenizer_class == nullptr) {
     BesideTokenizerJson beside;
     // The reference reads nothing else for a table of vectors.
-    if (network.is_static && network.term_table == nullptr) return Tokenizer::from_json(text_of(stored), stored.name, use);
+    if (network.is_static && network.term_table == nullptr)
+      return Tokenizer::from_json(text_of(stored), stored.name, use);
     LB_ASSIGN_OR_RETURN(beside.config, read_object(files, folder / "config.json"));
     LB_ASSIGN_OR_RETURN(beside.tokenizer_config, read(kTokenizerConfigFile));
     LB_ASSIGN_OR_RETURN(beside.special_tokens_map, read(kSpecialTokensFile));

@@ -36,9 +36,9 @@ Result<NetworkHead> read_head(const ConfigFile& config, const Architecture& arch
   for (const Architecture& one : architectures()) {
     if (head.is_known(one)) known.push_back(one.model_type);
   }
-  return unsupported_file(config.file,
-                          fmt::format("networks for {} of 'model_type' '{}' are not supported{}", head.task,
-                                      architecture.model_type, core::supported_instead(architecture.model_type, known)));
+  return unsupported_file(
+      config.file, fmt::format("networks for {} of 'model_type' '{}' are not supported{}", head.task,
+                               architecture.model_type, core::supported_instead(architecture.model_type, known)));
 }
 
 // The network of StaticEmbedding, which its weights describe.
@@ -82,11 +82,10 @@ Result<NetworkSpec> read_transformer(const Declaration& given, const HeadKind* h
   if (is_onnx_requested) return spec;
   const path& transformer = given.modules.transformer;
   const path index_file = transformer / kWeightsIndexFile;
-  LB_ASSIGN_OR_RETURN(
-      const auto weights,
-      weights_file_names([&](std::string_view name) { return given.files.has(transformer / name); },
-                         [&] { return given.files.read_json(index_file, kWeightsIndexLimits); },
-                         platform::path_to_utf8(index_file), spec.onnx_file.has_value()));
+  LB_ASSIGN_OR_RETURN(const auto weights,
+                      weights_file_names([&](std::string_view name) { return given.files.has(transformer / name); },
+                                         [&] { return given.files.read_json(index_file, kWeightsIndexLimits); },
+                                         platform::path_to_utf8(index_file), spec.onnx_file.has_value()));
   for (const std::string& name : weights)
     spec.weights.push_back({.file = transformer / name, .place = {}});
   if (!weights.empty()) std::ranges::copy(given.modules.weights, std::back_inserter(spec.weights));

@@ -110,7 +110,8 @@ Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modu
     if (read.by_name.empty() && *config) read.by_name = prompts_of(**config);
   }
   read.left_out = !modules.include_prompt;
-  // Latebind pools the tokens itself then. What follows pooling is computed by the network, and so is a ready ONNX file.
+  // Latebind pools the tokens itself then. What follows pooling is computed by the network, and so is a ready ONNX
+  // file.
   const bool pools_here = contents.has_weights && !contents.is_onnx_requested && modules.after_pooling.empty();
   if (read.left_out && !pools_here) read.excluded_by = platform::path_to_utf8(*modules.pooling_file);
   const auto& [file, config] = contents.own;

@@ -13,10 +13,10 @@
 #include "core/platform/files/folders.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
+#include "embedding/folder/refusals.h"
 #include "embedding/inputs/prompts.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
-#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
@@ -254,8 +254,8 @@ Status read_stanford(const ModelFiles& files, Lengths& lengths, Roles& read) {
   return {};
 }
 
-// The token that fills queries up where the files name none: the tokenizer's mask token or, where it has none, the one at
-// the end of a text.
+// The token that fills queries up where the files name none: the tokenizer's mask token or, where it has none, the one
+// at the end of a text.
 Result<std::string> find_filling(const ModelFiles& files, const FolderContents& contents) {
   const path& transformer = contents.transformer;
   LB_ASSIGN_OR_RETURN(const auto map, read_object(files, transformer / kSpecialTokensFile, kTokenizerConfigLimits));
@@ -274,7 +274,8 @@ Status refuse_left_padding(const ModelFiles& files, const FolderContents& conten
   std::string side;
   path file = contents.tokenizer_config.file;
   if (contents.tokenizer_config.read) {
-    LB_ASSIGN_OR_RETURN(side, read_text(*contents.tokenizer_config.read, "padding_side", "", platform::path_to_utf8(file)));
+    LB_ASSIGN_OR_RETURN(side,
+                        read_text(*contents.tokenizer_config.read, "padding_side", "", platform::path_to_utf8(file)));
   }
   if (side.empty() && contents.tokenizer_class == nullptr) {
     file = contents.tokenizer_file;

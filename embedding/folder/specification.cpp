@@ -46,9 +46,8 @@ Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& co
   LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
   LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
   LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
-  return NetworkSpec{.is_static = true,
-                     .term_table = std::make_shared<const TermTable>(std::move(table)),
-                     .term_table_file = file};
+  return NetworkSpec{
+      .is_static = true, .term_table = std::make_shared<const TermTable>(std::move(table)), .term_table_file = file};
 }
 
 Status check_tokenizer_options(const FolderContents& contents) {
@@ -169,8 +168,8 @@ Result<OutputList> Specification::find_outputs(std::span<const std::string> want
       std::string names;
       for (const auto& each : outputs)
         names += (names.empty() ? "" : ", ") + std::string(each->kind().name);
-      return Status(StatusCode::kUnsupported, fmt::format("{} has no output {}; its outputs are: {}", name(),
-                                                          core::quoted(name_of_one), names));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} has no output {}; its outputs are: {}", name(), core::quoted(name_of_one), names));
     }
     found.push_back(*one);
   }
@@ -205,12 +204,9 @@ json Specification::describe() const {
   json described;
   described["name"] = name();
   json& in = described["input"];
-  in = {{"kind", input.kind->name},
-        {"tokenizer", files.relative(input.tokenizer_file)},
-        {"tokens_max", input.max_tokens},
-        {"token_types", input.token_types},
-        {"prompts", input.prompts.by_name},
-        {"default_prompt", input.prompts.by_default}};
+  in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
+        {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
+        {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
   if (input.roles) {
     for (const auto& [role, spec] :
          {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
@@ -220,9 +216,9 @@ json Specification::describe() const {
     }
   }
   json& computed = described["network"];
-  computed = {{"form", network.term_table != nullptr  ? "table"
-                       : !network.weights.empty()     ? "weights"
-                                                      : "onnx"},
+  computed = {{"form", network.term_table != nullptr ? "table"
+                       : !network.weights.empty()    ? "weights"
+                                                     : "onnx"},
               {"files", names_of(network.term_table_file ? std::vector{*network.term_table_file} : large_files())},
               {"hidden_size", network.hidden_size}};
   if (network.network != nullptr) {

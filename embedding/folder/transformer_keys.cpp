@@ -132,7 +132,8 @@ Status check_modalities(const path& file, const json& config, const json& modali
     return invalid_file(file, fmt::format("'{}' without 'module_output_name'", kKey));
   }
   if (is_text(*called, use.module_output_name)) return {};
-  return refuse(file, "module_output_name", *called, fmt::format("the modules of this model need '{}'", use.module_output_name));
+  return refuse(file, "module_output_name", *called,
+                fmt::format("the modules of this model need '{}'", use.module_output_name));
 }
 
 // What the reference takes, in its order; the arguments that are passed on have their old names, too.

@@ -9,12 +9,12 @@
 #include "core/json_text.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
-#include "embedding/hub/name.h"
 #include "embedding/folder/onnx_files.h"
 #include "embedding/folder/refusals.h"
 #include "embedding/folder/router_file.h"
-#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 #include "embedding/folder/weights_files.h"
+#include "embedding/hub/name.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
 
 namespace latebind::embedding::hub {
 namespace {

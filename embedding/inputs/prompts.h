@@ -42,7 +42,8 @@ struct Prompts {
   // ("query"; "document", "passage" or "corpus", the first that there is), or none. kInvalidArgument for a name that
   // the model does not have, for two choices and for what is not UTF-8; kUnsupported for any prompt but "" where
   // `excluded_by` says so.
-  [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice, TextRole role = TextRole::kUnspecified) const;
+  [[nodiscard]] core::Result<std::string> choose(const PromptChoice& choice,
+                                                 TextRole role = TextRole::kUnspecified) const;
 
  private:
   [[nodiscard]] std::string of(TextRole role) const;

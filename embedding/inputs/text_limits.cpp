@@ -7,8 +7,8 @@
 
 #include "core/text/quote.h"
 #include "embedding/folder/specification.h"
-#include "embedding/inputs/text_options.h"
 #include "embedding/inputs/prompts.h"
+#include "embedding/inputs/text_options.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::embedding {

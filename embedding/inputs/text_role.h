@@ -10,9 +10,9 @@
 namespace latebind::embedding {
 
 enum class TextRole : std::uint8_t {
-  kUnspecified,    // what the model takes a text for of which nothing is said
-  kQuery,     // as sentence-transformers' encode_query() takes it
-  kDocument,  // as its encode_document() does
+  kUnspecified,  // what the model takes a text for of which nothing is said
+  kQuery,        // as sentence-transformers' encode_query() takes it
+  kDocument,     // as its encode_document() does
 };
 
 }  // namespace latebind::embedding

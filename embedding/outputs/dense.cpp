@@ -44,8 +44,9 @@ const OutputKind kDenseOutput{
     .form = ResultForm::kRow,
     .encoder = EncoderKind::kEmbedder,
     .input = &kTextInput,
-    .what = "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
-            "them, and `latebind search` compares them",
+    .what =
+        "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
+        "them, and `latebind search` compares them",
     .programs = "Embedder, in C lb_embedder_open()",
     .may_have_routes = true,
     .is_declared = declares_dense,

@@ -47,8 +47,7 @@ Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& 
                   fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", name, kName,
                               fmt::join(*shape, ","), width));
   }
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: there is no '{}', the projection of ColBERT", name, kName));
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: there is no '{}', the projection of ColBERT", name, kName));
 }
 
 Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given, const NetworkSpec& network) {
@@ -78,8 +77,9 @@ const OutputKind kMultiVectorOutput{
     .form = ResultForm::kRaggedRows,
     .encoder = EncoderKind::kMultiVectorEncoder,
     .input = &kTextInput,
-    .what = "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
-            "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
+    .what =
+        "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
+        "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
     .programs = "MultiVectorEncoder, in C lb_multi_vector_encoder_open()",
     .has_roles = true,
     .is_declared = declares_multi_vector,

@@ -72,8 +72,9 @@ Result<ModelEnd> find_vectors(const OnnxFile& file) {
 Result<ModelEnd> find_token_states(const OnnxFile& file) {
   LB_ASSIGN_OR_RETURN(const ModelEnd end, choose_embedding_output(file.signature, file.name));
   if (!end.pooled) return find_vectors(file);
-  return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
-                                                      file.name, core::printable(file.signature.outputs[end.position].name)));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: its output '{}' is pooled, it gives no token vectors", file.name,
+                            core::printable(file.signature.outputs[end.position].name)));
 }
 
 Status refuse_modules_of_onnx(const OnnxFile& file) {

@@ -1,4 +1,5 @@
-// Which output of a ready ONNX file has what an Output needs: vectors of tokens, a text's own, or the numbers of a head.
+// Which output of a ready ONNX file has what an Output needs: vectors of tokens, a text's own, or the numbers of a
+// head.
 //
 // Pure functions; safe for concurrent use.
 #pragma once
@@ -17,7 +18,8 @@ namespace latebind::embedding {
 [[nodiscard]] core::Result<ModelEnd> choose_embedding_output(const graph::OnnxSignature& signature,
                                                              std::string_view name);
 
-// The position of `logits`, else of the only output, of this shape: "[batch, labels]". kUnsupported where there is none.
+// The position of `logits`, else of the only output, of this shape: "[batch, labels]". kUnsupported where there is
+// none.
 [[nodiscard]] core::Result<std::size_t> choose_logits_output(const graph::OnnxSignature& signature,
                                                              std::string_view name, std::size_t rank,
                                                              std::string_view shape);

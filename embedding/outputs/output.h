@@ -116,7 +116,7 @@ struct Declaration {
 
 // A head on top of the encoder, which some outputs need unless modules take its place.
 struct HeadKind {
-  std::string_view task;              // "sequence classification", for messages
+  std::string_view task;  // "sequence classification", for messages
   // In sentence_bert_config.json: the task, whether that file may leave it out, and the name of the head's output.
   std::string_view transformer_task;
   bool is_default_task = false;

@@ -70,7 +70,6 @@ Result<NamedFunction> find_function(const ConfigFile& own, const json& config, c
   return NamedFunction{};
 }
 
-
 Result<ScoreFunction> read_function(const Declaration& given, std::size_t labels) {
   const ConfigFile& config = given.contents.config;
   LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(given.contents.own, *config.read, config.file));

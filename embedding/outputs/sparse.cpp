@@ -55,8 +55,8 @@ Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& give
   }
   if (own.read) {
     constexpr std::size_t kMostMax = std::size_t{1} << 31;
-    LB_ASSIGN_OR_RETURN(const auto most, core::read_size(*own.read, "max_active_dims", 1, kMostMax,
-                                                         platform::path_to_utf8(own.file)));
+    LB_ASSIGN_OR_RETURN(const auto most,
+                        core::read_size(*own.read, "max_active_dims", 1, kMostMax, platform::path_to_utf8(own.file)));
     rule.most = most.value_or(0);
   }
   const auto* const head = std::get_if<VocabularyHead>(&network.head);
@@ -83,8 +83,9 @@ const OutputKind kSparseOutput{
     .form = ResultForm::kSparseRow,
     .encoder = EncoderKind::kSparseEncoder,
     .input = &kTextInput,
-    .what = "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
-            "sparse` has them",
+    .what =
+        "is a sparse encoder: it gives weights for the words of its vocabulary; `latebind embed --output-format "
+        "sparse` has them",
     .programs = "SparseEncoder, in C lb_sparse_encoder_open()",
     .may_have_routes = true,
     .is_declared = declares_sparse,

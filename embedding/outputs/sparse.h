@@ -1,4 +1,5 @@
-// SparseOutput: weights for some entries of the vocabulary, from a network for masked language modelling or from a table.
+// SparseOutput: weights for some entries of the vocabulary, from a network for masked language modelling or from a
+// table.
 //
 // Source: sentence-transformers' SpladePooling and SparseStaticEmbedding.
 #pragma once

@@ -21,13 +21,12 @@ core::Result<VectorShape> VectorShape::of(const BoundOutput& output, const TextO
   if (options.dimensions > 0) shape.dimensions_ = options.dimensions;
   if (output.form() == ResultForm::kRaggedRows) {
     if (shape.dimensions_ == shape.computed_) return shape;
-    return Status(StatusCode::kInvalidArgument, fmt::format("the vectors of tokens have {} numbers, not {}",
-                                                            shape.computed_, options.dimensions));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("the vectors of tokens have {} numbers, not {}", shape.computed_, options.dimensions));
   }
   if (shape.dimensions_ > shape.computed_) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("vectors of {} numbers were asked for; the model gives {}", shape.dimensions_, shape.computed_));
+    return Status(StatusCode::kInvalidArgument, fmt::format("vectors of {} numbers were asked for; the model gives {}",
+                                                            shape.dimensions_, shape.computed_));
   }
   const bool is_cut = shape.dimensions_ < shape.computed_;
   shape.normalize_ = output.output->normalizes() ? is_cut : options.normalize;

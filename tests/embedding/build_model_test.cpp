@@ -10,8 +10,8 @@
 #include "core/graph/onnx_reader.h"
 #include "core/onnx_form.h"
 #include "embedding/bundle_parts.h"
-#include "embedding/folder/model_folder.h"
 #include "embedding/export_onnx.h"
+#include "embedding/folder/model_folder.h"
 #include "support.h"
 
 namespace latebind::embedding {
@@ -125,7 +125,9 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   scratch.copy_tiny_bert();
   auto folder = ModelFolder::open(scratch.path());
   std::filesystem::create_directory(scratch.path() / "onnx");
-  ASSERT_TRUE(write_onnx_file(folder->documents(), {.outputs = {"token_vectors"}}, scratch.path() / "onnx" / "model.onnx").ok());
+  ASSERT_TRUE(
+      write_onnx_file(folder->documents(), {.outputs = {"token_vectors"}}, scratch.path() / "onnx" / "model.onnx")
+          .ok());
   std::filesystem::remove(scratch.path() / "model.safetensors");
   const GraphModel states = built(scratch.path());
   EXPECT_FALSE(states.ends[0].pooled);

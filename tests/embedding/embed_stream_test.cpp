@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/vendor_call.h"
-#include "embedding/pipeline.h"
 #include "embedding/outputs/pooling.h"
+#include "embedding/pipeline.h"
 #include "tests/embedding/toy_encoder.h"
 #include "tests/embedding/toy_texts.h"
 #include "tests/support/latch.h"

@@ -33,7 +33,7 @@ core::Status bind_status(ToyScript script, const ToyOutput& rule = kPoolMean) {
 }
 
 // The texts of a table as a batch, in this order, with rows of `out` for their vectors.
-struct Batch {
+struct RowsOfTexts {
   std::vector<RowTarget> targets{};
   std::vector<TextRow> rows{};
 
@@ -47,8 +47,8 @@ struct Batch {
     return rows;
   }
 };
-Batch rows_of(const TokenTable& table, const std::vector<std::size_t>& texts, float* out) {
-  Batch batch;
+RowsOfTexts rows_of(const TokenTable& table, const std::vector<std::size_t>& texts, float* out) {
+  RowsOfTexts batch;
   for (const std::size_t text : texts)
     batch.add({.ids = table.ids(text)}, {.numbers = out + text * kToyDimension});
   return batch;
@@ -208,7 +208,7 @@ TEST(ForwardTest, RowsOfSeveralOwnersGoWhereEachWantsThem) {
   ASSERT_TRUE(forward.ok()) << forward.status().to_string();
   std::vector<float> of_one(kToyDimension);
   std::vector<float> of_other(kToyDimension);
-  Batch rows;
+  RowsOfTexts rows;
   rows.add({.ids = other.ids(0)}, {.numbers = of_other.data()});
   rows.add({.ids = one.ids(0)}, {.numbers = of_one.data()});
   Forward::Scratch scratch;
@@ -232,7 +232,7 @@ TEST(ForwardTest, KeepsTheVectorsOfTokens) {
   EXPECT_EQ(forward->outputs().front().dimension(), kToyDimension);
 
   std::vector<float> out(table.token_count() * kToyDimension, -7.0F);
-  Batch rows;
+  RowsOfTexts rows;
   for (std::size_t text = 0; text < table.size(); ++text)
     rows.add({.ids = table.ids(text)}, {.numbers = out.data() + table.tokens_before(text) * kToyDimension});
   Forward::Scratch scratch;
@@ -259,7 +259,7 @@ TEST(ForwardTest, KeepsTheVectorsThatAreWantedInTheirLength) {
       {{.output = std::make_shared<const MultiVectorOutput>(MultiVectorOutput::Parameters{.normalize = true})}});
   ASSERT_TRUE(forward.ok()) << forward.status().to_string();
   std::vector<float> out((table.vector_count() + 1) * kToyDimension, -7.0F);
-  Batch rows;
+  RowsOfTexts rows;
   for (std::size_t text = 0; text < table.size(); ++text) {
     rows.add({.ids = table.ids(text), .kept = table.kept(text)},
              {.numbers = out.data() + table.vectors_before(text) * kToyDimension});

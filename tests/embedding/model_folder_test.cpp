@@ -82,8 +82,9 @@ TEST_F(ModelFolderTest, WithoutModulesTheClassOfTheNetworkSaysHowTextsArePooled)
   for (const char* file : {"config.json", "model.safetensors"})
     scratch_.write(file, testing::read_file(testing::data_folder() / "networks" / "qwen3" / file));
   EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kLastToken);
-  EXPECT_THAT(open()->documents().assumed, HasSubstr("the vector of the last token is taken for a text's, because config.json "
-                                         "names Qwen3ForCausalLM, and it is not normalized"));
+  EXPECT_THAT(open()->documents().assumed,
+              HasSubstr("the vector of the last token is taken for a text's, because config.json "
+                        "names Qwen3ForCausalLM, and it is not normalized"));
   scratch_.set("config.json", "is_causal", true);
   EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kLastToken);
   scratch_.set("config.json", "is_causal", false);
@@ -121,7 +122,7 @@ TEST_F(ModelFolderTest, WithoutModulesTheirCompanionsHaveNoEffect) {
   EXPECT_THAT(open()->documents().assumed, HasSubstr(file));
   scratch_.set(file, "model_type", "CrossEncoder");
   scratch_.set(file, "truncate_dim", 8);
-  EXPECT_EQ(open()->kind, EncoderKind::kEmbedder);
+  EXPECT_EQ(open()->kind(), EncoderKind::kEmbedder);
 }
 
 TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
@@ -595,8 +596,8 @@ TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
   scratch_.set("config.json", "model_type", "t5");
   const auto other = open();
   ASSERT_TRUE(other.ok());
-  EXPECT_EQ(other->network, nullptr);
-  EXPECT_EQ(other->hidden_size, 32U);
+  EXPECT_EQ(other->documents().network.network, nullptr);
+  EXPECT_EQ(other->documents().network.hidden_size, 32U);
   std::filesystem::rename(scratch_.path() / "onnx" / "model.onnx", scratch_.path() / "model.onnx");
   EXPECT_EQ(open()->documents().network.onnx_file, scratch_.path() / "model.onnx");
 }

@@ -1,10 +1,10 @@
-#include "embedding/outputs/onnx_end.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "embedding/outputs/onnx_end.h"
 
 namespace latebind::embedding {
 namespace {

@@ -1,12 +1,11 @@
 // Routers: their file, and the folders of the recorded ones (tests/data/routers/make.py), whole and damaged.
-#include "embedding/folder/router_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "embedding/folder/model_folder.h"
+#include "embedding/folder/router_file.h"
 #include "embedding/outputs/sparse.h"
 #include "tests/embedding/support.h"
 

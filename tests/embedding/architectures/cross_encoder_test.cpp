@@ -10,8 +10,8 @@
 
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
-#include "embedding/outputs/score.h"
 #include "embedding/inputs/token_table.h"
+#include "embedding/outputs/score.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/core/graph/evaluator.h"
 #include "tests/embedding/support.h"
@@ -69,8 +69,9 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
   for (const json& pair : recorded_pairs()["pairs"]) {
     const auto first = pair[0].get<std::string>();
     const auto second = pair[1].get<std::string>();
-    const auto status = table.add(*tokenizer, {.max_tokens = model.input.max_tokens, .token_types = model.input.token_types},
-                                  TextPair{first, second});
+    const auto status =
+        table.add(*tokenizer, {.max_tokens = model.input.max_tokens, .token_types = model.input.token_types},
+                  TextPair{first, second});
     ASSERT_TRUE(status.ok()) << status.to_string();
   }
   ASSERT_EQ(table.size(), expected.size());
@@ -104,7 +105,8 @@ TEST(CrossEncoderLabelsTest, EveryRecordedOneIsTried) {
   EXPECT_EQ(recorded_pairs()["logits"].size(), 12U);
   const auto roberta = ModelFolder::open(encoders_folder() / "roberta");
   ASSERT_TRUE(roberta.ok());
-  EXPECT_THAT(as<ScoreOutput>(roberta->documents().output())->labels(), ::testing::ElementsAre("contradiction", "entailment", "neutral"));
+  EXPECT_THAT(as<ScoreOutput>(roberta->documents().output())->labels(),
+              ::testing::ElementsAre("contradiction", "entailment", "neutral"));
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "backends/openvino/read_model.h"
 #include "core/onnx_form.h"
 #include "embedding/build_model.h"
+#include "embedding/export_onnx.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/outputs/dense.h"
 #include "embedding/outputs/pooling.h"
-#include "embedding/export_onnx.h"
 
 namespace {
 
@@ -46,8 +46,8 @@ int main(int count, char** arguments) {
   if (pooling == "states") {
     options.outputs = {"token_vectors"};
   } else {
-    model.outputs.front() = std::make_shared<const embedding::DenseOutput>(embedding::DenseOutput::Parameters{
-        .pooling = kModes.at(pooling), .normalize = model.output().normalizes()});
+    model.outputs.front() = std::make_shared<const embedding::DenseOutput>(
+        embedding::DenseOutput::Parameters{.pooling = kModes.at(pooling), .normalize = model.output().normalizes()});
   }
   const auto graph = embedding::build_model(model, options);
   if (!graph.ok()) return fail(graph.status());

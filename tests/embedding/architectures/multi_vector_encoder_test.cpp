@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "embedding/build_model.h"
-#include "embedding/outputs/multi_vector.h"
 #include "embedding/folder/model_folder.h"
 #include "embedding/inputs/text_limits.h"
+#include "embedding/outputs/multi_vector.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"

@@ -8,8 +8,8 @@
 
 #include "embedding/build_model.h"
 #include "embedding/folder/model_folder.h"
-#include "embedding/outputs/sparse.h"
 #include "embedding/inputs/token_table.h"
+#include "embedding/outputs/sparse.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
