@@ -29,7 +29,7 @@ std::optional<std::string_view> text_or_nothing(const char* text) {
 core::Result<embedding::TextRole> read_role(int32_t role) {
   switch (role) {
     case LB_ROLE_UNSAID:
-      return embedding::TextRole::kUnsaid;
+      return embedding::TextRole::kUnspecified;
     case LB_ROLE_QUERY:
       return embedding::TextRole::kQuery;
     case LB_ROLE_DOCUMENT:
@@ -86,11 +86,12 @@ core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime
   LB_RETURN_IF_ERROR(check_made_here(runtime.shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(const Call of_call, read_call(call));
   LB_ASSIGN_OR_RETURN(auto request, load_request(runtime, options, of_call));
-  const embedding::EmbedderOptions typed{.load = std::move(request.load),
-                                         .batch_tokens = request.batch_tokens,
-                                         .max_tokens = request.max_tokens,
-                                         .onnx_file = std::move(request.onnx_file),
-                                         .kind = kind};
+  embedding::EmbedderOptions typed;
+  typed.load = std::move(request.load);
+  typed.batch_tokens = request.batch_tokens;
+  typed.max_tokens = request.max_tokens;
+  typed.onnx_file = std::move(request.onnx_file);
+  typed.kind = kind;
   const auto folder = latebind::platform::path_from_utf8(model_folder);
   auto network = embedding::Embedder::open(runtime.shared->engine, folder, request.placement, typed);
   if (!network.ok()) return embedding::hub::with_damage(network.status(), folder);

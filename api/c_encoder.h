@@ -54,7 +54,7 @@ lb_code give_network_attestation(std::string_view function, std::string_view wha
 }
 
 // The network's tokenizer; for a router, with the tokenizers of both routes.
-[[nodiscard]] std::unique_ptr<lb_tokenizer> tokenizer_of(const embedding::Embedder& network);
+[[nodiscard]] core::Result<std::unique_ptr<lb_tokenizer>> tokenizer_of(const embedding::Embedder& network);
 
 // The body of an lb_…_tokenizer function.
 template <class Handle>
@@ -64,7 +64,8 @@ lb_code give_tokenizer(std::string_view function, std::string_view what, const H
     if (handle == nullptr || tokenizer == nullptr) return misuse(fmt::format("{}: NULL was given", function));
     *tokenizer = nullptr;
     LB_RETURN_IF_ERROR(check_made_here(handle->made, what));
-    *tokenizer = tokenizer_of(handle->network()).release();
+    LB_ASSIGN_OR_RETURN(auto made, tokenizer_of(handle->network()));
+    *tokenizer = made.release();
     return {};
   });
 }

@@ -20,8 +20,9 @@
 #include "core/registry.h"
 #include "embedding/cross_encoder.h"
 #include "embedding/embedder.h"
+#include "embedding/inputs/text_limits.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/text_limits.h"
+#include "embedding/router.h"
 #include "include/latebind/latebind.h"
 
 // Shared, so that models and embedders can outlive the handle.
@@ -93,13 +94,13 @@ struct lb_multi_vector_encoder {
 
 // lb_tokenizer, lb_sparse_list and lb_multi_vector_list need no thread, so they remain valid after fork().
 struct lb_tokenizer {
-  std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
-  latebind::embedding::TextLimits limits{};
-  latebind::embedding::Prompts prompts{};
-  // For a router, the members above belong to the documents' route, and `queries` to the other one (as in ModelFolder).
-  std::string name{};
-  std::unique_ptr<lb_tokenizer> queries{};
-  latebind::embedding::TextRole by_default = latebind::embedding::TextRole::kUnsaid;
+  struct Route {
+    std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
+    latebind::embedding::TextLimits limits{};
+    latebind::embedding::Prompts prompts{};
+  };
+  std::string model;  // its name, for messages
+  latebind::embedding::Router<Route> routes;
 };
 
 struct lb_sparse_list {

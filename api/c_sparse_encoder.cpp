@@ -7,7 +7,7 @@
 
 #include "api/c_encoder.h"
 #include "core/background_work.h"
-#include "embedding/sparse_vector.h"
+#include "embedding/outputs/sparse_vector.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;

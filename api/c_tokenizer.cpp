@@ -10,9 +10,9 @@
 
 #include "api/c_encoder.h"
 #include "core/platform/files/folders.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/hub/content_check.h"
-#include "embedding/model_folder.h"
-#include "embedding/token_table.h"
+#include "embedding/inputs/token_table.h"
 
 namespace core = latebind::core;
 namespace api = latebind::api;
@@ -44,19 +44,11 @@ core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding:
   return {};
 }
 
-// The tokenizer for texts with this role.
-core::Result<const lb_tokenizer*> route_of(const lb_tokenizer& tokenizer, embedding::TextRole role) {
-  if (tokenizer.queries == nullptr) return &tokenizer;
-  if (role == embedding::TextRole::kUnsaid) role = tokenizer.by_default;
-  if (role == embedding::TextRole::kUnsaid) return embedding::role_is_missing(tokenizer.name);
-  return role == embedding::TextRole::kQuery ? tokenizer.queries.get() : &tokenizer;
-}
-
 core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_text* texts, std::size_t count,
                     const embedding::TextOptions& options, bool with_offsets, lb_token_list** list) {
   if (given == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
   *list = nullptr;
-  LB_ASSIGN_OR_RETURN(const lb_tokenizer* tokenizer, route_of(*given, options.role));
+  LB_ASSIGN_OR_RETURN(const lb_tokenizer::Route* tokenizer, given->routes.route_for(options.role, given->model));
   if (options.max_tokens > kTokensMax) {
     return api::misuse(
         fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
@@ -76,44 +68,31 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
   return {};
 }
 
-core::Result<std::unique_ptr<lb_tokenizer>> open(const embedding::ModelFolder& folder) {
-  auto made = std::make_unique<lb_tokenizer>();
-  LB_ASSIGN_OR_RETURN(auto opened, folder.open_tokenizer());
-  LB_ASSIGN_OR_RETURN(made->limits, embedding::text_limits(folder, opened));
-  made->tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened));
-  made->prompts = folder.prompts;
-  return made;
+core::Result<lb_tokenizer::Route> open(const embedding::Specification& model) {
+  LB_ASSIGN_OR_RETURN(auto opened, model.open_tokenizer());
+  LB_ASSIGN_OR_RETURN(auto limits, embedding::text_limits(model, opened));
+  return lb_tokenizer::Route{.tokenizer = std::make_shared<const embedding::Tokenizer>(std::move(opened)),
+                             .limits = std::move(limits),
+                             .prompts = model.input.prompts};
 }
 
 // Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
-  LB_ASSIGN_OR_RETURN(auto made, open(folder));
-  if (folder.queries == nullptr) return made;
-  LB_ASSIGN_OR_RETURN(made->queries, open(*folder.queries));
-  made->name = folder.name();
-  made->by_default = folder.by_default;
-  return made;
+  LB_ASSIGN_OR_RETURN(auto routes, folder.transform(open));
+  return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = folder.name(), .routes = std::move(routes)});
 }
 
 }  // namespace
 
-std::unique_ptr<lb_tokenizer> api::tokenizer_of(const embedding::Embedder& network) {
-  const auto of_one = [](const embedding::Embedder& way) {
-    auto made = std::make_unique<lb_tokenizer>();
-    made->tokenizer = way.tokenizer();
-    made->limits = way.limits();
-    made->prompts = way.prompts();
-    return made;
-  };
-  auto made = of_one(network);
-  if (!network.has_ways()) return made;
-  made->queries = of_one(**network.way_of(embedding::TextRole::kQuery));
-  made->name = network.name();
-  const auto unsaid = network.way_of(embedding::TextRole::kUnsaid);
-  if (unsaid.ok())
-    made->by_default = *unsaid == &network ? embedding::TextRole::kDocument : embedding::TextRole::kQuery;
-  return made;
+core::Result<std::unique_ptr<lb_tokenizer>> api::tokenizer_of(const embedding::Embedder& network) {
+  LB_ASSIGN_OR_RETURN(
+      auto routes,
+      network.encoders().transform([](const embedding::Encoder& encoder) -> core::Result<lb_tokenizer::Route> {
+        return lb_tokenizer::Route{
+            .tokenizer = encoder.tokenizer(), .limits = encoder.limits(), .prompts = encoder.prompts()};
+      }));
+  return std::make_unique<lb_tokenizer>(lb_tokenizer{.model = network.name(), .routes = std::move(routes)});
 }
 
 lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer) {
@@ -137,13 +116,13 @@ void lb_tokenizer_destroy(lb_tokenizer* tokenizer) {
 }
 
 size_t lb_tokenizer_vocabulary_size(const lb_tokenizer* tokenizer) {
-  return tokenizer != nullptr ? tokenizer->tokenizer->vocabulary_size() : 0;
+  return tokenizer != nullptr ? tokenizer->routes.documents().tokenizer->vocabulary_size() : 0;
 }
 
 lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* token) {
   return api::guarded([&]() -> core::Status {
     if (tokenizer == nullptr || token == nullptr) return api::misuse("lb_tokenizer_token: NULL was given");
-    const auto text = tokenizer->tokenizer->token(id);
+    const auto text = tokenizer->routes.documents().tokenizer->token(id);
     *token = {};
     if (!text) return api::misuse(fmt::format("no token has the id {}", id));
     *token = {text->data(), text->size()};

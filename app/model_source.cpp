@@ -117,7 +117,7 @@ Result<std::unique_ptr<embedding::Embedder>> open_embedder(const std::filesystem
                                                            std::function<void(const embedding::BatchRecord&)> on_batch,
                                                            bool token_vectors) {
   embedding::EmbedderOptions options = options_of(runtime, std::move(on_batch));
-  options.token_vectors = token_vectors;
+  if (token_vectors) options.outputs = {"token_vectors"};
   return open(folder, runtime, options);
 }
 

@@ -13,8 +13,8 @@
 #include "core/result.h"
 #include "embedding/embedder.h"
 #include "embedding/encoder_kind.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/hub/snapshot.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::app {
 

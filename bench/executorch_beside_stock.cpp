@@ -355,7 +355,7 @@ int main(int argc, char** argv) {
   const auto path = [&](const char* name) { return (folder->path() / name).string(); };
   const auto model = embedding::ModelFolder::open(argv[4]);
   if (!model.ok()) die(model.status().to_string());
-  if (const auto written = embedding::write_onnx_file(*model, {}, path("minilm.onnx")); !written.ok()) {
+  if (const auto written = embedding::write_onnx_file(model->documents(), {}, path("minilm.onnx")); !written.ok()) {
     die(written.to_string());
   }
   Job minilm = minilm_job(path("minilm.onnx"));

@@ -28,7 +28,7 @@
 #include "core/graph/graph.h"
 #include "embedding/batching.h"
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace {
 
@@ -140,8 +140,8 @@ int main(int argc, char** argv) {
   options.requests = 1;
   const int rounds = argc > 5 ? std::max(1, std::atoi(argv[5])) : 5;
   const auto folder = taken(embedding::ModelFolder::open(argv[1]));
-  const auto graph = taken(embedding::make_graph(folder, {}));
-  const auto tokenizer = taken(folder.open_tokenizer());
+  const auto graph = taken(embedding::make_graph(folder.documents()));
+  const auto tokenizer = taken(folder.documents().open_tokenizer());
   const auto lines = read_lines(argv[2]);
 
   const bool is_native = device.starts_with("native:");

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
@@ -15,9 +17,9 @@
 #include "core/log.h"
 #include "core/platform/files/folders.h"
 #include "core/text/quote.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/model2vec.h"
 #include "embedding/model_weights.h"
-#include "embedding/onnx_output.h"
 
 namespace latebind::embedding {
 namespace {
@@ -30,170 +32,127 @@ core::SourceFile source_of(const StoredFile& stored) {
   return {.file = stored.part.where.file, .identity = stored.part.identity, .mapped = true};
 }
 
-// Whether queries are filled up with what nothing attends to.
-bool fills_unattended(const ModelFolder& folder) {
-  const auto& expansion = folder.multi_vector.query.expansion;
-  return folder.kind == EncoderKind::kMultiVectorEncoder && expansion && !expansion->attend;
+// How the outputs that are asked for are computed.
+struct Plan {
+  OutputList outputs;
+  // From the vectors of tokens, as far as outputs can be.
+  bool from_states = false;
+};
+
+Result<Plan> plan_of(const Specification& model, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(OutputList outputs, model.find_outputs(options.outputs));
+  const bool from_states = std::ranges::any_of(outputs, [&](const auto& output) {
+    return output->end(false).hidden_states || (options.pools_here && output->pools_here());
+  });
+  return Plan{.outputs = std::move(outputs), .from_states = from_states};
 }
 
-Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& options) {
-  LB_ASSIGN_OR_RETURN(graph::Graph made, make_graph(folder, options));
-  const core::Shape output = made.node(made.output()).shape;
+// The ends of the network, each once, and which of them each output takes.
+struct Ends {
+  std::vector<NetworkEnd> ends;
+  std::vector<std::size_t> of_output;
+};
+
+Ends ends_of(const Plan& plan) {
+  Ends found;
+  std::optional<std::size_t> states;
+  for (const auto& output : plan.outputs) {
+    NetworkEnd end = output->end(plan.from_states);
+    const bool is_known = end.hidden_states && states;
+    found.of_output.push_back(is_known ? *states : found.ends.size());
+    if (end.hidden_states && !states) states = found.ends.size();
+    if (!is_known) found.ends.push_back(std::move(end));
+  }
+  return found;
+}
+
+Result<graph::Graph> graph_of(const Specification& model, std::vector<NetworkEnd> ends) {
+  ModelWeights weights;
+  for (const WeightsFile& file : model.network.weights) {
+    LB_ASSIGN_OR_RETURN(StoredFile stored, model.files.open_file(file.file));
+    LB_ASSIGN_OR_RETURN(Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    if (model.network.is_static && file.place.empty()) {
+      LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
+      if (is_compressed) {
+        LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
+      }
+    }
+    LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
+  }
+  const auto& roles = model.input.roles;
+  return model.network.network->make_graph(weights, {.ends = std::move(ends),
+                                                     .token_types = model.input.token_types,
+                                                     .may_be_unattended = roles && roles->fills_unattended()});
+}
+
+Result<GraphModel> from_weights(const Specification& model, Plan plan) {
+  Ends ends = ends_of(plan);
+  LB_ASSIGN_OR_RETURN(graph::Graph made, graph_of(model, std::move(ends.ends)));
+  std::vector<ModelEnd> of_outputs;
+  for (const std::size_t position : ends.of_output) {
+    const core::Shape& shape = made.node(made.outputs()[position].value).shape;
+    of_outputs.push_back({.position = position,
+                          .pooled = shape.rank() == 2,
+                          .dimension = static_cast<std::size_t>(shape[shape.rank() - 1])});
+  }
   const auto inputs = std::ranges::count_if(
       made.nodes(), [](const graph::Node& node) { return std::holds_alternative<graph::Input>(node.op); });
+  const auto& weights = model.network.weights;
   core::ModelGraph network;
-  for (std::size_t i = 0; i < folder.weights.size(); ++i) {
-    const std::filesystem::path& file = folder.weights[i].file;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const std::filesystem::path& file = weights[i].file;
     network.sources.push_back(
-        {.name = folder.weights.size() == 1 ? platform::path_to_utf8(file.filename()) : folder.files.relative(file),
-         .identity = folder.files.identity(file)});
+        {.name = weights.size() == 1 ? platform::path_to_utf8(file.filename()) : model.files.relative(file),
+         .identity = model.files.identity(file)});
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));
-  GraphModel model{.model = core::Model::from_graph(folder.name(), std::move(network))};
-  model.pooled = !options.hidden_states && !folder.sparse.sums && folder.kind != EncoderKind::kMultiVectorEncoder;
-  model.may_be_unattended = !model.pooled && fills_unattended(folder);
-  model.dimension = static_cast<std::size_t>(output[output.rank() - 1]);
-  model.inputs = static_cast<std::size_t>(inputs);
-  return model;
+  const auto& roles = model.input.roles;
+  return GraphModel{.model = core::Model::from_graph(model.name(), std::move(network)),
+                    .outputs = std::move(plan.outputs),
+                    .ends = std::move(of_outputs),
+                    .inputs = static_cast<std::size_t>(inputs),
+                    .may_be_unattended = roles && roles->fills_unattended()};
 }
 
 // From its file, so that data in files beside it is found; from memory in a bundle.
-Result<core::Model> onnx_model(const ModelFolder& folder, const StoredFile& stored) {
-  if (folder.files.package() == nullptr) return core::Model::from_file(*folder.onnx_file);
+Result<core::Model> onnx_model(const Specification& spec, const StoredFile& stored) {
+  if (spec.files.package() == nullptr) return core::Model::from_file(*spec.network.onnx_file);
   LB_RETURN_IF_ERROR(graph::check_onnx_structure(stored.bytes()).with_context(stored.name));
   const core::Model model =
-      core::Model::from_forms(folder.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.part.bytes}})
+      core::Model::from_forms(spec.name(), {{.format = core::ModelFormat::kOnnx, .graph = stored.part.bytes}})
           .with_sources({source_of(stored)});
-  const std::string identity = folder.files.identity(*folder.onnx_file);
+  const std::string identity = spec.files.identity(*spec.network.onnx_file);
   return identity.empty() ? model : model.with_digest(identity);
 }
 
-// A cross-encoder's: its output has a number for each label.
-Result<GraphModel> scores_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
-                                         const graph::OnnxSignature& signature) {
-  LB_ASSIGN_OR_RETURN(const std::size_t output, choose_logits_output(signature, stored.name, 2, "[batch, labels]"));
-  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
+Result<GraphModel> from_onnx_file(const Specification& spec, Plan plan) {
+  LB_ASSIGN_OR_RETURN(const StoredFile stored, spec.files.open_file(*spec.network.onnx_file));
+  LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), stored.name));
+  std::vector<ModelEnd> ends;
+  for (const auto& output : plan.outputs) {
+    LB_ASSIGN_OR_RETURN(
+        ends.emplace_back(),
+        output->find_end({.name = stored.name, .signature = signature, .network = spec.network}, plan.from_states));
+  }
+  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(spec, stored));
   return GraphModel{.model = std::move(model),
-                    .pooled = true,
-                    .dimension = folder.scores.labels.size(),
-                    .inputs = signature.inputs.size(),
-                    .output = output};
+                    .outputs = std::move(plan.outputs),
+                    .ends = std::move(ends),
+                    .inputs = signature.inputs.size()};
 }
 
-// A sparse encoder's: its output has a number for each token and entry of the vocabulary or, as export_onnx.h writes
-// it, the largest one of each text.
-Result<GraphModel> terms_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
-                                        const graph::OnnxSignature& signature) {
-  const bool pooled = signature.outputs.size() == 1 && signature.outputs.front().name == kTermLogits;
-  LB_ASSIGN_OR_RETURN(
-      const std::size_t output,
-      pooled ? Result<std::size_t>(0) : choose_logits_output(signature, stored.name, 3, "[batch, tokens, vocabulary]"));
-  if (pooled && folder.sparse.sums) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is the largest number of all tokens, of "
-                                                        "which 'pooling_strategy' sum needs each",
-                                                        stored.name, kTermLogits));
-  }
-  const auto& tensor = signature.outputs[output];
-  const std::int64_t declared = tensor.has_shape ? tensor.shape.back() : core::kDynamic;
-  const std::size_t known = folder.network ? folder.network->vocabulary_size() : 0;
-  if (declared <= 0 && known == 0) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: its output '{}' does not say how many entries the "
-                                                         "vocabulary has",
-                                                         stored.name, core::printable(tensor.name)));
-  }
-  if (declared > 0 && known > 0 && static_cast<std::size_t>(declared) != known) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: its output '{}' has {} numbers for a token; the vocabulary has {} entries",
-                              stored.name, core::printable(tensor.name), declared, known));
-  }
-  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
-  return GraphModel{.model = std::move(model),
-                    .pooled = pooled,
-                    .dimension = declared > 0 ? static_cast<std::size_t>(declared) : known,
-                    .inputs = signature.inputs.size(),
-                    .output = output};
-}
-
-// A multi-vector encoder's: its output has each token's vector as it is wanted, but for its length.
-Result<GraphModel> token_vectors_from_onnx_file(const ModelFolder& folder, const StoredFile& stored,
-                                                const graph::OnnxSignature& signature) {
-  LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, stored.name));
-  const std::string shown = core::printable(signature.outputs[output.position].name);
-  if (output.pooled) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: its output '{}' is pooled, it gives no token vectors", stored.name, shown));
-  }
-  const std::size_t wanted = folder.is_stanford() ? 0 : folder.dimension();
-  const bool projects = !folder.behind_pooling.empty() || folder.is_stanford();
-  const std::size_t dimension = output.dimension != 0 ? output.dimension : wanted;
-  if (dimension == 0 || (projects && shown == "last_hidden_state")) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: its output '{}' is the network's, and a projection of each token's vector is to "
-                              "follow: that is supported with model.safetensors alone, or with a file that has it",
-                              stored.name, shown));
-  }
-  if (wanted != 0 && dimension != wanted) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: its output '{}' has {} numbers for a token; {} are due",
-                                                         stored.name, shown, dimension, wanted));
-  }
-  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
-  return GraphModel{
-      .model = std::move(model), .dimension = dimension, .inputs = signature.inputs.size(), .output = output.position};
-}
-
-Result<GraphModel> from_onnx_file(const ModelFolder& folder, const GraphOptions& options) {
-  LB_ASSIGN_OR_RETURN(const StoredFile stored, folder.files.open_file(*folder.onnx_file));
-  const std::string& name = stored.name;
-  LB_ASSIGN_OR_RETURN(const graph::OnnxSignature signature, graph::read_onnx_signature(stored.bytes(), name));
-  if (folder.kind == EncoderKind::kMultiVectorEncoder && !options.hidden_states) {
-    return token_vectors_from_onnx_file(folder, stored, signature);
-  }
-  if (!folder.behind_pooling.empty() && !options.hidden_states) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: modules with weights behind pooling are supported with the network's "
-                              "model.safetensors alone",
-                              name));
-  }
-  if (folder.kind == EncoderKind::kCrossEncoder) return scores_from_onnx_file(folder, stored, signature);
-  if (folder.kind == EncoderKind::kSparseEncoder) return terms_from_onnx_file(folder, stored, signature);
-  LB_ASSIGN_OR_RETURN(const OnnxEmbeddingOutput output, choose_embedding_output(signature, name));
-  if (options.hidden_states && output.pooled) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: its output '{}' is pooled, it gives no token vectors",
-                                                        name, signature.outputs[output.position].name));
-  }
-  const std::size_t dimension = output.dimension != 0 ? output.dimension : folder.hidden_size;
-  if (dimension == 0) {
-    return Status(
-        StatusCode::kInvalidModel,
-        fmt::format("{}: neither the output's shape nor 'hidden_size' in config.json says how long a vector is", name));
-  }
-  // A text's own vector may have gone through what makes it shorter; a token's is the network's.
-  if (!output.pooled && folder.hidden_size != 0 && dimension != folder.hidden_size) {
-    return Status(
-        StatusCode::kInvalidModel,
-        fmt::format("{}: its output '{}' has {} numbers for a token; config.json or the pooling's says {}", name,
-                    core::printable(signature.outputs[output.position].name), dimension, folder.hidden_size));
-  }
-  LB_ASSIGN_OR_RETURN(core::Model model, onnx_model(folder, stored));
-  return GraphModel{.model = std::move(model),
-                    .pooled = output.pooled,
-                    .dimension = dimension,
-                    .inputs = signature.inputs.size(),
-                    .output = output.position};
-}
-
-Status no_network(const ModelFolder& folder) {
+Status no_network(const Specification& model) {
   return {StatusCode::kUnsupported,
-          fmt::format("{} has no network: its weights are a table, which no device computes", folder.name())};
+          fmt::format("{} has no network: its weights are a table, which no device computes", model.name())};
 }
 
-Result<GraphModel> build_either(const ModelFolder& folder, const GraphOptions& options) {
-  if (folder.term_table != nullptr) return no_network(folder);
-  if (!folder.weights.empty()) return from_weights(folder, options);
-  if (folder.onnx_file) return from_onnx_file(folder, options);
+Result<GraphModel> build_either(const Specification& model, Plan plan) {
+  if (model.network.term_table != nullptr) return no_network(model);
+  if (!model.network.weights.empty()) return from_weights(model, std::move(plan));
+  if (model.network.onnx_file) return from_onnx_file(model, std::move(plan));
   return Status(StatusCode::kUnsupported,
                 fmt::format("{}: neither weights of a known architecture nor an ONNX file{}",
-                            platform::path_to_utf8(folder.files.place()), known_architectures({})));
+                            platform::path_to_utf8(model.files.place()), known_architectures({})));
 }
 
 // Whether a portable ONNX file declares what the graph does: who wrote the bundle may have exported another network
@@ -216,12 +175,12 @@ Status check_same_tensors(const graph::Graph& graph, const graph::OnnxSignature&
 }
 
 Result<core::Model> graph_of_bundle(const core::Package& package, const core::Variant& portable) {
-  LB_ASSIGN_OR_RETURN(ModelFiles files, ModelFiles::of(package));
-  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::of(std::move(files)));
-  if (folder.weights.empty()) {
+  LB_ASSIGN_OR_RETURN(const ModelFiles files, ModelFiles::of(package));
+  LB_ASSIGN_OR_RETURN(const ModelFolder folder, ModelFolder::of(files));
+  if (folder.documents().network.weights.empty()) {
     return Status(StatusCode::kUnsupported, "its weights are of no architecture that is known here");
   }
-  LB_ASSIGN_OR_RETURN(GraphModel made, build_model(folder, {}));
+  LB_ASSIGN_OR_RETURN(GraphModel made, build_model(folder.documents()));
   LB_ASSIGN_OR_RETURN(const core::SharedBytes onnx, package.open_file(portable, core::model_file_of(portable)));
   LB_ASSIGN_OR_RETURN(const auto signature, graph::read_onnx_signature(onnx.bytes, package.files().name()));
   LB_RETURN_IF_ERROR(check_same_tensors(*made.model.graph()->graph, signature));
@@ -230,48 +189,29 @@ Result<core::Model> graph_of_bundle(const core::Package& package, const core::Va
 
 }  // namespace
 
-Result<graph::Graph> make_graph(const ModelFolder& folder, const GraphOptions& options) {
-  if (folder.term_table != nullptr) return no_network(folder);
-  if (folder.weights.empty()) {
+Result<graph::Graph> make_graph(const Specification& model, const GraphOptions& options) {
+  if (model.network.term_table != nullptr) return no_network(model);
+  if (model.network.weights.empty()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: only a model.safetensors of a known architecture becomes a graph{}",
-                              platform::path_to_utf8(folder.files.place()), known_architectures({})));
+                              platform::path_to_utf8(model.files.place()), known_architectures({})));
   }
-  ModelWeights weights;
-  for (const WeightsFile& file : folder.weights) {
-    LB_ASSIGN_OR_RETURN(StoredFile stored, folder.files.open_file(file.file));
-    LB_ASSIGN_OR_RETURN(Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
-    if (folder.is_static && file.place.empty()) {
-      LB_ASSIGN_OR_RETURN(const bool is_compressed, is_compressed_table(tensors));
-      if (is_compressed) {
-        LB_ASSIGN_OR_RETURN(tensors, written_out(tensors));
-      }
-    }
-    LB_RETURN_IF_ERROR(weights.add(std::move(tensors), file.place));
-  }
-  return folder.network->make_graph(weights, {.hidden_states = options.hidden_states,
-                                              .token_vectors = folder.kind == EncoderKind::kMultiVectorEncoder,
-                                              .may_be_unattended = fills_unattended(folder),
-                                              .token_types = folder.token_types,
-                                              .classifier = folder.classifier,
-                                              .vocabulary = folder.vocabulary,
-                                              .terms_of_tokens = folder.sparse.sums,
-                                              .pooling = folder.pooling,
-                                              .modules = folder.behind_pooling,
-                                              .normalize = folder.normalize});
+  LB_ASSIGN_OR_RETURN(const Plan plan, plan_of(model, options));
+  return graph_of(model, ends_of(plan).ends);
 }
 
-Result<GraphModel> build_model(const ModelFolder& folder, const GraphOptions& options) {
-  LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(folder, options));
-  if (!folder.weights.empty() || !graph.pooled) graph.assumed = folder.assumed;
-  if (folder.files.package() == nullptr) return graph;
-  // The bundle's blobs return what the portable model returns, pooled; token vectors are computed by the model built
-  // here.
-  if (!options.hidden_states) {
-    LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*folder.files.package()));
+Result<GraphModel> build_model(const Specification& model, const GraphOptions& options) {
+  LB_ASSIGN_OR_RETURN(Plan plan, plan_of(model, options));
+  // The bundle's blobs return what the portable model does: the model's own output, pooled by the network.
+  const bool is_portable = !plan.from_states && plan.outputs == OutputList{model.outputs.front()};
+  LB_ASSIGN_OR_RETURN(GraphModel graph, build_either(model, std::move(plan)));
+  if (!model.network.weights.empty() || !graph.is_pooled()) graph.assumed = model.assumed;
+  if (model.files.package() == nullptr) return graph;
+  if (is_portable) {
+    LB_ASSIGN_OR_RETURN(auto blobs, core::BundleBlobs::of(*model.files.package()));
     graph.model = graph.model.with_blobs(std::move(blobs));
   }
-  const auto of_all = [files = folder.files, large = folder.large_files()](auto check) {
+  const auto of_all = [files = model.files, large = model.large_files()](auto check) {
     return [files, large, check]() -> Status {
       for (const std::filesystem::path& file : large)
         LB_RETURN_IF_ERROR((files.*check)(file));

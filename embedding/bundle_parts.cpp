@@ -33,27 +33,26 @@ constexpr const char* kWeightsFolderOption = "session.model_external_initializer
 Result<std::string> add_small_files(const ModelFolder& folder, core::PackageWriter& writer) {
   std::vector<core::PackageFile> files;
   const auto add = [&](const std::filesystem::path& file) -> Status {
-    const std::string name = folder.files.relative(file);
-    if (std::ranges::find(files, name, &core::PackageFile::path) != files.end() || !folder.files.has(file)) return {};
-    LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(file));
+    const std::string name = folder.files().relative(file);
+    if (std::ranges::find(files, name, &core::PackageFile::path) != files.end() || !folder.files().has(file)) return {};
+    LB_ASSIGN_OR_RETURN(auto stored, folder.files().open_file(file));
     files.push_back({name, std::move(stored.part.bytes)});
     return {};
   };
-  for (const auto& file : folder.small_files)
-    LB_RETURN_IF_ERROR(add(file));
-  if (folder.queries != nullptr) {
-    for (const auto& file : folder.queries->small_files)
+  for (const Specification* route : {&folder.documents(), folder.queries()}) {
+    if (route == nullptr) continue;
+    for (const auto& file : route->small_files)
       LB_RETURN_IF_ERROR(add(file));
-    if (const auto& table = folder.queries->term_table_file) LB_RETURN_IF_ERROR(add(*table));
+    if (const auto& table = route->network.term_table_file) LB_RETURN_IF_ERROR(add(*table));
   }
   for (const char* name : kCompanions)
-    LB_RETURN_IF_ERROR(add(folder.files.place() / name));
+    LB_RETURN_IF_ERROR(add(folder.files().place() / name));
   return writer.add_asset(files);
 }
 
 // "apache-2.0" of a README that begins with "---", lines of "key: value" and "---".
 std::string licence_of(const ModelFolder& folder) {
-  const auto readme = folder.files.open_file(folder.files.place() / "README.md");
+  const auto readme = folder.files().open_file(folder.files().place() / "README.md");
   if (!readme.ok()) return {};
   const auto bytes = readme->bytes().first(std::min(readme->bytes().size(), kFrontMatterMax));
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -95,7 +94,7 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
     info.assets[kWeightsRole] = weights.size() == 1 ? fmt::format("{}/{}", asset, weights.front().path) : asset;
     variant.executor_info[core::kHostSlot]["session_options"][kWeightsFolderOption] = asset;
   } else {
-    LB_ASSIGN_OR_RETURN(auto stored, folder.files.open_file(*folder.onnx_file));
+    LB_ASSIGN_OR_RETURN(auto stored, folder.files().open_file(*folder.documents().network.onnx_file));
     LB_RETURN_IF_ERROR(core::check_portable_onnx(stored.bytes(), stored.name));
     variant.files.push_back({info.model, std::move(stored.part.bytes)});
   }
@@ -105,7 +104,7 @@ Status add_portable(const ModelFolder& folder, const GraphModel& graph, core::Pa
 core::PackageHead package_head(const ModelFolder& folder) {
   core::PackageHead head;
   head.name = folder.name();
-  const ModelOrigin origin = folder.files.origin();
+  const ModelOrigin origin = folder.files().origin();
   if (!origin.source.empty()) head.additional_metadata["source"] = origin.source;
   if (!origin.revision.empty()) head.additional_metadata["revision"] = origin.revision;
   if (const std::string licence = licence_of(folder); !licence.empty()) head.additional_metadata["license"] = licence;

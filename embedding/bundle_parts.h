@@ -5,12 +5,12 @@
 #include "core/bundle/package_writer.h"
 #include "core/result.h"
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace latebind::embedding {
 
 // Adds both assets and the variant "portable" to `writer`, under core::kModelComponent. `graph` is build_model() of the
-// folder. kUnsupported for a ready ONNX file with its data in other files.
+// documents' specification. kUnsupported for a ready ONNX file with its data in other files.
 [[nodiscard]] core::Status add_portable(const ModelFolder& folder, const GraphModel& graph,
                                         core::PackageWriter& writer);
 

@@ -1,11 +1,8 @@
 #include "embedding/cross_encoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
-
-#include "embedding/embedder_parts.h"
 
 namespace latebind::embedding {
 
@@ -17,23 +14,14 @@ std::unique_ptr<CrossEncoder> CrossEncoder::of(std::unique_ptr<Embedder> network
   return std::unique_ptr<CrossEncoder>(new CrossEncoder(std::move(network)));
 }
 
-CrossEncoder::CrossEncoder(std::unique_ptr<Embedder> network)
-    : network_(std::move(network)), config_(network_->parts_->scores) {}
-
 Result<EmbedStats> CrossEncoder::score(std::span<const TextPair> pairs, std::span<float> out,
                                        const EmbedOptions& options, bool raw) const {
   if (options.texts.dimensions != 0 || options.texts.normalize) {
     return Status(StatusCode::kInvalidArgument, "scores have neither dimensions nor a length");
   }
   LB_ASSIGN_OR_RETURN(const EmbedStats stats, network_->embed_pairs(pairs, out, options));
-  if (raw || config_.function == ScoreFunction::kIdentity) return stats;
-  for (float& number : out.first(pairs.size() * labels().size()))
-    number = sigmoid(number);
+  if (!raw) output_.activate(out.first(pairs.size() * labels().size()));
   return stats;
-}
-
-float sigmoid(float number) {
-  return 1.0F / (1.0F + std::exp(-number));
 }
 
 std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most) {

@@ -1,7 +1,6 @@
 // CrossEncoder: scores for two texts together, such as a query and a document.
 //
-// Source: sentence-transformers' CrossEncoder, whose predict() gives these scores. Thread-safe after construction, as
-// the Embedder that it stands on.
+// A view of an encoder with the output `score`. Thread-safe after construction.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +10,22 @@
 #include <vector>
 
 #include "core/result.h"
-#include "embedding/cross_encoder_config.h"
 #include "embedding/embedder.h"
-#include "embedding/token_table.h"
+#include "embedding/outputs/score.h"
 
 namespace latebind::embedding {
 
 class CrossEncoder {
  public:
-  // Of a network that was opened already, which must be one of these.
+  // `network` must be of this kind.
   static std::unique_ptr<CrossEncoder> of(std::unique_ptr<Embedder> network);
 
-  // Names of the numbers that a pair has: one, of most models that rank.
-  [[nodiscard]] const std::vector<std::string>& labels() const { return config_.labels; }
+  // The names of a pair's scores: one, for most models that rank.
+  [[nodiscard]] const std::vector<std::string>& labels() const { return output_.labels(); }
 
   // Writes pairs.size() rows of labels().size() scores to `out`, in the order of the pairs; `raw`: the network's
-  // numbers as they are. The errors of Embedder::embed(); texts that are too long together are cut as the reference
-  // does it, the longer one first. Of options.texts neither dimensions nor a length of 1 are to be had.
+  // numbers as they are. The errors of Encoder::encode(). Texts that are too long together are cut as the reference
+  // does it, the longer one first. kInvalidArgument for dimensions or a length of 1 in options.texts.
   [[nodiscard]] core::Result<EmbedStats> score(std::span<const TextPair> pairs, std::span<float> out,
                                                const EmbedOptions& options = {}, bool raw = false) const;
 
@@ -35,16 +33,14 @@ class CrossEncoder {
   [[nodiscard]] const Embedder& network() const { return *network_; }
 
  private:
-  explicit CrossEncoder(std::unique_ptr<Embedder> network);
+  explicit CrossEncoder(std::unique_ptr<Embedder> network)
+      : network_(std::move(network)), output_(*as<ScoreOutput>(network_->output())) {}
 
   const std::unique_ptr<Embedder> network_;
-  const CrossEncoderConfig config_;
+  const ScoreOutput& output_;
 };
 
-// 1 / (1 + exp(-number)).
-[[nodiscard]] float sigmoid(float number);
-
-// The positions of documents by their scores, highest first; of equal scores the earlier one. `most`: of how many.
+// The positions of documents by their scores, highest first; of equal scores the earlier one. At most `most` of them.
 [[nodiscard]] std::vector<std::size_t> rank_by_score(std::span<const float> scores, std::size_t most);
 
 }  // namespace latebind::embedding

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "embedding/embedder_parts.h"
-#include "embedding/vector_shape.h"
+#include "embedding/outputs/vector_shape.h"
+#include "embedding/pipeline.h"
 
 namespace latebind::embedding {
 
@@ -52,12 +52,13 @@ Status is_finished() {
 }  // namespace
 
 struct EmbedStream::Parts {
-  Parts(Pipeline& p, TokenLimits token_limits, const VectorShape& vector_shape, const EmbedStreamOptions& options)
+  Parts(Pipeline& p, TokenLimits token_limits, std::vector<VectorShape> vector_shapes,
+        const EmbedStreamOptions& options)
       : pipeline(p),
         limits(std::move(token_limits)),
-        shape(vector_shape),
-        is_sparse(p.forward().gives_sparse()),
-        keeps_tokens(p.forward().keeps_tokens()),
+        shapes(std::move(vector_shapes)),
+        is_ragged(std::ranges::any_of(p.forward().outputs(),
+                                      [](const auto& bound) { return bound.form() == ResultForm::kRaggedRows; })),
         window_texts(window_texts_of(options, p)),
         window_bytes(options.window_bytes),
         alone(options.alone) {}
@@ -67,17 +68,20 @@ struct EmbedStream::Parts {
     std::uint64_t first = 0;
     std::size_t bytes = 0;
     TokenTable tokens;
-    std::vector<float> computed;
-    std::vector<float> vectors;  // where they are not as computed
-    std::vector<SparseVector> sparse;
+    struct Part {
+      std::vector<float> computed;
+      std::vector<float> vectors;  // where they are not as computed
+      std::vector<SparseVector> sparse;
+    };
+    std::vector<Part> parts;             // one for each output
+    std::vector<ResultWindow> results;   // what callers see of them
     Scheduler::Submission submission{};  // last: it uses the above
   };
 
   Pipeline& pipeline;
   const TokenLimits limits;
-  const VectorShape shape;
-  const bool is_sparse;
-  const bool keeps_tokens;
+  const std::vector<VectorShape> shapes;  // of each output
+  const bool is_ragged;                   // an output has a vector for each token
   const std::size_t window_texts;
   const std::size_t window_bytes;
   const bool alone;
@@ -141,7 +145,7 @@ struct EmbedStream::Parts {
     LB_RETURN_IF_ERROR(pipeline.tokenize(text, limits, pushed, filling->tokens));
     ++pushed;
     filling->bytes += text.size();
-    const bool has_room = !keeps_tokens || filling->tokens.vector_count() < kWindowVectorsMost;
+    const bool has_room = !is_ragged || filling->tokens.vector_count() < kWindowVectorsMost;
     if (filling->tokens.size() < window_texts && filling->bytes < window_bytes && has_room) return {};
     return submit(/*more_follows=*/true);
   }
@@ -150,11 +154,19 @@ struct EmbedStream::Parts {
     Window& window = *filling;
     const std::size_t texts = window.tokens.size();
     window.first = pushed - texts;
-    const std::size_t vectors = keeps_tokens ? window.tokens.vector_count() : texts;
-    if (!is_sparse) window.computed.resize(vectors * pipeline.dimension());
+    const auto outputs = pipeline.forward().outputs();
+    window.parts.resize(outputs.size());
+    std::vector<Scheduler::Wanted> wanted;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      Scheduler::Wanted& one = wanted.emplace_back(Scheduler::Wanted{.output = i});
+      if (outputs[i].form() == ResultForm::kSparseRow) continue;
+      const std::size_t rows = outputs[i].form() == ResultForm::kRaggedRows ? window.tokens.vector_count() : texts;
+      window.parts[i].computed.resize(rows * outputs[i].dimension());
+      one.out = window.parts[i].computed.data();
+    }
     Scheduler::Texts handed{.tokens = std::move(window.tokens),
                             .first_position = window.first,
-                            .out = is_sparse ? nullptr : window.computed.data(),
+                            .wanted = std::move(wanted),
                             .more_follows = more_follows,
                             .alone = alone};
     LB_ASSIGN_OR_RETURN(window.submission, pipeline.scheduler().submit(owner, std::move(handed)));
@@ -206,19 +218,14 @@ struct EmbedStream::Parts {
       std::unique_lock lock(mutex);
       LB_RETURN_IF_ERROR(wait(lock, limits_of_call, [this] { return !in_flight.empty() || finished || !error.ok(); }));
       if (!error.ok()) return error;
-      if (in_flight.empty()) return VectorWindow{.first = pushed};
+      if (in_flight.empty()) return VectorWindow{{}, pushed};
       first = in_flight.front().get();
     }
     if (const Status status = first->submission.wait(limits_of_call); !status.ok()) {
       if (!first->submission.is_over()) return status;
       LB_RETURN_IF_ERROR(keep(first->submission.wait()));  // it may have ended just after the call's time
     }
-    if (is_sparse) {
-      first->sparse = first->submission.take_sparse();
-    } else if (!shape.is_as_computed()) {
-      first->vectors.resize(first->submission.token_counts().size() * shape.dimensions());
-      shape.write(first->computed, first->vectors);
-    }
+    shape_results(*first);
     recycle();
     {
       const std::lock_guard lock(mutex);
@@ -228,13 +235,32 @@ struct EmbedStream::Parts {
       stats.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     changed.notify_all();
-    return VectorWindow{
-        .first = pulled->first,
-        .token_counts = pulled->submission.token_counts(),
-        .vectors = shape.is_as_computed() ? pulled->computed : pulled->vectors,
-        .sparse = pulled->sparse,
-        .vector_counts = keeps_tokens ? pulled->submission.vector_counts() : std::span<const std::uint32_t>(),
-        .answered_by = pulled->submission.answered_by()};
+    VectorWindow window{pulled->results.front(), pulled->first};
+    window.token_counts = pulled->submission.token_counts();
+    window.outputs = pulled->results;
+    window.answered_by = pulled->submission.answered_by();
+    return window;
+  }
+
+  // Brings the results of a window that is over into the form of this stream.
+  void shape_results(Window& window) const {
+    const auto outputs = pipeline.forward().outputs();
+    window.results.assign(outputs.size(), ResultWindow());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      Window::Part& part = window.parts[i];
+      ResultWindow& result = window.results[i];
+      if (outputs[i].form() == ResultForm::kSparseRow) {
+        part.sparse = window.submission.take_sparse(i);
+        result.sparse = part.sparse;
+        continue;
+      }
+      if (!shapes[i].is_as_computed()) {
+        part.vectors.resize(window.submission.token_counts().size() * shapes[i].dimensions());
+        shapes[i].write(part.computed, part.vectors);
+      }
+      result.vectors = shapes[i].is_as_computed() ? part.computed : part.vectors;
+      if (outputs[i].form() == ResultForm::kRaggedRows) result.vector_counts = window.submission.vector_counts();
+    }
   }
 };
 
@@ -248,20 +274,27 @@ EmbedStream::~EmbedStream() {
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Embedder& embedder,
                                                              const EmbedStreamOptions& options) {
-  LB_ASSIGN_OR_RETURN(const Embedder* way, embedder.way_of(options.texts.role));
-  return open(way->parts_->pipeline, options);
+  LB_ASSIGN_OR_RETURN(const Encoder* const encoder, embedder.route_for(options.texts.role));
+  return open(*encoder, options);
+}
+
+core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(const Encoder& encoder,
+                                                             const EmbedStreamOptions& options) {
+  return open(encoder.pipeline(), options);
 }
 
 core::Result<std::unique_ptr<EmbedStream>> EmbedStream::open(Pipeline& pipeline, const EmbedStreamOptions& options) {
   LB_ASSIGN_OR_RETURN(TokenLimits limits, pipeline.limits_of(options.texts));
-  const Forward& forward = pipeline.forward();
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
+  std::vector<VectorShape> shapes;
+  for (const BoundOutput& bound : pipeline.forward().outputs()) {
+    LB_ASSIGN_OR_RETURN(shapes.emplace_back(), VectorShape::of(bound, options.texts));
+  }
   return std::unique_ptr<EmbedStream>(
-      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), shape, options)));
+      new EmbedStream(std::make_unique<Parts>(pipeline, std::move(limits), std::move(shapes), options)));
 }
 
 std::size_t EmbedStream::dimensions() const {
-  return parts_->shape.dimensions();
+  return parts_->shapes.front().dimensions();
 }
 
 Status EmbedStream::push(std::string_view text) {

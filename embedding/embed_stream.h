@@ -14,7 +14,7 @@
 
 #include "core/result.h"
 #include "embedding/embedder.h"
-#include "embedding/sparse_vector.h"
+#include "embedding/outputs/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -30,21 +30,28 @@ struct EmbedStreamOptions {
   bool alone = true;
 };
 
-// Consecutive texts and their vectors.
-struct VectorWindow {
+// The results of one output for consecutive texts, in the output's form.
+struct ResultWindow {
+  std::span<const float> vectors{};  // rows of the output's dimension, or of the stream's dimensions()
+  std::span<const SparseVector> sparse{};
+  std::span<const std::uint32_t> vector_counts{};  // ragged rows: how many of them each text has
+};
+
+// Consecutive texts with their results: those of the encoder's first output, and in `outputs` those of all.
+struct VectorWindow : ResultWindow {
   std::uint64_t first = 0;                        // the position of its first text in the stream
   std::span<const std::uint32_t> token_counts{};  // of each text, as computed; empty when the stream has ended
-  std::span<const float> vectors{};               // rows of the stream's dimensions()
-  std::span<const SparseVector> sparse{};         // instead, of a model that gives those
-  // Of an embedder that gives vectors of tokens: how many of the rows each text has.
-  std::span<const std::uint32_t> vector_counts{};
+  std::span<const ResultWindow> outputs{};
   // Which device computed them: a fallback, where one did. Null where there was nothing to compute.
   std::shared_ptr<const core::Attestation> answered_by{};
 };
 
 class EmbedStream {
  public:
-  // Fails when the options are wrong. The embedder must outlive the stream.
+  // Fails when the options are wrong. The encoder must outlive the stream.
+  static core::Result<std::unique_ptr<EmbedStream>> open(const Encoder& encoder,
+                                                         const EmbedStreamOptions& options = {});
+  // The same on the route of the role in `options`.
   static core::Result<std::unique_ptr<EmbedStream>> open(const Embedder& embedder,
                                                          const EmbedStreamOptions& options = {});
   // As above, for those within this layer.
@@ -52,7 +59,7 @@ class EmbedStream {
   // Waits for what is being computed and drops it.
   ~EmbedStream();
 
-  // Floats of a vector; 0 of sparse ones.
+  // Floats of a vector of the first output; 0 for sparse ones.
   [[nodiscard]] std::size_t dimensions() const;
 
   // Takes a text, or is kBusy while as many windows as there may be wait to be pulled, or kInvalidArgument when the

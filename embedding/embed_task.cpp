@@ -5,8 +5,8 @@
 #include <exception>
 #include <utility>
 
-#include "embedding/embedder_parts.h"
-#include "embedding/vector_shape.h"
+#include "embedding/outputs/vector_shape.h"
+#include "embedding/pipeline.h"
 
 namespace latebind::embedding {
 
@@ -42,26 +42,22 @@ TaskOutcome outcome_of(Scheduler::Submission& submission, const VectorShape& sha
 
 }  // namespace
 
-// tokenize(limits, table) fills the table.
-template <class Tokenize>
-core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOptions& options, Done done,
-                                         const Tokenize& tokenize) {
+core::Result<EmbedTask> EmbedTask::start(const Encoder& encoder, const InputList& inputs, const TaskOptions& options,
+                                         Done done) {
   const auto began = steady_clock::now();
-  LB_ASSIGN_OR_RETURN(const Embedder* way, embedder.way_of(options.texts.role));
-  Pipeline& pipeline = way->parts_->pipeline;
-  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts));
-  const Forward& forward = pipeline.forward();
-  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of_any(forward, options.texts));
+  Pipeline& pipeline = encoder.pipeline();
+  LB_ASSIGN_OR_RETURN(const TokenLimits limits, pipeline.limits_of(options.texts, inputs));
+  LB_ASSIGN_OR_RETURN(const VectorShape shape, VectorShape::of(encoder.outputs().front(), options.texts));
   Scheduler::Texts texts;
   texts.queue_tokens_max = options.queue_tokens_max;
-  LB_RETURN_IF_ERROR(tokenize(pipeline, limits, texts.tokens));
+  LB_RETURN_IF_ERROR(pipeline.tokenize(inputs, limits, 0, {}, texts.tokens, options.name_of));
   if (options.tokens_max > 0 && texts.tokens.token_count() > options.tokens_max) {
     return Status(core::StatusCode::kTextTooLong, fmt::format("the texts have {} tokens together; at most {} are taken",
                                                               texts.tokens.token_count(), options.tokens_max));
   }
   const auto tokenizing = steady_clock::now() - began;
   LB_ASSIGN_OR_RETURN(auto ticket, pipeline.scheduler().submit_and_tell(
-                                       std::move(texts), [shape, tokenizing, otherwise = forward.attestation(),
+                                       std::move(texts), [shape, tokenizing, otherwise = encoder.attestation(),
                                                           done = std::move(done)](Scheduler::Submission submission) {
                                          TaskOutcome outcome;
                                          try {
@@ -76,29 +72,10 @@ core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const TaskOpt
   return EmbedTask(std::move(ticket));
 }
 
-core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const std::string_view> texts,
-                                         const TaskOptions& options, Done done) {
-  return start(embedder, options, std::move(done),
-               [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.tokenize(texts, limits, 0, {}, table, options.name_of);
-               });
-}
-
-core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const TextPair> pairs,
-                                         const TaskOptions& options, Done done) {
-  return start(embedder, options, std::move(done),
-               [&](Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.tokenize(pairs, limits, 0, {}, table, options.name_of);
-               });
-}
-
-core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
-                                         const TaskOptions& options, Done done) {
-  LB_RETURN_IF_ERROR(Pipeline::check_ids(options.texts));
-  return start(embedder, options, std::move(done),
-               [&](const Pipeline& pipeline, const TokenLimits& limits, TokenTable& table) {
-                 return pipeline.add_ids(texts, limits, 0, table, options.name_of);
-               });
+core::Result<EmbedTask> EmbedTask::start(const Embedder& embedder, const InputList& inputs, const TaskOptions& options,
+                                         Done done) {
+  LB_ASSIGN_OR_RETURN(const Encoder* const encoder, embedder.route_for(options.texts.role));
+  return start(*encoder, inputs, options, std::move(done));
 }
 
 }  // namespace latebind::embedding

@@ -1,6 +1,6 @@
 // EmbedTask: texts whose vectors are computed while no thread waits for them, for a service with many requests at once.
 //
-// A value that refers to what was started; copies refer to the same. Any thread. The embedder must outlive every task
+// A value that refers to what was started; copies refer to the same. Any thread. The encoder must outlive every task
 // that is not over.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 #include "core/result.h"
 #include "embedding/embedder.h"
+#include "embedding/outputs/sparse_vector.h"
 #include "embedding/scheduler.h"
-#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 
@@ -34,11 +34,10 @@ struct TaskOptions {
 struct TaskOutcome {
   // The first error, by the text's position; kCancelled after drop().
   core::Status status{};
-  // Rows of `dimension` floats, in the order of the texts: one for each text, or for each token of an embedder that
-  // gives their vectors, which neither fewer dimensions nor another length are to be had of.
+  // Rows of `dimension` floats, in the order of the texts: one for each text, or for each of their tokens.
   std::vector<float> vectors{};
   std::size_t dimension = 0;
-  std::vector<SparseVector> sparse{};  // instead, of a model that gives those
+  std::vector<SparseVector> sparse{};  // instead, where the output is sparse
   std::vector<std::uint32_t> token_counts{};
   std::vector<std::uint32_t> vector_counts{};  // of each text, where its tokens have vectors
   EmbedStats stats{};                          // seconds: from the submission to the end
@@ -58,25 +57,18 @@ class EmbedTask {
 
   EmbedTask() = default;  // nothing
 
-  // Turns the texts into ids on this thread and submits them. The errors of Embedder::embed(), kBusy and kOutOfMemory:
-  // `done` is not called then.
-  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const std::string_view> texts,
-                                       const TaskOptions& options, Done done);
-  // The errors of Embedder::embed_ids().
-  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const Embedder::Ids> texts,
-                                       const TaskOptions& options, Done done);
-
-  // The errors of Embedder::embed_pairs().
-  static core::Result<EmbedTask> start(const Embedder& embedder, std::span<const TextPair> pairs,
-                                       const TaskOptions& options, Done done);
+  // Turns the inputs into ids on this thread and submits them, for the first output. The errors of Encoder::encode(),
+  // kBusy and kOutOfMemory: `done` is not called then.
+  static core::Result<EmbedTask> start(const Encoder& encoder, const InputList& inputs, const TaskOptions& options,
+                                       Done done);
+  // The same on the route of the role in `options`.
+  static core::Result<EmbedTask> start(const Embedder& embedder, const InputList& inputs, const TaskOptions& options,
+                                       Done done);
 
   // Nobody wants the vectors any more: what has not begun is not computed. Does nothing when it is over.
   void drop() const { ticket_.drop(); }
 
  private:
-  template <class Tokenize>
-  static core::Result<EmbedTask> start(const Embedder& embedder, const TaskOptions& options, Done done,
-                                       const Tokenize& tokenize);
   explicit EmbedTask(Scheduler::Ticket ticket) : ticket_(std::move(ticket)) {}
 
   Scheduler::Ticket ticket_;

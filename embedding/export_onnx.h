@@ -5,15 +5,14 @@
 
 #include "core/status.h"
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::embedding {
 
 // Writes one ONNX file with the weights in it (opset 20; inputs `input_ids` and `attention_mask`, i64 [batch, tokens];
-// output `sentence_embedding` or, with hidden_states, `last_hidden_state`). Streamed: the weights are not held in
-// memory twice. The file appears only when it is complete. kUnsupported for folders without weights that Latebind reads
-// and beyond 2 GiB.
-[[nodiscard]] core::Status write_onnx_file(const ModelFolder& folder, const GraphOptions& options,
+// output `sentence_embedding` or, for the output token_vectors, `last_hidden_state`). Streamed: the weights are not
+// held in memory twice. The file appears only when it is complete. kUnsupported for folders without weights that
+// Latebind reads and beyond 2 GiB.
+[[nodiscard]] core::Status write_onnx_file(const Specification& model, const GraphOptions& options,
                                            const std::filesystem::path& file);
 
 }  // namespace latebind::embedding

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/graph/operators.h"
 #include "core/platform/system_info.h"
-#include "embedding/pooling.h"
 
 namespace latebind::embedding {
 namespace {
@@ -30,15 +30,18 @@ std::string names_of(std::span<const core::TensorInfo> infos) {
 
 }  // namespace
 
-core::Result<Forward> Forward::bind(std::shared_ptr<core::PlacedModel> model, const OutputRule& rule) {
-  Forward forward(std::move(model), rule);
+core::Result<Forward> Forward::bind(std::shared_ptr<core::PlacedModel> model, std::vector<BoundOutput> outputs,
+                                    bool may_be_unattended) {
+  Forward forward(std::move(model), std::move(outputs), may_be_unattended);
   LB_RETURN_IF_ERROR(forward.bind_inputs());
-  LB_RETURN_IF_ERROR(forward.bind_output());
+  for (BoundOutput& bound : forward.outputs_)
+    LB_RETURN_IF_ERROR(forward.bind_end(bound.end));
   return forward;
 }
 
-Forward Forward::of_table(std::shared_ptr<const TermTable> table, const SparseRule& rule) {
-  Forward forward(nullptr, {.pooled = true, .sparse = rule, .dimension = table->size()});
+Forward Forward::of_table(std::shared_ptr<const TermTable> table, std::shared_ptr<const Output> output) {
+  const ModelEnd end{.pooled = true, .dimension = table->size()};
+  Forward forward(nullptr, {{.output = std::move(output), .end = end}}, /*may_be_unattended=*/false);
   forward.table_ = std::move(table);
   core::Attestation attestation;
   attestation.active.backend = "none";
@@ -88,26 +91,26 @@ Status Forward::bind_inputs() {
   return {};
 }
 
-Status Forward::bind_output() {
+Status Forward::bind_end(ModelEnd& end) const {
   const auto outputs = model_->outputs();
-  if (rule_.output >= outputs.size()) {
-    return unsupported(fmt::format("the model has no output {}; its outputs are: {}", rule_.output, names_of(outputs)));
+  if (end.position >= outputs.size()) {
+    return unsupported(fmt::format("the model has no output {}; its outputs are: {}", end.position, names_of(outputs)));
   }
-  const core::TensorInfo& output = outputs[rule_.output];
-  const std::size_t rank = rule_.pooled ? 2 : 3;
+  const core::TensorInfo& output = outputs[end.position];
+  const std::size_t rank = end.pooled ? 2 : 3;
   if (output.shape.rank() != rank) {
     return unsupported(fmt::format("the model's output {} has shape {}; {} is needed", output.name,
-                                   output.shape.to_string(), rule_.pooled ? "[batch, size]" : "[batch, tokens, size]"));
+                                   output.shape.to_string(), end.pooled ? "[batch, size]" : "[batch, tokens, size]"));
   }
   if (output.type != ElementType::kF32) {
     return unsupported(
         fmt::format("the model's output {} has type {}; f32 is needed", output.name, core::name_of(output.type)));
   }
   const std::int64_t declared = output.shape[rank - 1];
-  if (rule_.dimension == 0 && declared > 0) rule_.dimension = static_cast<std::size_t>(declared);
-  if (rule_.dimension == 0 || (declared != core::kDynamic && static_cast<std::size_t>(declared) != rule_.dimension)) {
+  if (end.dimension == 0 && declared > 0) end.dimension = static_cast<std::size_t>(declared);
+  if (end.dimension == 0 || (declared != core::kDynamic && static_cast<std::size_t>(declared) != end.dimension)) {
     return unsupported(fmt::format("the model's output {} has shape {}, which does not give vectors of length {}",
-                                   output.name, output.shape.to_string(), rule_.dimension));
+                                   output.name, output.shape.to_string(), end.dimension));
   }
   return {};
 }
@@ -124,7 +127,7 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
       case Feed::kMask:
         to = std::fill_n(to, row.unattended_from, Id{1});
         to = std::fill_n(to, ids.size() - row.unattended_from,
-                         static_cast<Id>(rule_.may_be_unattended ? graph::kUnattended : 0));
+                         static_cast<Id>(may_be_unattended_ ? graph::kUnattended : 0));
         break;
       case Feed::kTokenTypes:
         to = std::fill_n(to, row.type_one_from, Id{0});
@@ -138,8 +141,11 @@ void Forward::fill(Feed feed, std::span<const TextRow> rows, std::size_t width, 
 Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& scratch, const core::RunOptions& limits,
                     std::shared_ptr<const core::Attestation>* answered_by) const {
   if (table_ != nullptr) {
-    for (const TextRow& row : rows)
-      table_->weigh(row.ids, *rule_.sparse, *row.sparse);
+    for (const TextRow& row : rows) {
+      if (row.targets.front().sparse != nullptr) {
+        outputs_.front().output->look_up(*table_, row.ids, *row.targets.front().sparse);
+      }
+    }
     if (answered_by != nullptr) *answered_by = no_device_;
     return {};
   }
@@ -160,88 +166,48 @@ Status Forward::run(std::span<const TextRow> rows, std::size_t width, Scratch& s
   }
 
   scratch.outputs.resize(model_->outputs().size());
+  const BoundOutput& first = outputs_.front();
+  float* const single = rows.size() == 1 ? rows[0].targets.front().numbers : nullptr;
   // A single text's vector goes directly to its place.
-  const bool direct = rule_.pooled && !rule_.sparse && rows.size() == 1 && scratch.outputs.size() == 1;
-  if (direct) {
-    core::OutputTensor bound = core::OutputTensor::bound(rows[0].vector, rule_.dimension * sizeof(float));
+  if (first.end.pooled && first.form() == ResultForm::kRow && single != nullptr && scratch.outputs.size() == 1) {
+    core::OutputTensor bound = core::OutputTensor::bound(single, first.dimension() * sizeof(float));
     LB_RETURN_IF_ERROR(model_->execute(scratch.views, {&bound, 1}, limits, answered_by));
-    return deliver(bound.view(), rows, width, /*is_in_place=*/true, scratch);
+    LB_RETURN_IF_ERROR(check_shape(first.end, bound.view(), 1, width));
+    first.output->complete({single, first.dimension()});
+    return {};
   }
   LB_RETURN_IF_ERROR(model_->execute(scratch.views, scratch.outputs, limits, answered_by));
-  return deliver(scratch.outputs[rule_.output].view(), rows, width, /*is_in_place=*/false, scratch);
-}
-
-Status Forward::deliver(const core::TensorView& output, std::span<const TextRow> rows, std::size_t width,
-                        bool is_in_place, Scratch& scratch) const {
-  const std::size_t dimension = rule_.dimension;
-  const auto row_count = static_cast<std::int64_t>(rows.size());
-  const auto length = static_cast<std::int64_t>(dimension);
-  const Shape expected =
-      rule_.pooled ? Shape{row_count, length} : Shape{row_count, static_cast<std::int64_t>(width), length};
-  if (output.data == nullptr || output.type != ElementType::kF32 || !(output.shape == expected)) {
-    return Status(
-        StatusCode::kShapeMismatch,
-        fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[rule_.output].name,
-                    core::name_of(output.type), output.shape.to_string(), expected.to_string()));
-  }
-  const bool corrects = rule_.pooled && rule_.normalize;
-  if (is_in_place) {
-    if (corrects) correct_length({rows[0].vector, dimension});
-    return {};
-  }
-  const auto* from = static_cast<const float*>(output.data);
-  if (rule_.sparse) {
-    deliver_sparse(from, rows, width, scratch.pooled);
-    return {};
-  }
-  if (rule_.keep_tokens && !rule_.pooled) {
-    deliver_tokens(from, rows, width);
-    return {};
-  }
-  for (const TextRow& row : rows) {
-    const std::span<float> to(row.vector, dimension);
-    if (rule_.pooled) {
-      std::copy_n(from, dimension, to.begin());
-      if (corrects) correct_length(to);
-      from += dimension;
-    } else {
-      pool(rule_.pooling, {from, row.ids.size() * dimension}, to, row.pooled_from);
-      if (rule_.normalize) normalize(to);
-      from += width * dimension;
-    }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const ModelEnd& end = outputs_[i].end;
+    const core::TensorView& view = scratch.outputs[end.position].view();
+    LB_RETURN_IF_ERROR(check_shape(end, view, rows.size(), width));
+    deliver(i, static_cast<const float*>(view.data), rows, width, scratch.numbers);
   }
   return {};
 }
 
-void Forward::deliver_tokens(const float* from, std::span<const TextRow> rows, std::size_t width) const {
-  const std::size_t dimension = rule_.dimension;
-  for (const TextRow& row : rows) {
-    float* to = row.vector;
-    for (std::size_t token = 0; token < row.ids.size(); ++token) {
-      if (!row.kept.empty() && row.kept[token] == 0) continue;
-      std::copy_n(from + token * dimension, dimension, to);
-      if (rule_.normalize_tokens) correct_length({to, dimension});
-      to += dimension;
-    }
-    from += width * dimension;
-  }
+Status Forward::check_shape(const ModelEnd& end, const core::TensorView& output, std::size_t rows,
+                            std::size_t width) const {
+  const auto row_count = static_cast<std::int64_t>(rows);
+  const auto length = static_cast<std::int64_t>(end.dimension);
+  const Shape expected =
+      end.pooled ? Shape{row_count, length} : Shape{row_count, static_cast<std::int64_t>(width), length};
+  if (output.data != nullptr && output.type == ElementType::kF32 && output.shape == expected) return {};
+  return {StatusCode::kShapeMismatch,
+          fmt::format("the model's output {} came back as {} {}; f32 {} was due", model_->outputs()[end.position].name,
+                      core::name_of(output.type), output.shape.to_string(), expected.to_string())};
 }
 
-void Forward::deliver_sparse(const float* from, std::span<const TextRow> rows, std::size_t width,
-                             std::vector<float>& pooled) const {
-  const std::size_t dimension = rule_.dimension;
+void Forward::deliver(std::size_t which, const float* numbers, std::span<const TextRow> rows, std::size_t width,
+                      std::vector<float>& scratch) const {
+  const auto& [output, end] = outputs_[which];
   for (const TextRow& row : rows) {
-    const std::span<const float> of_tokens(from, row.ids.size() * dimension);
-    if (!rule_.pooled) pooled.resize(dimension);
-    if (rule_.pooled) {
-      read_sparse({from, dimension}, *rule_.sparse, *row.sparse);
-    } else if (rule_.sparse->sums) {
-      sum_sparse(of_tokens, *rule_.sparse, pooled, *row.sparse);
-    } else {
-      pool(rule_.pooling, of_tokens, pooled);
-      read_sparse(pooled, *rule_.sparse, *row.sparse);
+    const RowTarget& target = row.targets[which];
+    if (target.numbers != nullptr || target.sparse != nullptr) {
+      output->take({numbers, (end.pooled ? 1 : row.ids.size()) * end.dimension}, end,
+                   {.count = row.ids.size(), .pooled_from = row.pooled_from, .kept = row.kept}, target, scratch);
     }
-    from += rule_.pooled ? dimension : width * dimension;
+    numbers += (end.pooled ? 1 : width) * end.dimension;
   }
 }
 

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "embedding/max_sim.h"
-#include "embedding/pooling.h"
+#include "embedding/outputs/pooling.h"
 
 namespace latebind::embedding {
 
@@ -23,7 +22,7 @@ Result<EmbedStats> MultiVectorEncoder::encode(std::span<const std::string_view> 
                                               const EmbedOptions& options) const {
   const std::size_t before = out.numbers.size();
   LB_ASSIGN_OR_RETURN(const EmbedStats stats, network_->embed_tokens(texts, out, options));
-  if (!options.texts.normalize || network_->normalizes_token_vectors()) return stats;
+  if (!options.texts.normalize || output_.normalizes_tokens()) return stats;
   for (std::size_t at = before; at < out.numbers.size(); at += out.dimension)
     normalize(std::span(out.numbers).subspan(at, out.dimension));
   return stats;
@@ -45,11 +44,6 @@ Result<EmbedStats> MultiVectorEncoder::score(std::span<const float> query, std::
         }
       },
       options);
-}
-
-float MultiVectorEncoder::compare(std::span<const float> query, std::span<const float> document) const {
-  return network_->compares_by_mean() ? mean_max_sim(query, document, dimension())
-                                      : max_sim(query, document, dimension());
 }
 
 }  // namespace latebind::embedding

@@ -22,12 +22,18 @@ std::size_t bytes_of(std::string_view text) {
 std::size_t bytes_of(const TextPair& pair) {
   return pair.first.size() + pair.second.size();
 }
-
-std::string usual_name_of(std::string_view /*text*/, std::uint64_t position) {
-  return fmt::format("texts[{}]", position);
+std::size_t bytes_of(Ids /*ids*/) {
+  return 0;
 }
-std::string usual_name_of(const TextPair& /*pair*/, std::uint64_t position) {
-  return fmt::format("pairs[{}]", position);
+
+const Input& input_of(std::string_view /*text*/) {
+  return kTextInput;
+}
+const Input& input_of(const TextPair& /*pair*/) {
+  return kPairInput;
+}
+const Input& input_of(Ids /*ids*/) {
+  return kTextInput;
 }
 
 std::size_t requests_of(const Forward& forward) {
@@ -61,78 +67,63 @@ core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options) const 
   return limits;
 }
 
-Status Pipeline::check_ids(const TextOptions& options) {
-  if (!options.prompt.is_made() || options.prompt.text == "") return {};
-  return Status(StatusCode::kInvalidArgument, "a prompt can be put before texts, not before token ids");
+core::Result<TokenLimits> Pipeline::limits_of(const TextOptions& options, const InputList& list) const {
+  const bool are_ids = std::holds_alternative<std::span<const Ids>>(list);
+  if (are_ids && options.prompt.is_made() && options.prompt.text != "") {
+    return Status(StatusCode::kInvalidArgument, "a prompt can be put before texts, not before token ids");
+  }
+  return limits_of(options);
 }
 
 Status Pipeline::tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                           TokenTable& table) const {
   Status status = table.add(*tokenizer_, limits, text);
   if (status.ok()) return status;
-  return status.with_context(usual_name_of(text, position));
+  return status.with_context(fmt::format("{}[{}]", kTextInput.list, position));
 }
 
-Status Pipeline::tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
-                          std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
-                          const NameOf& name_of) {
-  return tokenize_all(texts, limits, first_position, call, table, name_of);
-}
-
-Status Pipeline::tokenize(std::span<const TextPair> pairs, const TokenLimits& limits, std::uint64_t first_position,
+Status Pipeline::tokenize(const InputList& list, const TokenLimits& limits, std::uint64_t first_position,
                           const core::RunOptions& call, TokenTable& table, const NameOf& name_of) {
-  return tokenize_all(pairs, limits, first_position, call, table, name_of);
+  return std::visit(
+      [&](const auto& items) { return tokenize_all(items, limits, first_position, call, table, name_of); }, list);
 }
 
-template <class Text>
-Status Pipeline::tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
+template <class Item>
+Status Pipeline::tokenize_all(std::span<const Item> items, const TokenLimits& limits, std::uint64_t first_position,
                               const core::RunOptions& call, TokenTable& table, const NameOf& name_of) {
   const auto tokenize_some = [&](std::size_t begin, std::size_t end, TokenTable& to) -> Status {
     for (std::size_t i = begin; i < end; ++i) {
       if (call.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(call));
-      const Status status = to.add(*tokenizer_, limits, texts[i]);
+      const Status status = to.add(*tokenizer_, limits, items[i]);
       if (!status.ok()) {
         const std::uint64_t position = first_position + i;
-        return status.with_context(name_of ? name_of(position) : usual_name_of(texts[i], position));
+        return status.with_context(name_of ? name_of(position)
+                                           : fmt::format("{}[{}]", input_of(items[i]).list, position));
       }
     }
     return {};
   };
   std::size_t bytes = 0;
-  for (const Text& text : texts)
-    bytes += bytes_of(text);
-  if (requests_ == 1 || texts.size() < 2 * requests_ || bytes < kParallelTextBytes) {
-    return tokenize_some(0, texts.size(), table);
+  for (const Item& item : items)
+    bytes += bytes_of(item);
+  if (requests_ == 1 || items.size() < 2 * requests_ || bytes < kParallelTextBytes) {
+    return tokenize_some(0, items.size(), table);
   }
   // In chunks, each into a table of its own.
-  const std::size_t chunks = std::min(texts.size(), 4 * requests_);
+  const std::size_t chunks = std::min(items.size(), 4 * requests_);
   std::vector<TokenTable> tables(chunks);
   std::vector<Status> errors(chunks);
   team_.share(chunks, requests_ - 1, [&](std::size_t chunk) {
     try {
-      errors[chunk] = tokenize_some(texts.size() * chunk / chunks, texts.size() * (chunk + 1) / chunks, tables[chunk]);
+      errors[chunk] = tokenize_some(items.size() * chunk / chunks, items.size() * (chunk + 1) / chunks, tables[chunk]);
     } catch (...) {
       errors[chunk] = Status::of_exception().with_context("tokenizing the texts");
     }
   });
-  for (const Status& error : errors)  // that of the first text that has one
+  for (const Status& error : errors)  // that of the first input that has one
     LB_RETURN_IF_ERROR(error);
   for (const TokenTable& part : tables)
     table.append(part);
-  return {};
-}
-
-Status Pipeline::add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits, std::uint64_t first_position,
-                         TokenTable& table, const NameOf& name_of) const {
-  TokenLimits known = limits;
-  if (known.vocabulary_size == 0) known.vocabulary_size = tokenizer_->vocabulary_size();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const Status status = table.add(texts[i], known);
-    if (!status.ok()) {
-      const std::uint64_t position = first_position + i;
-      return status.with_context(name_of ? name_of(position) : usual_name_of(std::string_view(), position));
-    }
-  }
   return {};
 }
 

@@ -1,6 +1,7 @@
-// Pipeline: the parts of an embedder, once the model is loaded: tokenizer, model, scheduler, and the threads of both.
+// Pipeline: the parts of an encoder, once the model is loaded: tokenizer, model, scheduler, and the threads of both.
 //
-// Internal to the embedding layer: Embedder and EmbedStream are two ways to drive it. Thread-safe after construction.
+// Internal to the embedding layer: Encoder, EmbedStream and EmbedTask are three ways to drive it. Thread-safe after
+// construction.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,12 @@
 #include <string_view>
 
 #include "core/result.h"
-#include "embedding/embedder.h"
+#include "embedding/encoder.h"
 #include "embedding/forward.h"
+#include "embedding/inputs/input.h"
+#include "embedding/inputs/text_limits.h"
+#include "embedding/inputs/token_table.h"
 #include "embedding/scheduler.h"
-#include "embedding/text_limits.h"
-#include "embedding/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "embedding/work_team.h"
 
@@ -30,7 +32,6 @@ class Pipeline {
   Pipeline(Tokenizer tokenizer, Forward forward, TextLimits limits, std::size_t batch_tokens,
            Scheduler::OnBatch on_batch = {}, Prompts prompts = {});
 
-  [[nodiscard]] std::size_t dimension() const { return forward_.dimension(); }
   [[nodiscard]] const TokenLimits& limits(TextRole role = TextRole::kDocument) const { return limits_.of(role); }
   [[nodiscard]] const TextLimits& text_limits() const { return limits_; }
   [[nodiscard]] std::size_t batch_tokens() const { return batch_tokens_; }
@@ -39,31 +40,25 @@ class Pipeline {
   [[nodiscard]] const Prompts& prompts() const { return prompts_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
 
-  // The tokenization for these options: kInvalidArgument for more tokens than the embedder takes, or fewer than queries
-  // are filled up to, for queries where there are none, and the errors of Prompts::choose().
+  // The limits of a call with these options. kInvalidArgument for more tokens than the encoder takes, or fewer than
+  // queries are filled up to; the errors of Prompts::choose().
   [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options) const;
+
+  // The same for these inputs: kInvalidArgument for options that token ids cannot have.
+  [[nodiscard]] core::Result<TokenLimits> limits_of(const TextOptions& options, const InputList& list) const;
 
   // Appends one text; an error names it texts[position].
   [[nodiscard]] core::Status tokenize(std::string_view text, const TokenLimits& limits, std::uint64_t position,
                                       TokenTable& table) const;
-  // kInvalidArgument for options that texts which are ids already cannot have.
-  [[nodiscard]] static core::Status check_ids(const TextOptions& options);
-  // Appends all texts, on several threads where that pays. Positions count from `first_position`. Ends at the call's
-  // deadline or when it is cancelled. An error names a text as `name_of` does, and texts[position] without it.
-  [[nodiscard]] core::Status tokenize(std::span<const std::string_view> texts, const TokenLimits& limits,
-                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
-                                      const NameOf& name_of = {});
-  // The same for pairs, which an error names pairs[position].
-  [[nodiscard]] core::Status tokenize(std::span<const TextPair> pairs, const TokenLimits& limits,
-                                      std::uint64_t first_position, const core::RunOptions& call, TokenTable& table,
-                                      const NameOf& name_of = {});
-  // Appends texts whose ids are known: kInvalidArgument for unknown ones, named as above.
-  [[nodiscard]] core::Status add_ids(std::span<const Embedder::Ids> texts, const TokenLimits& limits,
-                                     std::uint64_t first_position, TokenTable& table, const NameOf& name_of = {}) const;
+  // Appends all inputs, on several threads where that pays. Positions count from `first_position`. Ends at the call's
+  // deadline or when it is cancelled. An error names an input as `name_of` does; without it texts[position], or
+  // pairs[position] for pairs.
+  [[nodiscard]] core::Status tokenize(const InputList& list, const TokenLimits& limits, std::uint64_t first_position,
+                                      const core::RunOptions& call, TokenTable& table, const NameOf& name_of = {});
 
  private:
-  template <class Text>
-  core::Status tokenize_all(std::span<const Text> texts, const TokenLimits& limits, std::uint64_t first_position,
+  template <class Item>
+  core::Status tokenize_all(std::span<const Item> items, const TokenLimits& limits, std::uint64_t first_position,
                             const core::RunOptions& call, TokenTable& table, const NameOf& name_of);
 
   const std::shared_ptr<const Tokenizer> tokenizer_;

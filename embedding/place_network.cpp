@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/log.h"
-#include "embedding/build_model.h"
 #include "embedding/text_samples.h"
 
 namespace latebind::embedding {
@@ -19,21 +18,24 @@ void cut_lengths(std::vector<std::size_t>& lengths, std::size_t limit) {
 
 }  // namespace
 
-core::Result<PlacedNetwork> place_network(const core::Engine& engine, const ModelFolder& folder,
+core::Result<PlacedNetwork> place_network(const core::Engine& engine, const Specification& model,
                                           const core::Placement& placement, core::LoadOptions load,
-                                          std::size_t max_tokens, bool token_vectors) {
+                                          std::size_t max_tokens, const GraphOptions& options) {
   // Gone once it is loaded: from here on the vendor has what it needs of the weights.
-  LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(folder, {.hidden_states = token_vectors}));
+  LB_ASSIGN_OR_RETURN(const GraphModel graph, build_model(model, options));
   if (!graph.assumed.empty()) core::log(core::LogLevel::kWarning, graph.assumed);
-  load.compile.shapes_recur = folder.kind == EncoderKind::kCrossEncoder;
+  load.compile.shapes_recur = model.input.kind == &kPairInput;
   load.static_lengths.inputs = graph.inputs;
   cut_lengths(load.static_lengths.lengths, max_tokens);
   if (load.verification.enabled) {
-    load.verification.samples = text_samples(folder, max_tokens, graph.pooled);
+    load.verification.samples = text_samples(model, max_tokens, graph.is_pooled());
     load.verification.samples_name = kTextSamples;
   }
-  LB_ASSIGN_OR_RETURN(auto placed, engine.load(graph.model, placement, load));
-  return PlacedNetwork{std::move(placed), graph.pooled, graph.dimension, graph.output, graph.may_be_unattended};
+  PlacedNetwork placed{.model = nullptr, .may_be_unattended = graph.may_be_unattended};
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    placed.outputs.push_back({.output = graph.outputs[i], .end = graph.ends[i]});
+  LB_ASSIGN_OR_RETURN(placed.model, engine.load(graph.model, placement, load));
+  return placed;
 }
 
 }  // namespace latebind::embedding

@@ -1,29 +1,27 @@
-// Places the network of a model folder: builds or finds the model, and loads it. Internal to what opens embedders, and
-// for those who want the network alone.
+// Places the network of a specification: builds or finds the model, and loads it.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "core/engine.h"
 #include "core/result.h"
-#include "embedding/model_folder.h"
+#include "embedding/build_model.h"
+#include "embedding/forward.h"
 
 namespace latebind::embedding {
 
 struct PlacedNetwork {
   std::shared_ptr<core::PlacedModel> model;
-  // Of its output: one vector a text, instead of one a token; the vector's length; the output's position.
-  bool pooled = false;
-  std::size_t dimension = 0;
-  std::size_t output = 0;
-  bool may_be_unattended = false;  // see GraphModel
+  std::vector<BoundOutput> outputs{};  // those of the graph
+  bool may_be_unattended = false;      // see GraphModel
 };
 
 // `load`: its static lengths are cut at `max_tokens`, which is added; without any they are 32, 64, 128, 256 and 512.
-// Where it is verified, that is done with texts. With `token_vectors` the output is not pooled.
-[[nodiscard]] core::Result<PlacedNetwork> place_network(const core::Engine& engine, const ModelFolder& folder,
+// Verification compares the devices' results for texts.
+[[nodiscard]] core::Result<PlacedNetwork> place_network(const core::Engine& engine, const Specification& model,
                                                         const core::Placement& placement, core::LoadOptions load,
-                                                        std::size_t max_tokens, bool token_vectors);
+                                                        std::size_t max_tokens, const GraphOptions& options = {});
 
 }  // namespace latebind::embedding

@@ -1,52 +1,65 @@
-// Router: a model's module that has one way for queries and another for documents, each of modules of its own.
+// Router: what a model has for queries and what it has for documents, and the rule by which texts take one of the two.
 //
-// Source of the layout: sentence-transformers' Router, which saves router_config.json and a folder for each module.
-// Values; reading is a pure function of the document, for any thread.
+// The specification of a folder, the encoders of an opened model and the tokenizers of the C interface are routed by
+// this one rule; what is below them knows of no routes. Most models have one route, which all texts take. A value; safe
+// for concurrent use as far as T is.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <fmt/format.h>
 
-#include "core/json.h"
+#include <optional>
+#include <string_view>
+#include <utility>
+
 #include "core/result.h"
-#include "embedding/text_role.h"
+#include "embedding/inputs/text_role.h"
 
 namespace latebind::embedding {
 
-inline constexpr std::string_view kRouterFile = "router_config.json";
+// The error for texts without a role, from a model that must know whether they are queries or documents.
+[[nodiscard]] inline core::Status role_is_missing(std::string_view model) {
+  return {core::StatusCode::kInvalidArgument,
+          fmt::format("{} takes queries and documents different ways, and its files name none for other texts: give "
+                      "the role of the texts, query or document",
+                      model)};
+}
 
-// A module as a list has it: its class, and its folder below the model's, "a/b" or "".
-struct ListedModule {
-  std::string type;
-  std::string folder;
+template <class T>
+class Router {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): most models have one route.
+  Router(T only) : documents_(std::move(only)) {}
+  // `otherwise` is the role that texts without one are taken for; kUnspecified: the caller must give the role.
+  Router(T documents, T queries, TextRole otherwise)
+      : documents_(std::move(documents)), queries_(std::move(queries)), otherwise_(otherwise) {}
 
-  // The last part of a class of sentence-transformers: "Pooling"; empty for others.
-  [[nodiscard]] std::string_view kind() const;
-};
-
-struct Router {
-  std::vector<ListedModule> query;
-  std::vector<ListedModule> document;
-  // The way of texts of which nothing is said; kUnsaid: there is none.
-  TextRole by_default = TextRole::kUnsaid;
-
-  // kUnsaid: the documents', which the model's size and limits are of.
-  [[nodiscard]] const std::vector<ListedModule>& modules_of(TextRole role) const {
-    return role == TextRole::kQuery ? query : document;
+  [[nodiscard]] bool has_routes() const { return queries_.has_value(); }
+  // The only route, or the one for documents. The sizes and limits that a model reports are those of this route.
+  [[nodiscard]] const T& documents() const { return documents_; }
+  // Null where all texts take one route.
+  [[nodiscard]] const T* queries() const { return queries_ ? &*queries_ : nullptr; }
+  // kInvalidArgument where the role must be given. `model` is its name, for the message.
+  [[nodiscard]] core::Result<const T*> route_for(TextRole role, std::string_view model) const {
+    if (!queries_) return &documents_;
+    const TextRole taken = role == TextRole::kUnspecified ? otherwise_ : role;
+    if (taken == TextRole::kUnspecified) return role_is_missing(model);
+    return taken == TextRole::kQuery ? &*queries_ : &documents_;
   }
+  // The same routes, of what `make` returns for each. Returns the first error.
+  template <class Make>
+  [[nodiscard]] auto transform(const Make& make) const
+      -> core::Result<Router<std::decay_t<decltype(*make(std::declval<const T&>()))>>> {
+    using Made = Router<std::decay_t<decltype(*make(std::declval<const T&>()))>>;
+    LB_ASSIGN_OR_RETURN(auto documents, make(documents_));
+    if (!queries_) return Made(std::move(documents));
+    LB_ASSIGN_OR_RETURN(auto queries, make(*queries_));
+    return Made(std::move(documents), std::move(queries), otherwise_);
+  }
+
+ private:
+  T documents_;
+  std::optional<T> queries_{};
+  TextRole otherwise_ = TextRole::kUnspecified;
 };
-
-// The list in modules.json. `name` stands for the file. kInvalidModel, naming what is wrong in it.
-[[nodiscard]] core::Result<std::vector<ListedModule>> read_module_list(const nlohmann::json& document,
-                                                                       std::string_view name);
-
-// Whether the list begins with a router, which is read_router() of the file kRouterFile in its folder.
-[[nodiscard]] bool begins_with_router(const std::vector<ListedModule>& list);
-
-// Of a router in `folder`. kInvalidModel, kUnsupported for routes other than these two.
-[[nodiscard]] core::Result<Router> read_router(const nlohmann::json& document, const std::string& folder,
-                                               std::string_view name);
 
 }  // namespace latebind::embedding

@@ -63,23 +63,37 @@ std::shared_ptr<Scheduler::Work> Scheduler::make_work(Texts& texts) const {
     const auto end = std::ranges::partition_point(work->plan.order, has_tokens);
     work->remaining.assign(work->plan.order.begin(), end);
   }
-  const std::size_t dimension = forward_.dimension();
-  work->keeps_tokens = forward_.keeps_tokens();
-  if (forward_.gives_sparse()) {
-    work->sparse.resize(lengths.size());
-    return work;
-  }
-  work->out = texts.out;
-  if (work->out == nullptr) {
-    work->memory.resize((work->keeps_tokens ? work->tokens.vector_count() : lengths.size()) * dimension);
-    work->out = work->memory.data();
-  }
-  if (work->keeps_tokens) return work;
-  // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
-  for (auto row = work->plan.order.rbegin(); row != work->plan.order.rend() && lengths[*row] == 0; ++row) {
-    std::fill_n(work->out + *row * dimension, dimension, 0.0F);
-  }
+  if (texts.wanted.empty()) texts.wanted.emplace_back();
+  work->parts.reserve(texts.wanted.size());
+  for (const Wanted& wanted : texts.wanted)
+    work->parts.push_back(make_part(*work, wanted));
   return work;
+}
+
+Scheduler::Part Scheduler::make_part(const Work& work, const Wanted& wanted) const {
+  const BoundOutput& bound = forward_.outputs()[wanted.output];
+  const auto lengths = work.tokens.lengths();
+  Part part{.output = wanted.output,
+            .form = bound.form(),
+            .dimension = bound.dimension(),
+            .has_length_1 = bound.output->normalizes(),
+            .out = wanted.out};
+  if (part.form == ResultForm::kSparseRow) {
+    part.sparse.resize(lengths.size());
+    return part;
+  }
+  if (part.out == nullptr) {
+    const std::size_t rows = part.form == ResultForm::kRaggedRows ? work.tokens.vector_count() : lengths.size();
+    part.memory.resize(rows * part.dimension);
+    part.out = part.memory.data();
+  }
+  if (part.form == ResultForm::kRaggedRows) return part;
+  // A text without a token (a tokenizer without special tokens makes them) has nothing to pool.
+  const auto& order = work.plan.order;
+  for (auto row = order.rbegin(); row != order.rend() && lengths[*row] == 0; ++row) {
+    std::fill_n(part.out + *row * part.dimension, part.dimension, 0.0F);
+  }
+  return part;
 }
 
 Status Scheduler::enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max) {
@@ -328,8 +342,8 @@ Status Scheduler::Submission::wait(const core::RunOptions& limits) {
   return work_->error;
 }
 
-std::span<const float> Scheduler::Submission::vectors() const {
-  return work_->memory;
+std::span<const float> Scheduler::Submission::vectors(std::size_t part) const {
+  return work_->parts[part].memory;
 }
 
 std::span<const std::uint32_t> Scheduler::Submission::token_counts() const {
@@ -360,12 +374,12 @@ TokenTable Scheduler::Submission::take_tokens() {
   return std::move(work_->tokens);
 }
 
-std::vector<float> Scheduler::Submission::take_vectors() {
-  return std::move(work_->memory);
+std::vector<float> Scheduler::Submission::take_vectors(std::size_t part) {
+  return std::move(work_->parts[part].memory);
 }
 
-std::vector<SparseVector> Scheduler::Submission::take_sparse() {
-  return std::move(work_->sparse);
+std::vector<SparseVector> Scheduler::Submission::take_sparse(std::size_t part) {
+  return std::move(work_->parts[part].sparse);
 }
 
 }  // namespace latebind::embedding

@@ -32,7 +32,7 @@
 #include "embedding/batching.h"
 #include "embedding/embed_stats.h"
 #include "embedding/forward.h"
-#include "embedding/token_table.h"
+#include "embedding/inputs/token_table.h"
 #include "embedding/work_team.h"
 
 namespace latebind::embedding {
@@ -60,12 +60,20 @@ struct QueueState {
   [[nodiscard]] bool has_room(std::uint64_t more, std::uint64_t most) const {
     return waiting_tokens == 0 || waiting_tokens + running_tokens + more <= most;
   }
+  QueueState& operator+=(const QueueState& other) {
+    waiting_texts += other.waiting_texts;
+    waiting_tokens += other.waiting_tokens;
+    running_batches += other.running_batches;
+    running_tokens += other.running_tokens;
+    return *this;
+  }
 };
 
 class Scheduler {
   // What an owner present all the time would have been given, in parts of a token (kPartsOfToken).
   using FairTime = std::uint64_t;
   struct Work;
+  struct Part;
   struct Run;
   struct Piece;
 
@@ -85,21 +93,28 @@ class Scheduler {
     bool is_short_ = false;  // everything that waits is one turn
   };
 
+  // An output whose results are wanted, by its position among the forward's.
+  struct Wanted {
+    std::size_t output = 0;
+    // Where rows go, in the order of the texts; ragged rows one after the other. Null: into memory of the submission's,
+    // as sparse rows always do.
+    float* out = nullptr;
+  };
+
   // What an owner submits.
   struct Texts {
     TokenTable tokens;
     // Of the first text, for errors.
     std::uint64_t first_position = 0;
-    // Where the vectors go, a row for each text in their order, or for each of their tokens that has a vector where
-    // the forward keeps those. Null: into the submission's own memory, as sparse ones always do.
-    float* out = nullptr;
+    // The outputs that are wanted. Nothing: the forward's first.
+    std::vector<Wanted> wanted{};
     // More follows at once (a stream's next window): the last batches need not get smaller.
     bool more_follows = false;
     // Only these texts in their batches: the batches depend on nothing else.
     bool alone = false;
     // The waiting thread computes too, so that a single text is computed by the thread that wants it.
     bool caller_helps = false;
-    // With any, the owner may be destroyed while they are computed, which is then abandoned: `out` must be null.
+    // With any, the owner may be destroyed while they are computed, which is then abandoned: every `out` must be null.
     core::RunOptions limits{};
     // kBusy when more tokens would wait or run, unless nothing waits; 0: any number may.
     std::uint64_t queue_tokens_max = 0;
@@ -130,10 +145,10 @@ class Scheduler {
     // continues.
     [[nodiscard]] core::Status wait(const core::RunOptions& limits = {});
 
-    // Of what is finished and succeeded.
-    [[nodiscard]] std::span<const float> vectors() const;
+    // Of what is finished and succeeded; `part` is a position in Texts::wanted.
+    [[nodiscard]] std::span<const float> vectors(std::size_t part = 0) const;
     [[nodiscard]] std::span<const std::uint32_t> token_counts() const;
-    // Of each text, where the forward keeps those of tokens.
+    // How many vectors of tokens each text has.
     [[nodiscard]] std::span<const std::uint32_t> vector_counts() const;
     // Except seconds.
     [[nodiscard]] EmbedStats stats() const;
@@ -143,10 +158,9 @@ class Scheduler {
     [[nodiscard]] Times times() const;
     // Its memory, for reuse.
     [[nodiscard]] TokenTable take_tokens();
-    // What vectors() refers to, once it is over.
-    [[nodiscard]] std::vector<float> take_vectors();
-    // Instead of vectors, once it is over, where the forward gives those.
-    [[nodiscard]] std::vector<SparseVector> take_sparse();
+    // What vectors() refers to, and sparse rows, once it is over.
+    [[nodiscard]] std::vector<float> take_vectors(std::size_t part = 0);
+    [[nodiscard]] std::vector<SparseVector> take_sparse(std::size_t part = 0);
 
    private:
     friend class Scheduler;
@@ -189,8 +203,9 @@ class Scheduler {
 
   // kBusy when too much is waiting already.
   [[nodiscard]] core::Result<Submission> submit(Owner& owner, Texts texts);
-  // The texts have an owner of their own; `out` is null, `caller_helps` is false and there are no limits. Besides the
-  // errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute them.
+  // The texts have an owner of their own; every `out` is null, `caller_helps` is false and there are no limits. Besides
+  // the errors of submit(), with which `done` is never called: kOutOfMemory when no thread can be created to compute
+  // them.
   [[nodiscard]] core::Result<Ticket> submit_and_tell(Texts texts, Done done);
 
   [[nodiscard]] QueueState queue_state() const;
@@ -205,6 +220,7 @@ class Scheduler {
   };
 
   [[nodiscard]] std::shared_ptr<Work> make_work(Texts& texts) const;
+  [[nodiscard]] Part make_part(const Work& work, const Wanted& wanted) const;
   // With mutex_ held: adds it to what waits.
   [[nodiscard]] core::Status enqueue(const std::shared_ptr<Work>& work, std::uint64_t queue_tokens_max);
   // Passes on what is over. Under no lock.
@@ -237,6 +253,7 @@ class Scheduler {
   // Whether the calling thread is in a run of some scheduler's.
   [[nodiscard]] static bool is_within_run() noexcept;
   [[nodiscard]] core::Status execute(Run& run);
+  [[nodiscard]] static core::Status check_results(const Piece& piece, const Run& run);
   [[nodiscard]] core::Status compute(Run& run) noexcept;
   void compute_on_team(std::shared_ptr<Run> run) noexcept;
   [[nodiscard]] core::Status wait(const std::shared_ptr<Work>& work, const core::RunOptions& limits, bool until_begun);

@@ -15,6 +15,17 @@
 
 namespace latebind::embedding {
 
+// The results of one output for the texts of a submission.
+struct Scheduler::Part {
+  std::size_t output = 0;  // its position among the forward's
+  ResultForm form{};
+  std::size_t dimension = 0;
+  bool has_length_1 = false;
+  float* out = nullptr;                // rows: the caller's memory, or
+  std::vector<float> memory{};         // the submission's
+  std::vector<SparseVector> sparse{};  // sparse rows instead
+};
+
 // The texts of one submission.
 struct Scheduler::Work {
   // Constant once they are handed over.
@@ -24,10 +35,7 @@ struct Scheduler::Work {
   BatchPlan plan;                           // its batches are for those that share none
   BatchShape shape;                         // of the device's batches
   std::vector<std::size_t> static_lengths;  // where that has static rows
-  std::vector<float> memory;
-  float* out = nullptr;
-  bool keeps_tokens = false;         // a vector for each token
-  std::vector<SparseVector> sparse;  // instead, where the forward gives those
+  std::vector<Part> parts;                  // one for each output that is wanted
   std::uint64_t first_position = 0;
   bool alone = false;
   bool more_follows = false;
@@ -55,11 +63,11 @@ struct Scheduler::Work {
 
   [[nodiscard]] bool has_next() const { return alone ? next < plan.batches.size() : !remaining.empty(); }
   [[nodiscard]] bool is_over() const { return !has_next() && running == 0; }
-  // Where the text's vectors are.
-  [[nodiscard]] std::span<float> vectors_of(std::uint32_t row, std::size_t dimension) {
-    if (!sparse.empty()) return sparse[row].values;
-    if (!keeps_tokens) return {out + row * dimension, dimension};
-    return {out + tokens.vectors_before(row) * dimension, tokens.vector_counts()[row] * dimension};
+  // The numbers of a text's result.
+  [[nodiscard]] std::span<float> numbers_of(Part& part, std::uint32_t row) const {
+    if (part.form == ResultForm::kSparseRow) return part.sparse[row].values;
+    if (part.form == ResultForm::kRow) return {part.out + row * part.dimension, part.dimension};
+    return {part.out + tokens.vectors_before(row) * part.dimension, tokens.vector_counts()[row] * part.dimension};
   }
   [[nodiscard]] bool waits_to_compute() const { return can_compute && given == nullptr; }
   [[nodiscard]] std::uint32_t length_of(std::uint32_t row) const { return tokens.lengths()[row]; }

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "embedding/pooling.h"
+#include "embedding/outputs/pooling.h"
 #include "embedding/scheduler_parts.h"
 
 namespace latebind::embedding {
@@ -108,15 +108,25 @@ void Scheduler::finish(const Run& run, const Status& status) noexcept {
 Status Scheduler::execute(Run& run) {
   ScratchLease scratch(*this);
   auto& rows = scratch->rows;
+  auto& targets = scratch->targets;
+  const std::size_t outputs = forward_.outputs().size();
   rows.clear();
-  const std::size_t dimension = forward_.dimension();
+  targets.assign(run.rows * outputs, RowTarget());
   for (const Piece& piece : run.pieces) {
+    Work& work = *piece.work;
+    const TokenTable& tokens = work.tokens;
     for (const std::uint32_t row : piece.rows) {
-      const TokenTable& tokens = piece.work->tokens;
-      Work& work = *piece.work;
+      const std::span<RowTarget> of_row = std::span(targets).subspan(rows.size() * outputs, outputs);
+      for (Part& part : work.parts) {
+        RowTarget& target = of_row[part.output];
+        if (part.form == ResultForm::kSparseRow) {
+          target.sparse = &part.sparse[row];
+        } else {
+          target.numbers = work.numbers_of(part, row).data();
+        }
+      }
       rows.push_back({.ids = tokens.ids(row),
-                      .vector = work.vectors_of(row, dimension).data(),
-                      .sparse = work.sparse.empty() ? nullptr : &work.sparse[row],
+                      .targets = of_row,
                       .type_one_from = tokens.type_one_from(row),
                       .pooled_from = tokens.pooled_from(row),
                       .unattended_from = tokens.unattended_from(row),
@@ -124,17 +134,24 @@ Status Scheduler::execute(Run& run) {
     }
   }
   LB_RETURN_IF_ERROR(forward_.run(rows, run.width, *scratch, run.limits, &run.answered_by));
-  for (Piece& piece : run.pieces) {
-    for (const std::uint32_t row : piece.rows) {
-      const std::span<const float> vector = piece.work->vectors_of(row, dimension);
+  for (Piece& piece : run.pieces)
+    piece.error = check_results(piece, run);
+  return {};
+}
+
+// The first result of a text that is no vector.
+Status Scheduler::check_results(const Piece& piece, const Run& run) {
+  for (const std::uint32_t row : piece.rows) {
+    for (Part& part : piece.work->parts) {
+      const std::span<const float> numbers = piece.work->numbers_of(part, row);
       const std::uint64_t position = piece.work->first_position + row;
-      if (!is_finite(vector)) {
-        piece.error = no_vector(position, "with numbers that are not finite", run.answered_by->active);
-      } else if (forward_.normalizes() && is_zero(vector)) {
-        // A length beyond the range of its precision divides all numbers away.
-        piece.error = no_vector(position, "of zeros, where its length is to be 1", run.answered_by->active);
+      if (!is_finite(numbers)) {
+        return no_vector(position, "with numbers that are not finite", run.answered_by->active);
       }
-      if (!piece.error.ok()) break;
+      // A length beyond the range of its precision divides all numbers away.
+      if (part.has_length_1 && is_zero(numbers)) {
+        return no_vector(position, "of zeros, where its length is to be 1", run.answered_by->active);
+      }
     }
   }
   return {};

@@ -21,8 +21,8 @@ class StaticNetwork final : public EncoderNetwork {
  public:
   StaticNetwork(const EncoderSizes& sizes, std::string table) : EncoderNetwork(sizes), table_(std::move(table)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, "", table_);
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, "", table_);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(const Value x, encoder.words(ids, sizes().hidden));
     return std::move(encoder).finish(x, mask);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/result.h"
+#include "embedding/outputs/sparse_vector.h"
 #include "embedding/safetensors.h"
-#include "embedding/sparse_vector.h"
 
 namespace latebind::embedding {
 

@@ -72,20 +72,20 @@ constexpr std::array<std::string_view, 36> kTexts{
 // Rows of a batch of sentences.
 constexpr std::size_t kBatchRows = 8;
 
-using Ids = std::vector<std::int32_t>;
+using Row = std::vector<std::int32_t>;
 using Buffers = std::deque<std::vector<std::int64_t>>;
 
 // What each input of the model gets: Forward's names.
-std::int64_t value_for(std::string_view input, const Ids& ids, std::size_t column) {
+std::int64_t value_for(std::string_view input, const Row& ids, std::size_t column) {
   const bool is_token = column < ids.size();
   if (input == "input_ids") return is_token ? ids[column] : 0;
   if (input == "attention_mask") return is_token ? 1 : 0;
   return 0;
 }
 
-Result<Sample> sample_of(std::string name, std::span<const core::TensorInfo> inputs, std::span<const Ids> rows) {
+Result<Sample> sample_of(std::string name, std::span<const core::TensorInfo> inputs, std::span<const Row> rows) {
   std::size_t width = 1;
-  for (const Ids& row : rows)
+  for (const Row& row : rows)
     width = std::max(width, row.size());
   Sample sample{.name = std::move(name), .inputs = {}, .owner = {}};
   const auto buffers = std::make_shared<Buffers>();
@@ -115,9 +115,9 @@ Result<Sample> sample_of(std::string name, std::span<const core::TensorInfo> inp
 }
 
 // Ids that stand for nothing, all of them real.
-std::vector<Ids> random_rows(std::size_t rows, std::size_t length, std::size_t vocabulary, std::mt19937_64& random) {
-  std::vector<Ids> made(rows, Ids(length));
-  for (Ids& row : made) {
+std::vector<Row> random_rows(std::size_t rows, std::size_t length, std::size_t vocabulary, std::mt19937_64& random) {
+  std::vector<Row> made(rows, Row(length));
+  for (Row& row : made) {
     for (std::int32_t& id : row)
       id = static_cast<std::int32_t>(random() % vocabulary);
   }
@@ -130,24 +130,25 @@ std::span<const std::string_view> sample_texts() {
   return kTexts;
 }
 
-core::MakeSamples text_samples(ModelFolder folder, std::size_t max_tokens, bool pooled) {
-  return [folder = std::move(folder), max_tokens,
+core::MakeSamples text_samples(Specification model, std::size_t max_tokens, bool pooled) {
+  return [model = std::move(model), max_tokens,
           pooled](std::span<const core::TensorInfo> inputs) -> Result<std::vector<Sample>> {
-    LB_ASSIGN_OR_RETURN(const Tokenizer tokenizer, folder.open_tokenizer());
+    LB_ASSIGN_OR_RETURN(const Tokenizer tokenizer, model.open_tokenizer());
     std::size_t vocabulary = tokenizer.vocabulary_size();
-    if (folder.network) vocabulary = std::min(vocabulary, folder.network->vocabulary_size());
-    std::vector<Ids> texts;
+    const auto& network = model.network.network;
+    if (network) vocabulary = std::min(vocabulary, network->vocabulary_size());
+    std::vector<Row> texts;
     for (const std::string_view text : kTexts) {
-      Ids ids;
+      Row ids;
       LB_RETURN_IF_ERROR(tokenizer.encode(text, max_tokens, ids));
       const bool is_known =
           std::ranges::all_of(ids, [&](std::int32_t id) { return static_cast<std::size_t>(id) < vocabulary; });
       if (!ids.empty() && is_known) texts.push_back(std::move(ids));
     }
-    std::ranges::stable_sort(texts, {}, &Ids::size);
+    std::ranges::stable_sort(texts, {}, &Row::size);
 
     std::vector<Sample> samples;
-    const auto add = [&](std::string name, std::span<const Ids> rows) -> core::Status {
+    const auto add = [&](std::string name, std::span<const Row> rows) -> core::Status {
       LB_ASSIGN_OR_RETURN(samples.emplace_back(), sample_of(std::move(name), inputs, rows));
       return {};
     };

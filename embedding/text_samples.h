@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/verification.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/specification.h"
 
 namespace latebind::embedding {
 
@@ -19,7 +19,7 @@ inline constexpr std::string_view kTextSamples = "texts 1";
 
 // For a model whose inputs are named as Forward knows them. `pooled`: its output has one row a text, so that texts of
 // several lengths may be padded to one batch; else each is alone, since what is computed of padding is nobody's
-// business. Errors of opening the tokenizer. `folder` is kept.
-[[nodiscard]] core::MakeSamples text_samples(ModelFolder folder, std::size_t max_tokens, bool pooled);
+// business. Errors of opening the tokenizer. `model` is kept.
+[[nodiscard]] core::MakeSamples text_samples(Specification model, std::size_t max_tokens, bool pooled);
 
 }  // namespace latebind::embedding

@@ -12,8 +12,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace {
 
@@ -80,16 +81,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // Whatever the files say, nothing outside of the folder is used, and sizes are bounded.
   const std::string inside = folder().string() + "/";
-  require(model->tokenizer_file.lexically_normal().string().starts_with(inside));
-  require(!model->weights.empty());
-  for (const latebind::embedding::WeightsFile& weights : model->weights)
-    require(weights.file.lexically_normal().string().starts_with(inside));
-  require(model->max_tokens >= 2 && model->max_tokens <= (std::size_t{1} << 17));
-  require(model->network && model->hidden_size <= latebind::embedding::kHiddenSizeMax);
-  require(model->max_tokens <= model->network->tokens_max());
-  if (model->queries == nullptr) return 0;
-  require(model->queries->tokenizer_file.lexically_normal().string().starts_with(inside));
-  for (const latebind::embedding::WeightsFile& weights : model->queries->weights)
-    require(weights.file.lexically_normal().string().starts_with(inside));
+  for (const auto* route : {&model->documents(), model->queries()}) {
+    if (route == nullptr) continue;
+    require(route->input.tokenizer_file.lexically_normal().string().starts_with(inside));
+    for (const latebind::embedding::WeightsFile& weights : route->network.weights)
+      require(weights.file.lexically_normal().string().starts_with(inside));
+    static_cast<void>(route->describe());
+  }
+  const auto& [input, network] = std::tie(model->documents().input, model->documents().network);
+  require(!network.weights.empty());
+  require(input.max_tokens >= 2 && input.max_tokens <= (std::size_t{1} << 17));
+  require(network.network && network.hidden_size <= latebind::embedding::kHiddenSizeMax);
+  require(input.max_tokens <= network.network->tokens_max());
   return 0;
 }

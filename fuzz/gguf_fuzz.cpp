@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "embedding/gguf.h"
+#include "embedding/folder/gguf.h"
 
 namespace {
 

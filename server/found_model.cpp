@@ -15,8 +15,8 @@
 #include "core/text/ascii.h"
 #include "core/text/name_character.h"
 #include "core/text/pieces.h"
+#include "embedding/folder/model_files.h"
 #include "embedding/hub/name.h"
-#include "embedding/model_files.h"
 
 namespace latebind::server {
 

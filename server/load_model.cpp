@@ -49,7 +49,7 @@ Status warm(const embedding::MultiVectorEncoder& encoder) {
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
   if (embedder.gives_token_vectors()) return {};
-  if (!embedder.has_ways()) return warm(embedder, embedding::TextRole::kUnsaid);
+  if (!embedder.has_routes()) return warm(embedder, embedding::TextRole::kUnspecified);
   LB_RETURN_IF_ERROR(warm(embedder, embedding::TextRole::kQuery));
   return warm(embedder, embedding::TextRole::kDocument);
 }

@@ -59,7 +59,7 @@ bool gives_sparse_vectors(const ServedModel& model) {
 }
 
 // The most memory that a request's vectors and answer take. For token vectors, an estimate before tokenization.
-std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
+std::uint64_t answer_bytes(const VectorCall& call, const embedding::Encoder& embedder, std::size_t count,
                            std::size_t prompt_bytes) {
   const std::uint64_t dimension = call.dimensions > 0 ? call.dimensions : embedder.dimension();
   std::uint64_t vectors = count;
@@ -80,7 +80,7 @@ std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& em
   return vectors * dimension * kNumberBytes;
 }
 
-std::uint64_t likely_tokens_of(const VectorCall& call, const embedding::Embedder& embedder, std::size_t prompt_bytes) {
+std::uint64_t likely_tokens_of(const VectorCall& call, const embedding::Encoder& embedder, std::size_t prompt_bytes) {
   if (const auto* texts = std::get_if<std::vector<std::string>>(&call.texts))
     return likely_tokens(*texts, prompt_bytes, embedder.max_tokens());
   std::uint64_t tokens = 0;
@@ -273,18 +273,18 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
                                      : is_sparse ? *model.sparse_encoder
                                      : of_tokens ? *model.token_embedder
                                                  : *model.embedder;
-  const auto way = whole.way_of(call.role);
-  if (!way.ok()) {
+  const auto route = whole.route_for(call.role);
+  if (!route.ok()) {
     return done(
-        Refusal{.kind = RefusalKind::kBadRequest, .message = std::string(way.status().message()), .param = "role"});
+        Refusal{.kind = RefusalKind::kBadRequest, .message = std::string(route.status().message()), .param = "role"});
   }
-  const embedding::Embedder& embedder = **way;
+  const embedding::Encoder& embedder = **route;
   if (count > limits_.texts_max) {
     return done(Refusal{.kind = RefusalKind::kTooManyTexts,
                         .message = fmt::format("{} texts in one request; at most {}", count, limits_.texts_max),
                         .param = std::string(call.names.list)});
   }
-  if (call.dimensions > 0 && call.dimensions < embedder.dimension() && embedder.matryoshka_dimensions().empty() &&
+  if (call.dimensions > 0 && call.dimensions < embedder.dimension() && whole.matryoshka_dimensions().empty() &&
       !limits_.allow_dimensions) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,
@@ -324,18 +324,18 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   compute(exchange, model, std::move(done), [&](embedding::EmbedTask::Done over) {
     if (texts != nullptr) {
       const std::vector<std::string_view> views(texts->begin(), texts->end());
-      return embedding::EmbedTask::start(embedder, views, options, std::move(over));
+      return embedding::EmbedTask::start(embedder, std::span(views), options, std::move(over));
     }
-    const std::vector<embedding::Embedder::Ids> views(ids->begin(), ids->end());
-    return embedding::EmbedTask::start(embedder, views, options, std::move(over));
+    const std::vector<embedding::Ids> views(ids->begin(), ids->end());
+    return embedding::EmbedTask::start(embedder, std::span(views), options, std::move(over));
   });
 }
 
 // Called before tokenization.
-std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network, std::uint64_t tokens,
+std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Encoder& encoder, std::uint64_t tokens,
                                         std::uint64_t answer_bytes) const {
   const auto most = limits_.queue_tokens_max;
-  if (const auto state = network.queue_state(); most == 0 || !state.has_room(tokens, most)) {
+  if (const auto state = encoder.queue_state(); most == 0 || !state.has_room(tokens, most)) {
     return overloaded(fmt::format("{} waiting already and {} being computed, of {} at most{}",
                                   core::counted(state.waiting_tokens, "token"), state.running_tokens, most,
                                   tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));

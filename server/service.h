@@ -117,7 +117,7 @@ struct VectorCall {
   bool normalize = true;           // scales vectors to length 1; false: as the model returns them
   VectorKind kind = VectorKind::kOfTexts;
   // The role of the texts. A model may have a prompt or a separate route for it.
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   // The prompt put before every text. "" means no prompt, std::nullopt the model's default.
   std::optional<std::string> prompt_name{};
 };
@@ -267,7 +267,7 @@ class Service {
   [[nodiscard]] Outcome<const ServedModel*> find_for(std::string_view name,
                                                      std::initializer_list<Does> preferences) const;
   // Refuses if the queue has no room for about `tokens` more, or the answer no memory.
-  [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Embedder& network,
+  [[nodiscard]] std::optional<Refusal> reserve(Exchange& exchange, const embedding::Encoder& encoder,
                                                std::uint64_t tokens, std::uint64_t answer_bytes) const;
   // Starts the task. The argument is called when it is over.
   using StartTask = std::function<core::Result<embedding::EmbedTask>(embedding::EmbedTask::Done)>;

@@ -66,7 +66,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   bytes += std::min(tokens, tokens_max) * network.dimension() * sizeof(float);
   const std::uint64_t likely = likely_tokens(solid_bytes(call.query), network.max_tokens()) +
                                likely_tokens(call.documents, 0, network.max_tokens());
-  if (auto refusal = reserve(*exchange, network, likely, bytes)) return done(*std::move(refusal));
+  if (auto refusal = reserve(*exchange, network.documents(), likely, bytes)) return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !call.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = call.keep_end;
@@ -92,7 +92,8 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
     };
     compute(exchange, model, std::move(answer), [&](embedding::EmbedTask::Done over) {
       const std::vector<std::string_view> views(documents->begin(), documents->end());
-      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), views, options, std::move(over));
+      return embedding::EmbedTask::start(model.multi_vector_encoder->network(), std::span(views), options,
+                                         std::move(over));
     });
   };
   embedding::TaskOptions of_query = options;
@@ -100,7 +101,7 @@ void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, 
   of_query.name_of = [](std::uint64_t /*position*/) { return std::string("query"); };
   compute(exchange, model, std::move(rank), [&](embedding::EmbedTask::Done over) {
     const std::string_view view = call.query;
-    return embedding::EmbedTask::start(network, {&view, 1}, of_query, std::move(over));
+    return embedding::EmbedTask::start(network, std::span(&view, 1), of_query, std::move(over));
   });
 }
 
@@ -138,7 +139,7 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
     pairs.reserve(call.documents.size());
     for (const std::string& document : call.documents)
       pairs.push_back({call.query, document});
-    return embedding::EmbedTask::start(network, pairs, options, std::move(over));
+    return embedding::EmbedTask::start(network, std::span<const embedding::TextPair>(pairs), options, std::move(over));
   });
 }
 
@@ -167,13 +168,13 @@ void Service::predict(const ExchangePtr& exchange, PredictCall call, std::functi
   compute_scores(exchange, request, std::move(done), [&](const auto& network, const auto& options, auto over) {
     if (texts != nullptr) {
       const std::vector<std::string_view> views(texts->begin(), texts->end());
-      return embedding::EmbedTask::start(network, views, options, std::move(over));
+      return embedding::EmbedTask::start(network, std::span(std::as_const(views)), options, std::move(over));
     }
     std::vector<embedding::TextPair> views;
     views.reserve(pairs->size());
     for (const auto& [first, second] : *pairs)
       views.push_back({first, second});
-    return embedding::EmbedTask::start(network, views, options, std::move(over));
+    return embedding::EmbedTask::start(network, std::span(std::as_const(views)), options, std::move(over));
   });
 }
 
@@ -205,7 +206,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   for (const std::string& label : encoder->labels())
     bytes += request.ranks ? 0 : request.count * (label.size() + kScoreBytes);
   const std::uint64_t likely = request.likely_tokens(encoder->network().max_tokens());
-  if (auto refusal = reserve(*exchange, encoder->network(), likely, bytes)) return done(*std::move(refusal));
+  if (auto refusal = reserve(*exchange, encoder->network().documents(), likely, bytes))
+    return done(*std::move(refusal));
   embedding::TaskOptions options;
   options.texts.refuse_longer = !request.truncate.value_or(limits_.auto_truncate);
   options.texts.keep_end = request.keep_end;

@@ -7,7 +7,7 @@
 #include "core/platform/digest.h"
 #include "core/platform/files/folder_entries.h"
 #include "core/platform/files/folders.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace latebind::app {
 namespace {
@@ -29,16 +29,16 @@ void add_data_beside(const path& onnx_file, std::vector<path>& files) {
   });
 }
 
-Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* digests,
-                  std::map<std::string, std::string>& found) {
-  std::vector<path> files = folder.small_files;
-  for (const path& file : folder.large_files())
+Status add_files(const embedding::Specification& model, core::FileDigests* digests,
+                 std::map<std::string, std::string>& found) {
+  std::vector<path> files = model.small_files;
+  for (const path& file : model.large_files())
     files.push_back(file);
-  if (folder.term_table_file) files.push_back(*folder.term_table_file);
-  const bool in_folder = folder.files.package() == nullptr;
-  if (in_folder && folder.onnx_file) add_data_beside(*folder.onnx_file, files);
+  if (model.network.term_table_file) files.push_back(*model.network.term_table_file);
+  const bool in_folder = model.files.package() == nullptr;
+  if (in_folder && model.network.onnx_file) add_data_beside(*model.network.onnx_file, files);
   for (const path& file : files) {
-    std::string& digest = found[folder.files.relative(file)];
+    std::string& digest = found[model.files.relative(file)];
     if (!digest.empty()) continue;
     if (in_folder) {
       auto known =
@@ -46,12 +46,12 @@ Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* diges
       if (!known.ok()) known = digests != nullptr ? digests->compute(file) : platform::sha256_hex_of_file(file);
       if (!known.ok()) return known.status();
       digest = *std::move(known);
-    } else if (digest = folder.files.identity(file); digest.empty()) {
-      LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(file));
+    } else if (digest = model.files.identity(file); digest.empty()) {
+      LB_ASSIGN_OR_RETURN(const auto stored, model.files.open_file(file));
       digest = platform::sha256_hex(stored.bytes());
     }
   }
-  return folder.queries != nullptr ? add_folder(*folder.queries, digests, found) : Status();
+  return {};
 }
 
 }  // namespace
@@ -59,7 +59,8 @@ Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* diges
 Result<std::string> model_digest(const path& place, const std::string& onnx_file, core::FileDigests* digests) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
   std::map<std::string, std::string> found;  // digests by file name
-  LB_RETURN_IF_ERROR(add_folder(folder, digests, found));
+  LB_RETURN_IF_ERROR(add_files(folder.documents(), digests, found));
+  if (folder.has_routes()) LB_RETURN_IF_ERROR(add_files(*folder.queries(), digests, found));
   platform::Sha256 all;
   for (const auto& [name, digest] : found) {
     all.update(name);

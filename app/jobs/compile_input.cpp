@@ -22,12 +22,13 @@ using core::StatusCode;
 Result<CompileInput> read_folder(const std::filesystem::path& place, const std::string& onnx_file,
                                  const Client& client) {
   LB_ASSIGN_OR_RETURN(auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
-  if (folder.queries != nullptr && folder.queries->term_table == nullptr) {
+  if (folder.has_routes() && folder.queries()->network.term_table == nullptr) {
     return Status(
         StatusCode::kUnsupported,
         fmt::format("{} has a way for queries and another for documents; what is compiled has one", folder.name()));
   }
-  LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(folder, {}));
+  const embedding::Specification& specification = folder.documents();
+  LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(specification));
   if (client.note && !graph.assumed.empty()) client.note(graph.assumed);
   CompileInput input{.model = graph.model,
                      .added_to = {},
@@ -35,9 +36,9 @@ Result<CompileInput> read_folder(const std::filesystem::path& place, const std::
                      .folder = {},
                      .graph = {},
                      .inputs = graph.inputs,
-                     .longest = folder.max_tokens};
-  for (const auto& large : folder.large_files()) {
-    LB_ASSIGN_OR_RETURN(const auto stored, folder.files.open_file(large));
+                     .longest = specification.input.max_tokens};
+  for (const auto& large : specification.large_files()) {
+    LB_ASSIGN_OR_RETURN(const auto stored, folder.files().open_file(large));
     input.bytes += stored.bytes().size();
   }
   input.folder = std::move(folder);

@@ -11,7 +11,7 @@
 #include "core/model.h"
 #include "core/result.h"
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 namespace latebind::app {
 

@@ -116,8 +116,9 @@ Status check_head(const CompileOptions& options, const CompileInput& input, cons
 Status check_portable(const CompileOptions& options, const CompileInput& input) {
   if (options.format == CompileFormat::kBlob || input.added_to) return {};
   if (input.folder) {
-    if (input.model.graph() != nullptr || !input.folder->onnx_file) return {};
-    LB_ASSIGN_OR_RETURN(const auto stored, input.folder->files.open_file(*input.folder->onnx_file));
+    if (input.model.graph() != nullptr || !input.folder->documents().network.onnx_file) return {};
+    LB_ASSIGN_OR_RETURN(const auto stored,
+                        input.folder->files().open_file(*input.folder->documents().network.onnx_file));
     return core::check_portable_onnx(stored.bytes(), stored.name);
   }
   const core::ModelForm& form = input.model.forms().front();

@@ -60,7 +60,7 @@ Status try_output(const CompileOptions& options) {
 Status check_output_of(const CompileInput& input, const std::string& output, const Client& client) {
   if (!input.folder || input.added_to) return {};
   return check_apart({client.name("output"), output},
-                     {"the model", platform::path_to_utf8(input.folder->files.place())});
+                     {"the model", platform::path_to_utf8(input.folder->files().place())});
 }
 
 Status check_input(const std::string& what, const std::string& model) {

@@ -9,8 +9,8 @@
 #include "app/model_source.h"
 #include "core/platform/files/folders.h"
 #include "embedding/export_onnx.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/hub/content_check.h"
-#include "embedding/model_folder.h"
 
 namespace latebind::app {
 namespace {
@@ -25,9 +25,11 @@ Status check_place(const ExportOptions& options, const std::filesystem::path& mo
 
 Status write(const ExportOptions& options, const std::filesystem::path& model, const Client& client) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(model));
-  if (client.note && !options.hidden_states && !folder.assumed.empty()) client.note(folder.assumed);
-  return embedding::write_onnx_file(folder, {.hidden_states = options.hidden_states},
-                                    platform::path_from_utf8(options.output));
+  const embedding::Specification& specification = folder.documents();
+  if (client.note && !options.hidden_states && !specification.assumed.empty()) client.note(specification.assumed);
+  embedding::GraphOptions graph;
+  if (options.hidden_states) graph.outputs = {"token_vectors"};
+  return embedding::write_onnx_file(specification, graph, platform::path_from_utf8(options.output));
 }
 
 }  // namespace

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "app/model_source.h"
+#include "core/bundle/bundle_model.h"
 #include "core/bundle/choose.h"
 #include "core/bundle/compile.h"
 #include "core/bundle/path_rules.h"
@@ -210,13 +214,22 @@ Result<std::optional<Package>> open_package(const InspectOptions& options, const
   return std::optional(std::move(package));
 }
 
+// Whether the folder holds a model in the layout of the hub.
+bool is_model_folder(const std::filesystem::path& place) {
+  const auto has = [&](const char* name) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(place / name, error);
+  };
+  return !core::is_bundle(place) && (has("config.json") || has("modules.json"));
+}
+
 // Returns "" if the bundle is not an embedding model or cannot be read.
 std::string assumption_of(const Package& package) {
-  auto files = embedding::ModelFiles::of(package);
+  const auto files = embedding::ModelFiles::of(package);
   if (!files.ok()) return {};
-  const auto folder = embedding::ModelFolder::of(*std::move(files));
-  if (!folder.ok() || folder->assumed.empty()) return {};
-  const auto built = embedding::build_model(*folder, {});
+  const auto folder = embedding::ModelFolder::of(*files);
+  if (!folder.ok() || folder->documents().assumed.empty()) return {};
+  const auto built = embedding::build_model(folder->documents());
   return built.ok() ? built->assumed : std::string();
 }
 
@@ -234,6 +247,17 @@ Amount amount_below(const std::vector<core::PackageFiles::File>& files, const st
 
 Result<InspectReport> inspect(const InspectOptions& options, const Runtime* explained_by, const Client& client) {
   InspectReport report;
+  if (is_model_folder(options.place)) {
+    if (options.verify || explained_by != nullptr) {
+      return core::Status(
+          core::StatusCode::kInvalidArgument,
+          fmt::format("{} is a model folder: {} and {} are about bundles", platform::path_to_utf8(options.place),
+                      client.name("verify"), client.name("explain")));
+    }
+    LB_ASSIGN_OR_RETURN(const auto folder, open_folder(options.place, /*onnx_file=*/""));
+    report.model = Json::parse(folder.describe().dump());
+    return report;
+  }
   if (is_pte(options.place)) {
     LB_ASSIGN_OR_RETURN(report.program, open_pte(options.place));
   }
@@ -261,6 +285,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
 }
 
 Json to_json(const InspectReport& report) {
+  if (report.model) return *report.model;
   if (!report.package) return to_json(*report.program);
   Json json = to_json(*report.package, report.files);
   if (report.program) {

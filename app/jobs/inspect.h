@@ -1,4 +1,5 @@
-// Reports what a bundle or an ExecuTorch program contains, whether it is intact, and which variants load here.
+// Reports what a bundle or an ExecuTorch program contains, whether it is intact, and which variants load here; and the
+// specification of a model folder.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace latebind::app {
 
 struct InspectOptions {
-  std::filesystem::path place;  // a bundle, as a file or a folder, or a .pte
+  std::filesystem::path place;  // a bundle, as a file or a folder; a model folder; or a .pte
   bool verify = false;          // verifies every file
   bool installed = false;       // also reads the installed layout, which may refer to any file of this machine
 };
@@ -31,6 +32,8 @@ struct VariantDecision {
 };
 
 struct InspectReport {
+  // The specification of a model folder, which has nothing else.
+  std::optional<Json> model;
   std::optional<PteFile> program;
   // The package. For a program, its first bundle; std::nullopt if it has none.
   std::optional<core::Package> package;

@@ -52,14 +52,14 @@ Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& 
     if (core::is_bundle(place)) return subject_from_network(place, engine);
     return folder.status();
   }
-  LB_ASSIGN_OR_RETURN(const std::size_t max_tokens, folder->token_limit(runtime.max_tokens));
+  const embedding::Specification& specification = folder->documents();
+  LB_ASSIGN_OR_RETURN(const std::size_t max_tokens, specification.token_limit(runtime.max_tokens));
   // One text per run, so that no result computed from padding is compared.
-  auto samples = embedding::text_samples(*folder, max_tokens, /*pooled=*/false);
+  auto samples = embedding::text_samples(specification, max_tokens, /*pooled=*/false);
   return Subject{
-      [engine, folder = *std::move(folder), max_tokens](const core::Placement& placement, const core::LoadOptions& load)
-          -> Result<std::shared_ptr<core::PlacedModel>> {
-        LB_ASSIGN_OR_RETURN(auto placed, embedding::place_network(engine, folder, placement, load, max_tokens,
-                                                                  /*token_vectors=*/false));
+      [engine, specification, max_tokens](const core::Placement& placement,
+                                          const core::LoadOptions& load) -> Result<std::shared_ptr<core::PlacedModel>> {
+        LB_ASSIGN_OR_RETURN(auto placed, embedding::place_network(engine, specification, placement, load, max_tokens));
         return std::move(placed.model);
       },
       std::move(samples)};

@@ -315,10 +315,13 @@ IrWriter::Layer IrWriter::operator()(const primitive::Reduce& op) {
 
 Ir IrWriter::write() {
   for (const graph::PrimitiveNode& node : network_.nodes) {
-    if (layers_.size() == network_.output.node) public_name_ = network_.output_name;
+    for (const graph::PrimitiveOutput& output : network_.outputs) {
+      if (layers_.size() == output.value.node) public_name_ = output.name;
+    }
     layers_.push_back(std::visit(*this, node.op));
   }
-  emit("Result", "opset1", {}, {of(network_.output)});
+  for (const graph::PrimitiveOutput& output : network_.outputs)
+    emit("Result", "opset1", {}, {of(output.value)});
   Ir ir;
   ir.xml = fmt::format(
       "<?xml version=\"1.0\"?>\n<net name=\"latebind\" version=\"11\">\n<layers>\n{}</layers>\n"

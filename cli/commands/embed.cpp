@@ -152,7 +152,7 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   }
   json["prompt"] = options.prompt.text ? app::Json(*options.prompt.text) : app::Json();
   json["prompt_name"] = options.prompt.name ? app::Json(*options.prompt.name) : app::Json();
-  const bool has_role = options.prompt.role != embedding::TextRole::kUnsaid;
+  const bool has_role = options.prompt.role != embedding::TextRole::kUnspecified;
   json["role"] = has_role ? app::Json(core::word_of(options.prompt.role)) : app::Json();
   json["dimensions"] = options.dimensions > 0 ? app::Json(options.dimensions) : app::Json();
   json["window_texts"] = kKeptWindowTexts;
@@ -235,7 +235,7 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
   if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
-  if (options.prompt.role != embedding::TextRole::kUnsaid) {
+  if (options.prompt.role != embedding::TextRole::kUnspecified) {
     add("--role", std::string(core::word_of(options.prompt.role)));
   }
   if (options.dimensions > 0) add("--dimensions", std::to_string(options.dimensions));

@@ -253,6 +253,7 @@ std::string text_of(const app::PteFile& opened) {
 }
 
 std::string for_people(const app::InspectReport& report) {
+  if (report.model) return app::to_text(*report.model);
   if (!report.package) return text_of(*report.program);
   std::string text = report.program ? text_of(*report.program) + "\n" : "";
   text += text_of(*report.package, report.files);
@@ -285,17 +286,22 @@ Exit inspect(const InspectArguments& options) {
 void add_inspect(Command& program, Action& chosen) {
   auto options = std::make_shared<InspectArguments>();
   Command& app = *program.add_subcommand(
-      "inspect", "Shows what is in a bundle or in a program of ExecuTorch (.pte), and checks it.");
-  app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json; or a .pte.")->required();
-  app.add_flag("--json", options->json,
-               "Prints {form, schema_version, layout, package_name, package_version, description, "
-               "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
-               "folder, files, bytes}], assumed, verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
-               "[{device, variant, "
-               "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
-               "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
-               "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
-               "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above.");
+      "inspect", "Shows what is in a bundle, a model folder or a program of ExecuTorch (.pte), and checks it.");
+  app.add_option("PATH", options->place,
+                 "A bundle: a file, or a folder with manifest.json; a model's folder; or a .pte.")
+      ->required();
+  app.add_flag(
+      "--json", options->json,
+      "Prints {form, schema_version, layout, package_name, package_version, description, "
+      "additional_metadata, files, bytes, components: [{name, variants: [...]}], shared_assets: [{uri, "
+      "folder, files, bytes}], assumed, verification: {files, bytes, unsummed, crc_only, damages}, decisions: "
+      "[{device, variant, "
+      "loads, reason}]}. Of a .pte: {form, bytes, version, constants, named_data, segments, methods: [{name, "
+      "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
+      "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
+      "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above. Of a model's "
+      "folder, what its files say the model is: {name, input, network, outputs: {NAME: {...}}, files}, or, of a "
+      "router, {name, routes: {query, document}}.");
   app.add_flag(
       "--verify", options->verify,
       "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "

@@ -15,10 +15,10 @@
 #include "cli/terminal/parser.h"
 #include "core/text/format_to.h"
 #include "embedding/embedder.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/hub/content_check.h"
-#include "embedding/model_folder.h"
-#include "embedding/text_limits.h"
-#include "embedding/token_table.h"
+#include "embedding/inputs/text_limits.h"
+#include "embedding/inputs/token_table.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::cli {
@@ -79,14 +79,14 @@ Exit tokens(const TokensArguments& options) {
   if (!place.ok()) return fail(place.status());
   const auto folder = app::open_folder(*place, onnx_file);
   if (!folder.ok()) return fail(folder.status());
-  const auto way = folder->way_of(options.prompt.role);
-  if (!way.ok()) return misuse("tokens", way.status().message());
-  const auto tokenizer = (*way)->open_tokenizer();
+  const auto route = folder->route_for(options.prompt.role);
+  if (!route.ok()) return misuse("tokens", route.status().message());
+  const auto tokenizer = (*route)->open_tokenizer();
   if (!tokenizer.ok()) return fail(embedding::hub::with_damage(tokenizer.status(), *place));
-  const auto of_texts = embedding::text_limits(**way, *tokenizer, options.max_tokens);
+  const auto of_texts = embedding::text_limits(**route, *tokenizer, options.max_tokens);
   if (!of_texts.ok()) return fail(of_texts.status());
   const auto limits =
-      of_texts->of_call({.role = options.prompt.role, .prompt = options.prompt.choice()}, (*way)->prompts);
+      of_texts->of_call({.role = options.prompt.role, .prompt = options.prompt.choice()}, (*route)->input.prompts);
   if (!limits.ok()) return fail(limits.status());
   const auto sink = open_sink("");
   if (!sink.ok()) return fail(sink.status());

@@ -40,7 +40,7 @@ std::string_view said_by(embedding::TextRole role) {
       return "its prompt 'query'";
     case embedding::TextRole::kDocument:
       return "its prompt 'document', 'passage' or 'corpus'";
-    case embedding::TextRole::kUnsaid:
+    case embedding::TextRole::kUnspecified:
       break;
   }
   return "default_prompt_name of its config_sentence_transformers.json, or the prompt of --role";

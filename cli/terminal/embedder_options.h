@@ -31,7 +31,7 @@ struct EmbedderOptions {
 
 // The role of a command's texts, and the prompt put before them.
 struct PromptArguments {
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> text{};
   std::optional<std::string> name{};
 

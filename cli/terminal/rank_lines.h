@@ -11,8 +11,8 @@
 #include "cli/data/text_reader.h"
 #include "cli/terminal/matches.h"
 #include "core/result.h"
+#include "embedding/inputs/prompts.h"
 #include "embedding/multi_vector_encoder.h"
-#include "embedding/prompts.h"
 
 namespace latebind::cli {
 

@@ -115,7 +115,8 @@ std::string describe(const Graph& graph) {
     fmt::format_to(out, "%{} {}{} = {}\n", number++, core::name_of(node.type), node.shape.to_string(),
                    std::visit(kDescribe, node.op));
   }
-  fmt::format_to(out, "output {} = %{}\n", name(graph.output_name()), graph.output().node);
+  for (const GraphOutput& output : graph.outputs())
+    fmt::format_to(out, "output {} = %{}\n", name(output.name), output.value.node);
   return text;
 }
 

@@ -322,11 +322,13 @@ Value GraphBuilder::add(Operator op) {
   return {static_cast<std::uint32_t>(graph_.nodes_.size() - 1)};
 }
 
-Result<Graph> GraphBuilder::finish(Value output, std::string name) && {
+Result<Graph> GraphBuilder::finish(std::vector<GraphOutput> outputs) && {
   LB_RETURN_IF_ERROR(status_);
-  if (output.node >= graph_.nodes_.size()) return Status(StatusCode::kInvalidModel, "a network without an output");
-  graph_.output_ = output;
-  graph_.output_name_ = std::move(name);
+  const auto is_missing = [&](const GraphOutput& output) { return output.value.node >= graph_.nodes_.size(); };
+  if (outputs.empty() || std::ranges::any_of(outputs, is_missing)) {
+    return Status(StatusCode::kInvalidModel, "a network without an output");
+  }
+  graph_.outputs_ = std::move(outputs);
   return std::move(graph_);
 }
 

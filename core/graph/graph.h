@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/graph/operators.h"
@@ -25,13 +26,20 @@ struct Node {
   core::Shape shape;
 };
 
+// What a graph gives: the value of a node, under a name.
+struct GraphOutput {
+  Value value;
+  std::string name;
+};
+
 class Graph {
  public:
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] const Node& node(Value value) const { return nodes_[value.node]; }
-  // The graph's only output, which is one of its nodes.
-  [[nodiscard]] Value output() const { return output_; }
-  [[nodiscard]] const std::string& output_name() const { return output_name_; }
+  // At least one. Most graphs have one, which output() and output_name() are about.
+  [[nodiscard]] std::span<const GraphOutput> outputs() const { return outputs_; }
+  [[nodiscard]] Value output() const { return outputs_.front().value; }
+  [[nodiscard]] const std::string& output_name() const { return outputs_.front().name; }
 
   // The files with the weights, each a whole file or a part of a larger one. Weight::offset counts from their
   // beginning.
@@ -43,8 +51,7 @@ class Graph {
   Graph() = default;
 
   std::vector<Node> nodes_;
-  Value output_{};
-  std::string output_name_;
+  std::vector<GraphOutput> outputs_;
   std::vector<core::FilePart> weights_;
 };
 
@@ -58,9 +65,12 @@ class GraphBuilder {
 
   // Adds a node and returns its value.
   Value add(Operator op);
-  // Returns the graph with this output. kInvalidModel names the first operator whose operands do not fit, and the
+  // Returns the graph with these outputs. kInvalidModel names the first operator whose operands do not fit, and the
   // weight.
-  [[nodiscard]] core::Result<Graph> finish(Value output, std::string name) &&;
+  [[nodiscard]] core::Result<Graph> finish(std::vector<GraphOutput> outputs) &&;
+  [[nodiscard]] core::Result<Graph> finish(Value output, std::string name) && {
+    return std::move(*this).finish({{output, std::move(name)}});
+  }
 
  private:
   Graph graph_;

@@ -423,10 +423,11 @@ PrimitiveNetwork Lowering::run() {
   }
   for (const Node& node : graph_.nodes())
     lowered_.push_back(std::visit(*this, node.op));
-  const bool has_tokens = graph_.node(graph_.output()).shape.rank() == 3;
-  network_.output = has_tokens ? padded(graph_.output()) : of(graph_.output());
-  network_.output_name = graph_.output_name();
-  network_.output_shape = graph_.node(graph_.output()).shape;
+  for (const GraphOutput& output : graph_.outputs()) {
+    const Shape& shape = graph_.node(output.value).shape;
+    network_.outputs.push_back(
+        {.value = shape.rank() == 3 ? padded(output.value) : of(output.value), .name = output.name, .shape = shape});
+  }
   return std::move(network_);
 }
 

@@ -138,7 +138,9 @@ class OnnxGraphWriter {
 };
 
 std::string OnnxGraphWriter::name_of(Value value) const {
-  if (value.node == network_.output.node) return network_.output_name;
+  for (const PrimitiveOutput& output : network_.outputs) {
+    if (value.node == output.value.node) return output.name;
+  }
   const Primitive& op = network_.node(value).op;
   if (const auto* input = std::get_if<Input>(&op)) return input->name;
   if (const auto* weight = std::get_if<Weight>(&op)) return weight->name;
@@ -338,7 +340,8 @@ void OnnxGraphWriter::write() {
   graph_message_.add_bytes(2, "latebind");
   for (at_ = 0; at_ < network_.nodes.size(); ++at_)
     std::visit(*this, network_.nodes[at_].op);
-  write_value(12, network_.output_name, network_.node(network_.output).type, network_.output_shape);
+  for (const PrimitiveOutput& output : network_.outputs)
+    write_value(12, output.name, network_.node(output.value).type, output.shape);
   pieces_.push_back({.head = graph_message_.bytes(), .tail = {}});
 
   ProtobufMessage opset;

@@ -158,12 +158,16 @@ struct PrimitiveNode {
   core::ElementType type = core::ElementType::kF32;  // of the node's value
 };
 
+struct PrimitiveOutput {
+  Value value;
+  std::string name;
+  core::Shape shape;
+};
+
 // Nodes are in an order in which they can be computed. Every node is needed or is an input.
 struct PrimitiveNetwork {
   std::vector<PrimitiveNode> nodes;
-  Value output{};
-  std::string output_name;
-  core::Shape output_shape;
+  std::vector<PrimitiveOutput> outputs;  // those of the graph, in their order
 
   [[nodiscard]] const PrimitiveNode& node(Value value) const { return nodes[value.node]; }
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "embedding/architectures/bert.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -33,10 +33,10 @@ class AlbertNetwork final : public EncoderNetwork {
  public:
   explicit AlbertNetwork(const AlbertConfig& config) : EncoderNetwork(config.bert.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, "albert.");
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, "albert.");
     const auto [ids, mask] = encoder.inputs();
-    LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids, end));
+    LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids, use));
     LB_ASSIGN_OR_RETURN(
         x, encoder.linear(x, "encoder.embedding_hidden_mapping_in", config_.bert.embedding_size, sizes().hidden));
     // Divides like the reference, because the rounding decides where a group ends.

@@ -49,24 +49,29 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// What a network computes: a vector per token, a vector of the text, or a number per label or vocabulary entry.
+// One end of a network: what it computes. Without any of the first four members, it is the text's vector: the tokens'
+// vectors pooled, after `modules` and `normalize`.
 struct NetworkEnd {
-  bool hidden_states = false;
-  // Returns each token's vector, after `modules` and `normalize`, instead of the text's. `may_be_unattended` says
-  // whether the mask may then contain graph::kUnattended.
-  bool token_vectors = false;
-  bool may_be_unattended = false;
-  // Makes the token types an input of networks with several types, for texts of two parts. Otherwise all tokens have
-  // the first type.
-  bool token_types = false;
-  // If set, either of these replaces the members below.
-  std::optional<ClassifierHead> classifier = std::nullopt;
-  std::optional<VocabularyHead> vocabulary = std::nullopt;
+  bool hidden_states = false;                               // each token's vector, as the encoder returns it
+  bool token_vectors = false;                               // each token's vector, after `modules` and `normalize`
+  std::optional<ClassifierHead> classifier = std::nullopt;  // a number for each label
+  std::optional<VocabularyHead> vocabulary = std::nullopt;  // a number for each entry of the vocabulary
   // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
+};
+
+// What a graph is built for.
+struct NetworkUse {
+  // At least one. One forward pass computes all of them, in this order.
+  std::vector<NetworkEnd> ends{NetworkEnd()};
+  // Makes the token types an input of networks with several types, for texts of two parts. Otherwise all tokens have
+  // the first type.
+  bool token_types = false;
+  // Whether the mask may contain graph::kUnattended.
+  bool may_be_unattended = false;
 };
 
 // A network as described by config.json, checked, without its weights.
@@ -84,8 +89,8 @@ class Network {
   // The length of the longest text, including special tokens.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `end`, `token_type_ids`, all i64
-  // [batch, tokens], with texts padded at the end. Its output is one of
+  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `use`, `token_type_ids`, all i64
+  // [batch, tokens], with texts padded at the end. It has one output for each end, which is one of
   //
   //   sentence_embedding  [batch, dimension]
   //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`
@@ -95,7 +100,7 @@ class Network {
   //
   // The graph shares ownership of `weights.parts()`. Returns kInvalidModel or kUnsupported, naming the tensor.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
-                                                              const NetworkEnd& end) const = 0;
+                                                              const NetworkUse& use) const = 0;
 };
 
 struct Architecture {

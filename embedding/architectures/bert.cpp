@@ -7,8 +7,8 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/jina_bert.h"
-#include "embedding/known_words.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/known_words.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -33,8 +33,8 @@ class BertNetwork final : public EncoderNetwork {
  public:
   explicit BertNetwork(const BertConfig& config) : EncoderNetwork(config.sizes), config_(config) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    return make_bert_graph(config_, weights, end);
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    return make_bert_graph(config_, weights, use);
   }
 
  private:
@@ -43,14 +43,14 @@ class BertNetwork final : public EncoderNetwork {
 
 }  // namespace
 
-Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkEnd& end) {
+Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config, Value ids, const NetworkUse& use) {
   const std::size_t width = config.embedding_size;
   LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, width));
   LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
   LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
   // Adds the constant terms first if all texts have the same type.
-  const bool is_given = takes_token_types(config.token_type_count, end);
+  const bool is_given = takes_token_types(config.token_type_count, use);
   const Value a = is_given ? graph.add(graph::Add{.a = word, .b = type}) : word;
   const Value b = is_given ? position : graph.add(graph::Add{.a = position, .b = type});
   return encoder.norm(graph.add(graph::Add{.a = a, .b = b}), width, "embeddings.LayerNorm");
@@ -87,10 +87,10 @@ Result<std::shared_ptr<const Network>> read_electra(const json& config, const pa
   return make_bert_network(electra);
 }
 
-Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkEnd& end) {
-  EncoderBuilder encoder(config.sizes, weights, end, config.prefix);
+Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights, const NetworkUse& use) {
+  EncoderBuilder encoder(config.sizes, weights, use, config.prefix);
   const auto [ids, mask] = encoder.inputs();
-  LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids, end));
+  LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config, ids, use));
   if (config.embedding_size != config.sizes.hidden) {
     LB_ASSIGN_OR_RETURN(x, encoder.linear(x, "embeddings_project", config.embedding_size, config.sizes.hidden));
   }

@@ -30,12 +30,12 @@ struct BertConfig {
                                                         std::string_view activation = "gelu");
 // Returns the normalised embeddings, [batch, tokens, embedding_size].
 [[nodiscard]] core::Result<graph::Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
-                                                         graph::Value ids, const NetworkEnd& end);
+                                                         graph::Value ids, const NetworkUse& use);
 
 [[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
 
 // See Network::make_graph().
 [[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights,
-                                                         const NetworkEnd& end);
+                                                         const NetworkUse& use);
 
 }  // namespace latebind::embedding

@@ -5,8 +5,8 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/encoder.h"
-#include "embedding/known_words.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/known_words.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/json_text.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 

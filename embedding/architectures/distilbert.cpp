@@ -7,7 +7,7 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/encoder.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -32,8 +32,8 @@ class DistilBertNetwork final : public EncoderNetwork {
  public:
   using EncoderNetwork::EncoderNetwork;
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, "distilbert.");
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, "distilbert.");
     const auto [ids, mask] = encoder.inputs();
     // Sinusoidal positions are stored like learned ones.
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));

@@ -8,8 +8,8 @@
 
 #include "core/json_text.h"
 #include "core/text/quote.h"
-#include "embedding/known_words.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/known_words.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 
@@ -131,9 +131,9 @@ Status refuse_variants_of_all(const json& config, const path& file, std::string_
   return {};
 }
 
-EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end,
+EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkUse& use,
                                std::string_view prefix, std::string words)
-    : sizes_(sizes), weights_(weights), end_(end), graph_(weights.parts()), words_(std::move(words)) {
+    : sizes_(sizes), weights_(weights), use_(use), graph_(weights.parts()), words_(std::move(words)) {
   if (sizes_.key_heads == 0) sizes_.key_heads = sizes_.heads;
   if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // exact, as checked before
   if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
@@ -215,7 +215,7 @@ Result<Value> EncoderBuilder::positions(Value ids, std::size_t width) {
 
 Result<Value> EncoderBuilder::token_type(std::size_t types, std::size_t width) {
   LB_ASSIGN_OR_RETURN(auto table, weight("embeddings.token_type_embeddings.weight", {types, width}));
-  if (!takes_token_types(types, end_)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
+  if (!takes_token_types(types, use_)) return graph_.add(graph::RowLookup{.table = std::move(table), .row = 0});
   const Value given = graph_.add(graph::Input{
       .name = "token_type_ids", .type = core::ElementType::kI64, .shape = {core::kDynamic, core::kDynamic}});
   return graph_.add(graph::Lookup{.table = std::move(table), .ids = given});
@@ -248,7 +248,7 @@ Result<Value> EncoderBuilder::attention(Value x, Value mask, const std::string& 
                                   .rotary = terms_.rotary,
                                   .window = terms_.window,
                                   .causal = terms_.causal,
-                                  .may_be_unattended = end_.may_be_unattended});
+                                  .may_be_unattended = use_.may_be_unattended});
   return linear(context, place + std::string(names.attended), sizes_.heads * width, hidden, names.attended_bias);
 }
 
@@ -305,7 +305,7 @@ Result<Value> EncoderBuilder::layers(Value x, Value mask, std::string_view place
   return x;
 }
 
-Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) {
+Result<Value> EncoderBuilder::after_pooling(Value x, const DenseModule& dense) {
   if (const std::string bias = dense.place + "linear.bias"; !dense.has_bias && weights_.contains(bias)) {
     return Status(core::StatusCode::kInvalidModel,
                   fmt::format("there is a tensor '{}', but 'bias' is false in the module's config.json", bias));
@@ -319,7 +319,7 @@ Result<Value> EncoderBuilder::behind_pooling(Value x, const DenseModule& dense) 
   return graph_.add(graph::Add{.a = y, .b = x});
 }
 
-Result<Value> EncoderBuilder::behind_pooling(Value x, const LayerNormModule& module) {
+Result<Value> EncoderBuilder::after_pooling(Value x, const LayerNormModule& module) {
   return norm_of(x, module.width, module.place + "norm", NormKind::kLayer, 1e-5F);
 }
 
@@ -357,27 +357,36 @@ Result<Value> EncoderBuilder::score_terms(Value x, const VocabularyHead& head) {
   return graph_.add(std::move(terms));
 }
 
-Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
-  const NetworkEnd& end = end_;
-  if (end.hidden_states) return std::move(graph_).finish(x, "last_hidden_state");
+Result<graph::GraphOutput> EncoderBuilder::end_of(Value x, Value mask, const NetworkEnd& end) {
+  if (end.hidden_states) return graph::GraphOutput{x, "last_hidden_state"};
   if (end.classifier) {
     LB_ASSIGN_OR_RETURN(x, classify(x, mask, *end.classifier));
-    return std::move(graph_).finish(x, "logits");
+    return graph::GraphOutput{x, "logits"};
   }
   if (end.vocabulary) {
     LB_ASSIGN_OR_RETURN(x, score_terms(x, *end.vocabulary));
-    if (end.terms_of_tokens) return std::move(graph_).finish(x, "logits");
+    if (end.terms_of_tokens) return graph::GraphOutput{x, "logits"};
     // log(1 + max(x, 0)) is monotonic, so the maximum is the same before and after it.
     x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kMax});
-    return std::move(graph_).finish(x, std::string(kTermLogits));
+    return graph::GraphOutput{x, std::string(kTermLogits)};
   }
   if (!end.token_vectors) x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = end.pooling});
   prefix_.clear();
   for (const VectorModule& module : end.modules) {
-    LB_ASSIGN_OR_RETURN(x, std::visit([&](const auto& one) { return behind_pooling(x, one); }, module));
+    LB_ASSIGN_OR_RETURN(x, std::visit([&](const auto& one) { return after_pooling(x, one); }, module));
   }
   if (end.normalize) x = graph_.add(graph::Normalize{.x = x});
-  return std::move(graph_).finish(x, end.token_vectors ? "token_vectors" : "sentence_embedding");
+  return graph::GraphOutput{x, end.token_vectors ? "token_vectors" : "sentence_embedding"};
+}
+
+Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
+  const std::string prefix = prefix_;
+  std::vector<graph::GraphOutput> outputs;
+  for (const NetworkEnd& end : use_.ends) {
+    prefix_ = prefix;
+    LB_ASSIGN_OR_RETURN(outputs.emplace_back(), end_of(x, mask, end));
+  }
+  return std::move(graph_).finish(std::move(outputs));
 }
 
 namespace {
@@ -386,9 +395,9 @@ class PlainNetwork final : public EncoderNetwork {
  public:
   explicit PlainNetwork(PlainEncoder parts) : EncoderNetwork(parts.sizes), parts_(std::move(parts)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
     const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, end, parts_.prefix);
+    EncoderBuilder encoder(sizes(), weights, use, parts_.prefix);
     encoder.set_terms(parts_.terms);
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, hidden));

@@ -139,15 +139,15 @@ struct AttentionTerms {
 };
 
 // Whether a network with this many token types has them as an input.
-[[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkEnd& end) {
-  return end.token_types && types > 1;
+[[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkUse& use) {
+  return use.token_types && types > 1;
 }
 
 class EncoderBuilder {
  public:
-  // `end` is what finish() builds and must outlive the builder. Checkpoints with a head keep the encoder below `prefix`
+  // `use` is what finish() builds and must outlive the builder. Checkpoints with a head keep the encoder below `prefix`
   // ("bert."). `words` is the tensor of the word embeddings.
-  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end, std::string_view prefix,
+  EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkUse& use, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
   // Adds the first nodes, `input_ids` and `attention_mask`.
@@ -189,17 +189,19 @@ class EncoderBuilder {
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
                                                    NormKind kind, float epsilon);
+  // The value and the name of this end.
+  [[nodiscard]] core::Result<graph::GraphOutput> end_of(graph::Value x, graph::Value mask, const NetworkEnd& end);
   [[nodiscard]] core::Result<graph::Value> classify(graph::Value x, graph::Value mask, const ClassifierHead& head);
   [[nodiscard]] core::Result<graph::Value> score_terms(graph::Value x, const VocabularyHead& head);
   [[nodiscard]] core::Result<graph::Value> head_layer(graph::Value x, const HeadLayer& layer, std::size_t width);
-  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const DenseModule& dense);
-  [[nodiscard]] core::Result<graph::Value> behind_pooling(graph::Value x, const LayerNormModule& module);
+  [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const DenseModule& dense);
+  [[nodiscard]] core::Result<graph::Value> after_pooling(graph::Value x, const LayerNormModule& module);
   [[nodiscard]] core::Result<graph::Value> norm_if_named(graph::Value x, std::size_t width, const std::string& place,
                                                          std::string_view name);
 
   EncoderSizes sizes_;
   const ModelWeights& weights_;
-  const NetworkEnd& end_;
+  const NetworkUse& use_;
   graph::GraphBuilder graph_;
   std::string words_;
   std::string prefix_;

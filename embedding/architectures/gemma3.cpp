@@ -8,7 +8,7 @@
 #include "core/json_text.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/layer_kinds.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -28,9 +28,9 @@ class Gemma3Network final : public EncoderNetwork {
  public:
   explicit Gemma3Network(Gemma3Config config) : EncoderNetwork(config.decoder.sizes), config_(std::move(config)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
     const std::size_t hidden = sizes().hidden;
-    EncoderBuilder encoder(sizes(), weights, end, kDecoderPrefix, kDecoderWords);
+    EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
     LayerNames names = decoder_names(config_.decoder);
     names.attended_end = "post_attention_layernorm";
     names.norm = "pre_feedforward_layernorm";

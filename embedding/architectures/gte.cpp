@@ -5,7 +5,7 @@
 #include "core/json_text.h"
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/rotary.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {

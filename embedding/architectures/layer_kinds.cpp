@@ -9,7 +9,7 @@
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/rotary.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 

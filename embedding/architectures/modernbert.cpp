@@ -29,8 +29,8 @@ class ModernBertNetwork final : public EncoderNetwork {
  public:
   explicit ModernBertNetwork(ModernBertConfig config) : EncoderNetwork(config.sizes), config_(std::move(config)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, "model.", "embeddings.tok_embeddings.weight");
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, "model.", "embeddings.tok_embeddings.weight");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(Value x, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(x, encoder.norm(x, sizes().hidden, "embeddings.norm"));

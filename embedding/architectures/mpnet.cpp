@@ -4,7 +4,7 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/encoder.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -33,8 +33,8 @@ class MpnetNetwork final : public EncoderNetwork {
  public:
   using EncoderNetwork::EncoderNetwork;
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, "mpnet.");
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, "mpnet.");
     const auto [ids, mask] = encoder.inputs();
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));

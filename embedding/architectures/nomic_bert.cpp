@@ -4,7 +4,7 @@
 
 #include "embedding/architectures/encoder.h"
 #include "embedding/architectures/rotary.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/json_text.h"
 #include "embedding/architectures/decoder.h"
 #include "embedding/architectures/rotary.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 namespace {
@@ -27,8 +27,8 @@ class Qwen3Network final : public EncoderNetwork {
  public:
   explicit Qwen3Network(Qwen3Config config) : EncoderNetwork(config.decoder.sizes), config_(std::move(config)) {}
 
-  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
-    EncoderBuilder encoder(sizes(), weights, end, kDecoderPrefix, kDecoderWords);
+  [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkUse& use) const override {
+    EncoderBuilder encoder(sizes(), weights, use, kDecoderPrefix, kDecoderWords);
     encoder.set_terms({.rotary = config_.rotary, .causal = config_.decoder.causal});
     const LayerNames names = decoder_names(config_.decoder);
     const auto [ids, mask] = encoder.inputs();

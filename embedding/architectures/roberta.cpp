@@ -2,7 +2,7 @@
 
 #include "core/json_text.h"
 #include "embedding/architectures/bert.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 

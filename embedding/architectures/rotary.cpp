@@ -15,7 +15,7 @@
 #include "core/json_text.h"
 #include "core/text/nearest_word.h"
 #include "core/text/quote.h"
-#include "embedding/refusals.h"
+#include "embedding/folder/refusals.h"
 
 namespace latebind::embedding {
 

@@ -9,12 +9,12 @@
 #include "core/json_text.h"
 #include "core/text/quote.h"
 #include "embedding/architectures/architecture.h"
+#include "embedding/folder/onnx_files.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/folder/router_file.h"
+#include "embedding/folder/weights_files.h"
 #include "embedding/hub/name.h"
-#include "embedding/onnx_files.h"
-#include "embedding/refusals.h"
-#include "embedding/router.h"
 #include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
-#include "embedding/weights_files.h"
 
 namespace latebind::embedding::hub {
 namespace {
@@ -71,7 +71,7 @@ Result<std::vector<Route>> read_routes(const Names& files, const ReadFile& read,
   const std::string router_file = fmt::format("{}{}{}", folder, folder.empty() ? "" : "/", kRouterFile);
   lists.push_back(router_file);
   LB_ASSIGN_OR_RETURN(const json document, read_whole(read, router_file));
-  LB_ASSIGN_OR_RETURN(const Router router, read_router(document, folder, router_file));
+  LB_ASSIGN_OR_RETURN(const RouterFile router, read_router(document, folder, router_file));
   for (const TextRole role : {TextRole::kDocument, TextRole::kQuery}) {
     std::vector<ListedModule> whole = router.modules_of(role);
     whole.insert(whole.end(), list.begin() + 1, list.end());

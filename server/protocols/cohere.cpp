@@ -59,7 +59,7 @@ struct EmbedBody {
   std::string model;
   std::vector<std::string> texts;
   TextLimit limit;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<bool> truncate = true;
   bool keep_end = false;
   std::size_t dimensions = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/json_text.h"
-#include "embedding/text_role.h"
+#include "embedding/inputs/text_role.h"
 #include "server/refusal.h"
 #include "server/service.h"
 
@@ -39,7 +39,7 @@ struct InferRequest {
   bool normalize = true;
   std::size_t dimensions = 0;  // 0: all
   std::optional<std::string> prompt_name{};
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
 // `header_length` is the value of Inference-Header-Content-Length; if empty, the whole body is JSON. Once the total of

@@ -29,14 +29,14 @@ struct EmbedBody {
   TextLimit limit;
   bool truncate = true;
   std::size_t dimensions = 0;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
 };
 
 struct EmbeddingsBody {
   std::string model;
   std::string prompt;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
 };
 

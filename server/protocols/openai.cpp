@@ -25,7 +25,7 @@ struct EmbeddingsBody {
   TextLimit limit;
   bool is_base64 = false;
   std::size_t dimensions = 0;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   std::optional<std::string> prompt_name;
 };
 

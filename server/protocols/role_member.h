@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "embedding/text_role.h"
+#include "embedding/inputs/text_role.h"
 #include "server/protocols/json_body.h"
 
 namespace latebind::server {

@@ -84,7 +84,7 @@ Json sums_json(const Totals& totals) {
 }
 
 // Describes the query route of a router.
-Json queries_json(const embedding::Embedder& queries) {
+Json queries_json(const embedding::Encoder& queries) {
   Json json;
   json["device"] = queries.attestation()->active.id();
   json["max_tokens"] = queries.max_tokens();
@@ -120,8 +120,8 @@ Json model_json(Service& service, const ServedModel& model) {
     json["inputs"] = tensors_json(model.tensors->inputs());
     json["outputs"] = tensors_json(model.tensors->outputs());
   }
-  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_ways()) {
-    json["queries"] = queries_json(**texts->way_of(embedding::TextRole::kQuery));
+  if (const embedding::Embedder* texts = model.of_texts(); texts != nullptr && texts->has_routes()) {
+    json["queries"] = queries_json(**texts->route_for(embedding::TextRole::kQuery));
   }
   json["backend"] = active.backend;
   json["device"] = active.id();

@@ -17,7 +17,7 @@ struct TokenizeBody {
   TextLimit limit;
   bool add_special_tokens = true;
   std::optional<std::string> prompt_name;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
 struct DecodeBody {
@@ -149,11 +149,11 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   if (count == 0) return refuse_empty(*exchange, "inputs");
   const ServedModel* const model = model_for(exchange, service, count);
   if (model == nullptr) return;
-  const auto way = model->of_texts()->way_of(body.role);
-  if (!way.ok()) return refuse(*exchange, tei_protocol(), refusal_of(way.status()));
-  const auto prompt = (*way)->prompts().choose(prompt_choice(body.prompt_name), body.role);
+  const auto route = model->of_texts()->route_for(body.role);
+  if (!route.ok()) return refuse(*exchange, tei_protocol(), refusal_of(route.status()));
+  const auto prompt = (*route)->prompts().choose(prompt_choice(body.prompt_name), body.role);
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
-  const auto tokenizer = (*way)->tokenizer();
+  const auto tokenizer = (*route)->tokenizer();
   const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_after();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;

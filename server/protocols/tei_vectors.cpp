@@ -22,7 +22,7 @@ struct EmbedBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
   bool normalize = true;
   std::size_t dimensions = 0;
 };
@@ -33,7 +33,7 @@ struct SimilarityBody {
   std::optional<bool> truncate;
   bool keep_end = false;
   std::optional<std::string> prompt_name;
-  embedding::TextRole role = embedding::TextRole::kUnsaid;
+  embedding::TextRole role = embedding::TextRole::kUnspecified;
 };
 
 Problem read_inputs(const JsonValue& value, EmbedBody& body) {
@@ -100,7 +100,7 @@ constexpr std::array kSimilarity{
                            [](const JsonValue& value, SimilarityBody& body) -> Problem {
                              const embedding::TextRole of_parameters = body.role;
                              if (auto problem = read_role(value, body.role)) return problem;
-                             if (of_parameters == embedding::TextRole::kUnsaid || of_parameters == body.role)
+                             if (of_parameters == embedding::TextRole::kUnspecified || of_parameters == body.role)
                                return std::nullopt;
                              return "is another one than that of 'parameters'";
                            }},

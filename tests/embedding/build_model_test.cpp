@@ -11,6 +11,7 @@
 #include "core/onnx_form.h"
 #include "embedding/bundle_parts.h"
 #include "embedding/export_onnx.h"
+#include "embedding/folder/model_folder.h"
 #include "support.h"
 
 namespace latebind::embedding {
@@ -26,7 +27,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 GraphModel built(const std::filesystem::path& folder, const GraphOptions& options = {}) {
   const auto model = ModelFolder::open(folder);
   EXPECT_TRUE(model.ok()) << model.status().to_string();
-  auto graph = build_model(*model, options);
+  auto graph = build_model(model->documents(), options);
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   return *std::move(graph);
 }
@@ -35,9 +36,10 @@ TEST(BuildModelTest, TheGraphKeepsTheFileWithTheWeights) {
   for (const char* kind : {"f32", "f16", "bf16"}) {
     const auto file = testing::tiny_bert(kind) / "model.safetensors";
     const GraphModel graph = built(testing::tiny_bert(kind));
-    EXPECT_TRUE(graph.pooled);
-    EXPECT_EQ(graph.dimension, 32U);
-    EXPECT_EQ(graph.output, 0U);
+    ASSERT_EQ(graph.ends.size(), 1U);
+    EXPECT_TRUE(graph.ends[0].pooled);
+    EXPECT_EQ(graph.ends[0].dimension, 32U);
+    EXPECT_EQ(graph.ends[0].position, 0U);
     EXPECT_TRUE(graph.model.forms().empty()) << "nobody has asked for one";
     ASSERT_NE(graph.model.graph(), nullptr);
     const core::FilePart& weights = graph.model.graph()->graph->weights().front();
@@ -65,7 +67,7 @@ TEST(BuildModelTest, RefusesAWeightsFileOfAnotherModel) {
   const testing::ScratchFolder scratch;
   scratch.copy_tiny_bert();
   scratch.write("model.safetensors", testing::safetensors("{}", 0));
-  const auto model = build_model(*ModelFolder::open(scratch.path()), {});
+  const auto model = build_model(ModelFolder::open(scratch.path())->documents());
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(model.status().to_string(), HasSubstr("embeddings.word_embeddings.weight"));
@@ -80,13 +82,42 @@ TEST(BuildModelTest, ABiasThatTheFilesDisagreeAboutIsRefused) {
     scratch.write(file, testing::read_file(testing::data_folder() / "modules" / "behind" / file));
   const auto refusal = [&scratch](const char* module, bool has_bias) {
     scratch.set(std::string(module) + "/config.json", "bias", has_bias);
-    const auto model = build_model(*ModelFolder::open(scratch.path()), {});
+    const auto model = build_model(ModelFolder::open(scratch.path())->documents());
     scratch.set(std::string(module) + "/config.json", "bias", !has_bias);
     return model.ok() ? "it was taken" : model.status().to_string();
   };
-  ASSERT_TRUE(build_model(*ModelFolder::open(scratch.path()), {}).ok());
+  ASSERT_TRUE(build_model(ModelFolder::open(scratch.path())->documents()).ok());
   EXPECT_THAT(refusal("2_Dense", true), HasSubstr("no tensor 'linear.bias'"));
   EXPECT_THAT(refusal("3_Dense", false), HasSubstr("'3_Dense/linear.bias', but 'bias' is false"));
+}
+
+TEST(BuildModelTest, OutputsShareAnEndOrGetOneEach) {
+  const GraphOptions both{.outputs = {"dense", "token_vectors"}};
+  const testing::ScratchFolder scratch;
+  scratch.copy_tiny_bert();
+  const GraphModel shared = built(scratch.path(), both);
+  ASSERT_EQ(shared.ends.size(), 2U);
+  EXPECT_EQ(shared.ends[0].position, shared.ends[1].position);
+  EXPECT_FALSE(shared.ends[0].pooled);
+  EXPECT_EQ(shared.model.graph()->graph->outputs().size(), 1U);
+  // What follows the pooling has weights: only the network computes it.
+  for (const char* file :
+       {"modules.json", "1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors",
+        "3_Dense/config.json", "3_Dense/model.safetensors", "4_LayerNorm/config.json", "4_LayerNorm/model.safetensors"})
+    scratch.write(file, testing::read_file(testing::data_folder() / "modules" / "behind" / file));
+  const GraphModel apart = built(scratch.path(), both);
+  ASSERT_EQ(apart.ends.size(), 2U);
+  EXPECT_TRUE(apart.ends[0].pooled);
+  EXPECT_FALSE(apart.ends[1].pooled);
+  EXPECT_EQ(apart.ends[1].position, 1U);
+  EXPECT_EQ(apart.ends[1].dimension, 32U);
+  const auto onnx = core::onnx_form(apart.model);
+  ASSERT_TRUE(onnx.ok()) << onnx.status().to_string();
+  const auto signature = graph::read_onnx_signature(onnx->graph.bytes, "x.onnx");
+  ASSERT_TRUE(signature.ok()) << signature.status().to_string();
+  ASSERT_EQ(signature->outputs.size(), 2U);
+  EXPECT_EQ(signature->outputs[0].name, "sentence_embedding");
+  EXPECT_EQ(signature->outputs[1].name, "last_hidden_state");
 }
 
 TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
@@ -94,11 +125,13 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   scratch.copy_tiny_bert();
   auto folder = ModelFolder::open(scratch.path());
   std::filesystem::create_directory(scratch.path() / "onnx");
-  ASSERT_TRUE(write_onnx_file(*folder, {.hidden_states = true}, scratch.path() / "onnx" / "model.onnx").ok());
+  ASSERT_TRUE(
+      write_onnx_file(folder->documents(), {.outputs = {"token_vectors"}}, scratch.path() / "onnx" / "model.onnx")
+          .ok());
   std::filesystem::remove(scratch.path() / "model.safetensors");
   const GraphModel states = built(scratch.path());
-  EXPECT_FALSE(states.pooled);
-  EXPECT_EQ(states.dimension, 32U);
+  EXPECT_FALSE(states.ends[0].pooled);
+  EXPECT_EQ(states.ends[0].dimension, 32U);
   ASSERT_EQ(states.model.forms().size(), 1U);
   EXPECT_EQ(states.model.forms()[0].file, scratch.path() / "onnx" / "model.onnx");
 
@@ -106,7 +139,7 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   scratch.set("config.json", "hidden_size", 16);
   scratch.set("config.json", "num_attention_heads", 4);
   scratch.set("1_Pooling/config.json", "word_embedding_dimension", 16);
-  const auto other = build_model(*ModelFolder::open(scratch.path()), {});
+  const auto other = build_model(ModelFolder::open(scratch.path())->documents());
   EXPECT_EQ(other.status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(other.status().to_string(),
               HasSubstr("has 32 numbers for a token; config.json or the pooling's says 16"));
@@ -114,13 +147,13 @@ TEST(BuildModelTest, TakesAReadyOnnxFileWhereThereAreNoWeights) {
   scratch.set("1_Pooling/config.json", "word_embedding_dimension", 32);
 
   folder = ModelFolder::open(testing::tiny_bert("f32"));
-  ASSERT_TRUE(write_onnx_file(*folder, {}, scratch.path() / "onnx" / "model.onnx").ok());
-  EXPECT_TRUE(built(scratch.path()).pooled);
-  EXPECT_EQ(build_model(*ModelFolder::open(scratch.path()), {.hidden_states = true}).status().code(),
+  ASSERT_TRUE(write_onnx_file(folder->documents(), {}, scratch.path() / "onnx" / "model.onnx").ok());
+  EXPECT_TRUE(built(scratch.path()).is_pooled());
+  EXPECT_EQ(build_model(ModelFolder::open(scratch.path())->documents(), {.outputs = {"token_vectors"}}).status().code(),
             StatusCode::kUnsupported);
 
   scratch.write("onnx/model.onnx", "garbage that is no model");
-  const auto damaged = build_model(*ModelFolder::open(scratch.path()), {});
+  const auto damaged = build_model(ModelFolder::open(scratch.path())->documents());
   EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(damaged.status().to_string(), HasSubstr("model.onnx"));
 }
@@ -165,7 +198,7 @@ TEST_F(ModelOfBundleTest, IsTheGraphOfTheWeightsInIt) {
 }
 
 TEST_F(ModelOfBundleTest, KeepsThePortableFileOfAnotherNetwork) {
-  const auto model = model_of(bundle_with(built(scratch.path(), {.hidden_states = true})));
+  const auto model = model_of(bundle_with(built(scratch.path(), {.outputs = {"token_vectors"}})));
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(model->graph(), nullptr);
   ASSERT_EQ(model->forms().size(), 1U);
@@ -206,9 +239,9 @@ TEST(WriteOnnxFileTest, HoldsTheWeightsOnce) {
   const testing::ScratchFolder scratch;
   const auto folder = ModelFolder::open(testing::tiny_bert("f32"));
   const auto file = scratch.path() / "model.onnx";
-  ASSERT_TRUE(write_onnx_file(*folder, {}, file).ok());
+  ASSERT_TRUE(write_onnx_file(folder->documents(), {}, file).ok());
   const std::string onnx = testing::read_file(file);
-  const std::string weights = testing::read_file(folder->weights.front().file);
+  const std::string weights = testing::read_file(folder->documents().network.weights.front().file);
   EXPECT_GT(onnx.size(), weights.size() * 8 / 10);
   EXPECT_LT(onnx.size(), weights.size() * 3 / 2);
   // The last tensor's bytes, as they are.
@@ -219,7 +252,7 @@ TEST(WriteOnnxFileTest, HoldsTheWeightsOnce) {
 TEST(WriteOnnxFileTest, LeavesNothingBehindWhenItFails) {
   const testing::ScratchFolder scratch;
   const auto folder = ModelFolder::open(testing::tiny_bert("f32"));
-  const auto status = write_onnx_file(*folder, {}, scratch.path() / "missing" / "model.onnx");
+  const auto status = write_onnx_file(folder->documents(), {}, scratch.path() / "missing" / "model.onnx");
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(status.to_string(), HasSubstr("missing"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));

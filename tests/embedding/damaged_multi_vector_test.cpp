@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "embedding/model_folder.h"
-#include "embedding/text_limits.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/inputs/text_limits.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/support.h"
 
@@ -33,17 +33,18 @@ void open(const path& folder, std::string_view what) {
   const auto opened = ModelFolder::open(folder);
   core::Status status = opened.status();
   if (opened.ok()) {
-    const auto tokenizer = opened->open_tokenizer();
+    const Specification& model = opened->documents();
+    const auto tokenizer = model.open_tokenizer();
     status = tokenizer.status();
-    if (tokenizer.ok() && opened->kind == EncoderKind::kMultiVectorEncoder) {
-      auto limits = text_limits(*opened, 0);
-      status = limits.ok() ? set_roles(*opened, *tokenizer, *limits) : limits.status();
+    if (tokenizer.ok() && opened->kind() == EncoderKind::kMultiVectorEncoder) {
+      auto limits = text_limits(model, 0);
+      status = limits.ok() ? set_roles(model, *tokenizer, *limits) : limits.status();
       for (const TokenLimits* of_role : {&limits->document, limits.ok() && limits->query ? &*limits->query : nullptr}) {
         if (!limits.ok() || of_role == nullptr) continue;
         TokenTable table;
         static_cast<void>(table.add(*tokenizer, *of_role, "the cat sat on the mat."));
         if (table.size() == 0) continue;
-        EXPECT_LE(table.lengths()[0], opened->network ? opened->network->tokens_max() : kTokensMax) << what;
+        EXPECT_LE(table.lengths()[0], model.network.network ? model.network.network->tokens_max() : kTokensMax) << what;
       }
     }
   }

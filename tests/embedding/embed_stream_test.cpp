@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/vendor_call.h"
+#include "embedding/outputs/pooling.h"
 #include "embedding/pipeline.h"
-#include "embedding/pooling.h"
 #include "tests/embedding/toy_encoder.h"
 #include "tests/embedding/toy_texts.h"
 #include "tests/support/latch.h"
@@ -34,7 +34,7 @@ using ::testing::HasSubstr;
 constexpr std::size_t kWindowsMax = 3;  // that wait to be pulled
 
 std::unique_ptr<Pipeline> stream_pipeline_of(ToyScript script, std::size_t batch_tokens = 64, bool normalize = true) {
-  auto forward = Forward::bind(test::toy_model(script), {.normalize = normalize});
+  auto forward = Forward::bind(test::toy_model(script), test::toy_output({.normalize = normalize}));
   EXPECT_TRUE(forward.ok()) << forward.status().to_string();
   return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, batch_tokens);
 }

@@ -14,7 +14,8 @@
 
 #include "core/vendor_call.h"
 #include "embedding/embed_stream.h"
-#include "embedding/pooling.h"
+#include "embedding/folder/specification.h"
+#include "embedding/outputs/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/toy_encoder.h"
 #include "tests/support/latch.h"
@@ -58,7 +59,7 @@ class EmbedderTest : public ::testing::Test {
   // The graph of the tiny model pools by itself.
   core::Result<std::unique_ptr<Embedder>> open(const fs::path& folder = kTiny, const EmbedderOptions& options = {},
                                                unsigned requests = 2) {
-    test::ToyScript script{.pooled = true, .requests = requests, .dimension = kTinyDimension};
+    test::ToyScript script{.pooled = pooled, .requests = requests, .dimension = kTinyDimension};
     script.on_run = on_run;
     backend = std::make_shared<ToyBackend>(std::move(script), kind);
     registry = {};
@@ -88,6 +89,7 @@ class EmbedderTest : public ::testing::Test {
   }
 
   std::function<core::Status(const core::TensorView& ids)> on_run;  // of what open() opens
+  bool pooled = true;                                               // likewise
   std::shared_ptr<ToyBackend> backend;
   core::DeviceKind kind = core::DeviceKind::kCpu;  // likewise
   core::Registry registry;
@@ -113,6 +115,53 @@ TEST_F(EmbedderTest, OpensAModelFolderAndEmbedsInInputOrder) {
   EXPECT_EQ(stats->texts, 5U);
   EXPECT_EQ(stats->truncated_texts, 1U);
   EXPECT_EQ(stats->tokens, 9U + 2U + 4U + 6U + 20U);
+}
+
+TEST_F(EmbedderTest, OnePassGivesAllOutputsThatACallAsksFor) {
+  pooled = false;
+  std::atomic<int> runs = 0;
+  on_run = [&](const core::TensorView&) {
+    ++runs;
+    return core::Status();
+  };
+  EmbedderOptions options;
+  options.outputs = {"dense", "token_vectors"};
+  const auto embedder = open(kTiny, options, 1);
+  ASSERT_TRUE(embedder.ok()) << embedder.status().to_string();
+  const Encoder& encoder = (*embedder)->documents();
+  const std::vector<std::string_view> texts{"the cat sat on the mat.", "a dog"};
+  const std::vector<std::string> both{"token_vectors", "dense"};
+  const auto results = encoder.encode(std::span(texts), both, {.alone = true});
+  ASSERT_TRUE(results.ok()) << results.status().to_string();
+  const int of_both = runs.exchange(0);
+  const std::vector<std::string> one{"dense"};
+  ASSERT_TRUE(encoder.encode(std::span(texts), one, {.alone = true}).ok());
+  EXPECT_EQ(of_both, runs);
+  const auto& tokens = std::get<RaggedRows>(results->outputs[0]);
+  ASSERT_EQ(tokens.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto ids = ids_of(texts[i]);
+    ASSERT_EQ(tokens.of(i).size(), ids.size() * kTinyDimension);
+    EXPECT_EQ(tokens.of(i)[kTinyDimension + 3], test::toy_state(ids[1], 1, 3));
+  }
+  expect_vectors_of(texts, std::get<Rows>(results->outputs[1]).numbers, 20);
+
+  const auto stream = EmbedStream::open(**embedder);
+  ASSERT_TRUE(stream.ok());
+  for (const std::string_view text : texts)
+    ASSERT_TRUE((*stream)->push(text).ok());
+  ASSERT_TRUE((*stream)->finish().ok());
+  const auto window = (*stream)->pull();
+  ASSERT_TRUE(window.ok()) << window.status().to_string();
+  ASSERT_EQ(window->outputs.size(), 2U);
+  expect_vectors_of(texts, window->vectors, 20);
+  EXPECT_TRUE(std::ranges::equal(window->outputs[1].vectors, tokens.numbers));
+  EXPECT_TRUE(std::ranges::equal(window->outputs[1].vector_counts, window->token_counts));
+
+  options.outputs = {"sparse"};
+  const auto refused = open(kTiny, options);
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("its outputs are: dense, token_vectors"));
 }
 
 TEST_F(EmbedderTest, MoreTextsThanAWindowComeInInputOrderToo) {

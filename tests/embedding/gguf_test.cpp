@@ -1,4 +1,4 @@
-#include "embedding/gguf.h"
+#include "embedding/folder/gguf.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 #include "support.h"
 
 namespace latebind::embedding {

@@ -1,4 +1,4 @@
-#include "embedding/max_sim.h"
+#include "embedding/outputs/max_sim.h"
 
 #include <gtest/gtest.h>
 

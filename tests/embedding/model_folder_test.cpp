@@ -1,4 +1,4 @@
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,29 +36,41 @@ TEST_F(ModelFolderTest, ReadsEveryFile) {
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(model->name(), "ModelFolderTest.ReadsEveryFile");
-  EXPECT_EQ(model->tokenizer_file, scratch_.path() / "tokenizer.json");
-  ASSERT_EQ(model->weights.size(), 1U);
-  EXPECT_EQ(model->weights[0].file, scratch_.path() / "model.safetensors");
-  EXPECT_FALSE(model->onnx_file);
-  ASSERT_NE(model->network, nullptr);
-  EXPECT_EQ(model->network->tokens_max(), 24U);
-  EXPECT_GT(model->network->vocabulary_size(), 0U);
-  EXPECT_EQ(model->hidden_size, 32U);
-  EXPECT_EQ(model->pooling, PoolingMode::kMean);
-  EXPECT_TRUE(model->normalize);
-  EXPECT_EQ(model->max_tokens, 20U);
+  EXPECT_EQ(model->documents().input.tokenizer_file, scratch_.path() / "tokenizer.json");
+  ASSERT_EQ(model->documents().network.weights.size(), 1U);
+  EXPECT_EQ(model->documents().network.weights[0].file, scratch_.path() / "model.safetensors");
+  EXPECT_FALSE(model->documents().network.onnx_file);
+  ASSERT_NE(model->documents().network.network, nullptr);
+  EXPECT_EQ(model->documents().network.network->tokens_max(), 24U);
+  EXPECT_GT(model->documents().network.network->vocabulary_size(), 0U);
+  EXPECT_EQ(model->documents().network.hidden_size, 32U);
+  EXPECT_EQ(model->documents().output().pooling(), PoolingMode::kMean);
+  EXPECT_TRUE(model->documents().output().normalizes());
+  EXPECT_EQ(model->documents().input.max_tokens, 20U);
+}
+
+TEST_F(ModelFolderTest, TheSpecificationCanBePrinted) {
+  const json described = open()->describe();
+  EXPECT_EQ(described["name"], "ModelFolderTest.TheSpecificationCanBePrinted");
+  EXPECT_EQ(described["input"]["kind"], "text");
+  EXPECT_EQ(described["input"]["tokens_max"], 20);
+  EXPECT_EQ(described["network"]["form"], "weights");
+  EXPECT_EQ(described["network"]["files"], json::array({"model.safetensors"}));
+  EXPECT_EQ(described["outputs"]["dense"]["pooling"], "mean");
+  EXPECT_EQ(described["outputs"]["dense"]["length_1"], true);
+  EXPECT_TRUE(described["outputs"].contains("token_vectors"));
 }
 
 TEST_F(ModelFolderTest, WithoutModulesPoolsTheMeanAndDoesNotNormalize) {
-  EXPECT_EQ(open()->assumed, "");
+  EXPECT_EQ(open()->documents().assumed, "");
   std::filesystem::remove(scratch_.path() / "modules.json");
   scratch_.set("1_Pooling/config.json", "pooling_mode_cls_token", true);
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_EQ(model->pooling, PoolingMode::kMean);
-  EXPECT_FALSE(model->normalize);
-  EXPECT_EQ(model->max_tokens, 24U);
-  EXPECT_EQ(model->assumed,
+  EXPECT_EQ(model->documents().output().pooling(), PoolingMode::kMean);
+  EXPECT_FALSE(model->documents().output().normalizes());
+  EXPECT_EQ(model->documents().input.max_tokens, 24U);
+  EXPECT_EQ(model->documents().assumed,
             model->name() +
                 " has no modules.json: the mean of the tokens' vectors is taken for a text's, and it is "
                 "not normalized; not read without it: 1_Pooling/config.json, sentence_bert_config.json");
@@ -69,13 +81,14 @@ TEST_F(ModelFolderTest, WithoutModulesTheClassOfTheNetworkSaysHowTextsArePooled)
   std::filesystem::remove(scratch_.path() / "modules.json");
   for (const char* file : {"config.json", "model.safetensors"})
     scratch_.write(file, testing::read_file(testing::data_folder() / "networks" / "qwen3" / file));
-  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
-  EXPECT_THAT(open()->assumed, HasSubstr("the vector of the last token is taken for a text's, because config.json "
-                                         "names Qwen3ForCausalLM, and it is not normalized"));
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kLastToken);
+  EXPECT_THAT(open()->documents().assumed,
+              HasSubstr("the vector of the last token is taken for a text's, because config.json "
+                        "names Qwen3ForCausalLM, and it is not normalized"));
   scratch_.set("config.json", "is_causal", true);
-  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kLastToken);
   scratch_.set("config.json", "is_causal", false);
-  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMean);
   scratch_.set("config.json", "is_causal", 1);
   expect(StatusCode::kInvalidModel, {"config.json", "'is_causal' is 1, must be true or false"});
 
@@ -83,7 +96,7 @@ TEST_F(ModelFolderTest, WithoutModulesTheClassOfTheNetworkSaysHowTextsArePooled)
     scratch_.write(file, testing::read_file(testing::tiny_bert("f32") / file));
   const auto pooling = [&](const json& classes) {
     scratch_.set("config.json", "architectures", classes);
-    return open()->pooling;
+    return open()->documents().output().pooling();
   };
   EXPECT_EQ(pooling({"SomeForCausalLM"}), PoolingMode::kLastToken);
   EXPECT_EQ(pooling({"SomeForCausalLM", "SomeModel"}), PoolingMode::kLastToken);
@@ -95,36 +108,36 @@ TEST_F(ModelFolderTest, WithoutModulesTheClassOfTheNetworkSaysHowTextsArePooled)
   auto config = json::parse(testing::read_file(scratch_.path() / "config.json"));
   config["is_causal"] = nullptr;
   scratch_.write("config.json", config.dump());
-  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMean);
 }
 
 TEST_F(ModelFolderTest, WithoutModulesTheirCompanionsHaveNoEffect) {
   const std::string file = "config_sentence_transformers.json";
   scratch_.write(file, R"({"prompts": {"query": "a b "}, "default_prompt_name": "query"})");
-  EXPECT_EQ(open()->prompts.by_default, "a b ");
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "a b ");
   std::filesystem::remove(scratch_.path() / "modules.json");
-  EXPECT_EQ(open()->prompts.by_default, "");
-  EXPECT_TRUE(open()->prompts.by_name.empty());
-  EXPECT_THAT(open()->small_files, Not(Contains(scratch_.path() / file)));
-  EXPECT_THAT(open()->assumed, HasSubstr(file));
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "");
+  EXPECT_TRUE(open()->documents().input.prompts.by_name.empty());
+  EXPECT_THAT(open()->documents().small_files, Not(Contains(scratch_.path() / file)));
+  EXPECT_THAT(open()->documents().assumed, HasSubstr(file));
   scratch_.set(file, "model_type", "CrossEncoder");
   scratch_.set(file, "truncate_dim", 8);
-  EXPECT_EQ(open()->kind, EncoderKind::kEmbedder);
+  EXPECT_EQ(open()->kind(), EncoderKind::kEmbedder);
 }
 
 TEST_F(ModelFolderTest, LimitsTokensByTheFirstFileThatSaysSo) {
   scratch_.set("sentence_bert_config.json", "max_seq_length", 1000);
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.set("sentence_bert_config.json", "max_seq_length", nullptr);
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.write("tokenizer_config.json", R"({"model_max_length": 12})");
-  EXPECT_EQ(open()->max_tokens, 12U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 12U);
   scratch_.write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.write("tokenizer_config.json", R"({"model_max_length": 1})");
   expect(StatusCode::kInvalidModel, {"tokenizer_config.json", "model_max_length"});
   scratch_.set("sentence_bert_config.json", "max_seq_length", 16);
-  EXPECT_EQ(open()->max_tokens, 16U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 16U);
   scratch_.set("sentence_bert_config.json", "max_seq_length", 1);
   expect(StatusCode::kInvalidModel, {"sentence_bert_config.json", "max_seq_length"});
 }
@@ -134,14 +147,14 @@ TEST_F(ModelFolderTest, LimitsTokensByWhatTheNetworkTakes) {
   for (const char* file : {"config.json", "model.safetensors"})
     scratch_.write(file, testing::read_file(testing::data_folder() / "networks" / "roberta" / file));
   scratch_.set("sentence_bert_config.json", "max_seq_length", 26);
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.set("sentence_bert_config.json", "max_seq_length", nullptr);
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.write("tokenizer_config.json", R"({"model_max_length": 25})");
-  EXPECT_EQ(open()->max_tokens, 24U);
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U);
   scratch_.write("onnx/model.onnx", "-");
   std::filesystem::remove(scratch_.path() / "model.safetensors");
-  EXPECT_EQ(open()->max_tokens, 24U) << "of an ONNX file, too";
+  EXPECT_EQ(open()->documents().input.max_tokens, 24U) << "of an ONNX file, too";
   scratch_.set("config.json", "pad_token_id", 24);
   expect(StatusCode::kInvalidModel, {"config.json", "positions for 1 tokens of a text, must be at least 2"});
 }
@@ -154,17 +167,17 @@ TEST_F(ModelFolderTest, KnowsEachPoolingModeInBothSpellings) {
     scratch_.write(file, config.dump());
   };
   only("pooling_mode_cls_token");
-  EXPECT_EQ(open()->pooling, PoolingMode::kCls);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kCls);
   only("pooling_mode_mean_tokens");
-  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMean);
   only("pooling_mode_max_tokens");
-  EXPECT_EQ(open()->pooling, PoolingMode::kMax);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMax);
   only("pooling_mode_lasttoken");
-  EXPECT_EQ(open()->pooling, PoolingMode::kLastToken);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kLastToken);
   only("pooling_mode_weightedmean_tokens");
-  EXPECT_EQ(open()->pooling, PoolingMode::kWeightedMean);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kWeightedMean);
   only("pooling_mode_mean_sqrt_len_tokens");
-  EXPECT_EQ(open()->pooling, PoolingMode::kMeanSqrt);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMeanSqrt);
   only("pooling_mode_wisdom");
   expect(StatusCode::kUnsupported, {"pooling_mode_wisdom"});
   for (const auto& [word, mode] :
@@ -172,12 +185,12 @@ TEST_F(ModelFolderTest, KnowsEachPoolingModeInBothSpellings) {
         std::pair("lasttoken", PoolingMode::kLastToken), std::pair("weightedmean", PoolingMode::kWeightedMean),
         std::pair("mean_sqrt_len_tokens", PoolingMode::kMeanSqrt)}) {
     scratch_.write(file, json{{"embedding_dimension", 32}, {"pooling_mode", word}}.dump());
-    EXPECT_EQ(open()->pooling, mode) << word;
+    EXPECT_EQ(open()->documents().output().pooling(), mode) << word;
   }
   scratch_.write(file, R"({"pooling_mode": "wisdom"})");
   expect(StatusCode::kUnsupported, {"wisdom"});
   scratch_.write(file, "{}");
-  EXPECT_EQ(open()->pooling, PoolingMode::kMean);
+  EXPECT_EQ(open()->documents().output().pooling(), PoolingMode::kMean);
 }
 
 TEST_F(ModelFolderTest, RefusesSeveralPoolingModesOrNone) {
@@ -197,10 +210,10 @@ TEST_F(ModelFolderTest, RefusesAPoolingThatDoesNotFit) {
 
 TEST_F(ModelFolderTest, NormalizeIsOfTheTextsVector) {
   const std::string file = "2_Normalize/config.json";
-  EXPECT_TRUE(open()->normalize) << "without a file";
+  EXPECT_TRUE(open()->documents().output().normalizes()) << "without a file";
   scratch_.write(file, R"({"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"})");
-  EXPECT_TRUE(open()->normalize);
-  EXPECT_THAT(open()->small_files, Contains(scratch_.path() / file)) << "a bundle takes it along";
+  EXPECT_TRUE(open()->documents().output().normalizes());
+  EXPECT_THAT(open()->documents().small_files, Contains(scratch_.path() / file)) << "a bundle takes it along";
   scratch_.set(file, "module_output_name", "token_embeddings");
   expect(StatusCode::kUnsupported, {"2_Normalize", "'module_output_name' is 'token_embeddings'"});
   scratch_.set(file, "module_input_name", "token_embeddings");
@@ -233,7 +246,7 @@ TEST_F(ModelFolderTest, RefusesOtherModulesByName) {
   };
   modules({"Transformer", "Pooling"});
   ASSERT_TRUE(open().ok());
-  EXPECT_FALSE(open()->normalize);
+  EXPECT_FALSE(open()->documents().output().normalizes());
   modules({"Transformer", "Pooling", "Dense", "Normalize"});
   expect(StatusCode::kUnsupported, {"modules.json", "models.Dense", "number 3"});
   modules({"Pooling"});
@@ -270,9 +283,9 @@ TEST_F(ModelFolderTest, ReadsATransformerInAFolderOfItsOwn) {
                                  R"({"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}])");
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  ASSERT_EQ(model->weights.size(), 1U);
-  EXPECT_EQ(model->weights[0].file, inner / "model.safetensors");
-  EXPECT_EQ(model->max_tokens, 20U);
+  ASSERT_EQ(model->documents().network.weights.size(), 1U);
+  EXPECT_EQ(model->documents().network.weights[0].file, inner / "model.safetensors");
+  EXPECT_EQ(model->documents().input.max_tokens, 20U);
 }
 
 // Puts the vocabulary of tokenizer.json into vocab.txt.
@@ -288,19 +301,19 @@ void write_vocabulary(const testing::ScratchFolder& folder) {
 }
 
 TEST_F(ModelFolderTest, WithoutATokenizerMakesOneOfTheVocabulary) {
-  const auto before = open()->open_tokenizer();
+  const auto before = open()->documents().open_tokenizer();
   ASSERT_TRUE(before.ok());
   write_vocabulary(scratch_);
-  EXPECT_EQ(open()->tokenizer_file.filename(), "tokenizer.json");
-  EXPECT_THAT(open()->small_files, Not(Contains(scratch_.path() / "vocab.txt")));
+  EXPECT_EQ(open()->documents().input.tokenizer_file.filename(), "tokenizer.json");
+  EXPECT_THAT(open()->documents().small_files, Not(Contains(scratch_.path() / "vocab.txt")));
   std::filesystem::remove(scratch_.path() / "tokenizer.json");
   scratch_.write("special_tokens_map.json", R"({"unk_token": "[UNK]"})");
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_EQ(model->tokenizer_file, scratch_.path() / "vocab.txt");
+  EXPECT_EQ(model->documents().input.tokenizer_file, scratch_.path() / "vocab.txt");
   for (const char* name : {"vocab.txt", "special_tokens_map.json"})
-    EXPECT_THAT(model->small_files, Contains(scratch_.path() / name));
-  const auto tokenizer = model->open_tokenizer();
+    EXPECT_THAT(model->documents().small_files, Contains(scratch_.path() / name));
+  const auto tokenizer = model->documents().open_tokenizer();
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   for (const char* text : {"", "hello world", "The cat [MASK] sleeps.", "na\u00efve"}) {
     std::vector<std::int32_t> expected;
@@ -310,7 +323,7 @@ TEST_F(ModelFolderTest, WithoutATokenizerMakesOneOfTheVocabulary) {
     EXPECT_EQ(ids, expected) << text;
   }
   scratch_.write("tokenizer_config.json", R"({"cls_token": {"content": "[CLS]"}})");
-  EXPECT_THAT(open()->open_tokenizer().status().to_string(),
+  EXPECT_THAT(open()->documents().open_tokenizer().status().to_string(),
               HasSubstr("WithoutATokenizerMakesOneOfTheVocabulary: tokenizer_config.json: 'cls_token' is neither"));
   scratch_.write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
   expect(StatusCode::kUnsupported, {"tokenizer_config.json", "PreTrainedTokenizerFast", "needs a tokenizer.json"});
@@ -431,14 +444,14 @@ TEST_F(ModelFolderTest, AdaptersAreRefusedByTheirFile) {
 TEST_F(ModelFolderTest, ADefaultPromptIsOneOfThePrompts) {
   const std::string file = "config_sentence_transformers.json";
   scratch_.write(file, R"({"prompts": {"query": "q: "}, "default_prompt_name": null})");
-  EXPECT_EQ(open()->prompts.by_default, "");
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "");
   scratch_.write(file, R"({"prompts": {"query": "q: ", "passage": null}, "default_prompt_name": "query"})");
-  EXPECT_EQ(open()->prompts.by_default, "q: ");
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "q: ");
   scratch_.set(file, "default_prompt_name", "passage");
-  EXPECT_EQ(open()->prompts.by_default, "");
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "");
   // The reference knows this one of every model.
   scratch_.set(file, "default_prompt_name", "document");
-  EXPECT_EQ(open()->prompts.by_default, "");
+  EXPECT_EQ(open()->documents().input.prompts.by_default, "");
   scratch_.set(file, "default_prompt_name", "other");
   expect(StatusCode::kInvalidModel, {file, "'default_prompt_name' is 'other'", "not among 'prompts': query"});
   scratch_.set(file, "prompts", nullptr);
@@ -478,10 +491,10 @@ TEST_F(ModelFolderTest, APoolingMayLeaveAPromptOut) {
                  R"({"prompts": {"query": "q: "}, "default_prompt_name": "query"})");
   const auto model = open();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_TRUE(model->pools_here());
-  EXPECT_EQ(*model->prompts.choose({}), "q: ");
+  EXPECT_TRUE(model->documents().output().pools_here());
+  EXPECT_EQ(*model->documents().input.prompts.choose({}), "q: ");
   scratch_.set("1_Pooling/config.json", "include_prompt", true);
-  EXPECT_FALSE(open()->pools_here());
+  EXPECT_FALSE(open()->documents().output().pools_here());
 }
 
 TEST_F(ModelFolderTest, NoPromptMeetsAPoolingOfAnOnnxFileThatLeavesItOut) {
@@ -490,12 +503,12 @@ TEST_F(ModelFolderTest, NoPromptMeetsAPoolingOfAnOnnxFileThatLeavesItOut) {
   scratch_.write("onnx/model.onnx", std::string("\x3a\x00", 2));  // an empty graph
   const auto model = ModelFolder::open(scratch_.path(), {.onnx_file = "onnx/model.onnx"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_FALSE(model->pools_here());
-  EXPECT_EQ(*model->prompts.choose({}), "");
-  EXPECT_EQ(*model->prompts.choose({.text = ""}), "");
-  EXPECT_EQ(*model->prompts.choose({.name = "none"}), "");
+  EXPECT_FALSE(model->documents().output().pools_here());
+  EXPECT_EQ(*model->documents().input.prompts.choose({}), "");
+  EXPECT_EQ(*model->documents().input.prompts.choose({.text = ""}), "");
+  EXPECT_EQ(*model->documents().input.prompts.choose({.name = "none"}), "");
   for (const PromptChoice& choice : {PromptChoice{.text = "x"}, PromptChoice{.name = "query"}}) {
-    const auto refused = model->prompts.choose(choice);
+    const auto refused = model->documents().input.prompts.choose(choice);
     EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(refused.status().to_string(), HasSubstr("'include_prompt' is false"));
   }
@@ -510,13 +523,13 @@ TEST_F(ModelFolderTest, AnOnnxFileThatIsAskedForTakesThePlaceOfTheWeights) {
   const std::string file = "onnx/model_quantized.onnx";
   scratch_.write(file, std::string("\x3a\x00", 2));  // an empty graph
   scratch_.write("onnx/model.onnx", "text");
-  EXPECT_FALSE(open()->weights.empty());
+  EXPECT_FALSE(open()->documents().network.weights.empty());
   const auto model = ModelFolder::open(scratch_.path(), {.onnx_file = file});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_EQ(model->onnx_file, scratch_.path() / file);
-  EXPECT_TRUE(model->weights.empty());
-  EXPECT_EQ(model->large_files(), std::vector{scratch_.path() / file});
-  EXPECT_NE(model->network, nullptr);
+  EXPECT_EQ(model->documents().network.onnx_file, scratch_.path() / file);
+  EXPECT_TRUE(model->documents().network.weights.empty());
+  EXPECT_EQ(model->documents().large_files(), std::vector{scratch_.path() / file});
+  EXPECT_NE(model->documents().network.network, nullptr);
 
   std::filesystem::rename(scratch_.path() / "model.safetensors", scratch_.path() / "hidden");
   std::filesystem::rename(scratch_.path() / "onnx" / "model.onnx", scratch_.path() / "onnx" / "model_O3.onnx");
@@ -566,8 +579,8 @@ TEST_F(ModelFolderTest, AListOfPiecesThatAreNotThereLeavesTheOnnxFile) {
   expect(StatusCode::kNotFound, {"the piece 'one.safetensors' of the weights is missing"});
   scratch_.write("onnx/model.onnx", "x");
   ASSERT_TRUE(open().ok()) << open().status().to_string();
-  EXPECT_TRUE(open()->weights.empty());
-  EXPECT_TRUE(open()->onnx_file);
+  EXPECT_TRUE(open()->documents().network.weights.empty());
+  EXPECT_TRUE(open()->documents().network.onnx_file);
   // Nobody reads the list of a model that is not known.
   scratch_.set("config.json", "model_type", "t5");
   scratch_.write("model.safetensors.index.json", "no JSON");
@@ -578,15 +591,15 @@ TEST_F(ModelFolderTest, TakesAReadyOnnxFileOfAnyArchitecture) {
   std::filesystem::remove(scratch_.path() / "model.safetensors");
   scratch_.write("onnx/model.onnx", "x");
   ASSERT_TRUE(open().ok()) << open().status().to_string();
-  EXPECT_EQ(open()->onnx_file, scratch_.path() / "onnx" / "model.onnx");
-  EXPECT_TRUE(open()->weights.empty());
+  EXPECT_EQ(open()->documents().network.onnx_file, scratch_.path() / "onnx" / "model.onnx");
+  EXPECT_TRUE(open()->documents().network.weights.empty());
   scratch_.set("config.json", "model_type", "t5");
   const auto other = open();
   ASSERT_TRUE(other.ok());
-  EXPECT_EQ(other->network, nullptr);
-  EXPECT_EQ(other->hidden_size, 32U);
+  EXPECT_EQ(other->documents().network.network, nullptr);
+  EXPECT_EQ(other->documents().network.hidden_size, 32U);
   std::filesystem::rename(scratch_.path() / "onnx" / "model.onnx", scratch_.path() / "model.onnx");
-  EXPECT_EQ(open()->onnx_file, scratch_.path() / "model.onnx");
+  EXPECT_EQ(open()->documents().network.onnx_file, scratch_.path() / "model.onnx");
 }
 
 TEST_F(ModelFolderTest, RefusesDamagedFilesWithTheirNames) {

@@ -1,10 +1,10 @@
-#include "embedding/onnx_output.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "embedding/outputs/onnx_end.h"
 
 namespace latebind::embedding {
 namespace {
@@ -16,7 +16,7 @@ OnnxTensor output(std::string name, std::vector<std::int64_t> shape) {
   return {.name = std::move(name), .has_shape = true, .shape = std::move(shape)};
 }
 
-core::Result<OnnxEmbeddingOutput> choose(std::vector<OnnxTensor> outputs) {
+core::Result<ModelEnd> choose(std::vector<OnnxTensor> outputs) {
   return choose_embedding_output({.outputs = std::move(outputs), .inputs = std::vector<OnnxTensor>(2)}, "x.onnx");
 }
 

@@ -21,7 +21,7 @@ using test::views;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Pipeline> pipeline_of(unsigned requests) {
-  auto forward = Forward::bind(test::toy_model({.requests = requests}), {.normalize = true});
+  auto forward = Forward::bind(test::toy_model({.requests = requests}), test::toy_output({.normalize = true}));
   EXPECT_TRUE(forward.ok()) << forward.status().to_string();
   return std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{32, 0}, 64);
 }

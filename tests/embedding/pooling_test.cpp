@@ -1,4 +1,4 @@
-#include "embedding/pooling.h"
+#include "embedding/outputs/pooling.h"
 
 #include <gtest/gtest.h>
 

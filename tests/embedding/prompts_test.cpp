@@ -1,4 +1,4 @@
-#include "embedding/prompts.h"
+#include "embedding/inputs/prompts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(PromptsTest, TokensOfAPromptAreCountedWithoutALastSpecialOne) {
 class PromptedPipelineTest : public ::testing::Test {
  protected:
   PromptedPipelineTest() {
-    auto forward = Forward::bind(test::toy_model({.requests = 1}), {.normalize = true});
+    auto forward = Forward::bind(test::toy_model({.requests = 1}), test::toy_output({.normalize = true}));
     EXPECT_TRUE(forward.ok()) << forward.status().to_string();
     pipeline_ = std::make_unique<Pipeline>(test::toy_tokenizer(), *std::move(forward), TokenLimits{.max_tokens = 8}, 64,
                                            Scheduler::OnBatch(), kPrompts);
@@ -84,12 +84,13 @@ TEST_F(PromptedPipelineTest, TheDefaultIsBeforeEveryTextThatIsNoIds) {
   EXPECT_THAT(ids_of("a word", {.prompt = {.name = "none"}}), ElementsAreArray(prompted));
 
   TokenTable table;
-  const std::vector<Embedder::Ids> given{alone};
-  ASSERT_TRUE(pipeline_->add_ids(given, *pipeline_->limits_of({}), 0, table).ok());
+  const std::vector<Ids> given{alone};
+  const InputList list = std::span<const Ids>(given);
+  ASSERT_TRUE(pipeline_->tokenize(list, *pipeline_->limits_of({}), 0, {}, table).ok());
   EXPECT_THAT(table.ids(0), ElementsAreArray(alone));
-  EXPECT_TRUE(Pipeline::check_ids({.prompt = {.text = ""}}).ok());
+  EXPECT_TRUE(pipeline_->limits_of({.prompt = {.text = ""}}, list).ok());
   for (const PromptChoice& choice : {PromptChoice{.text = "x"}, PromptChoice{.name = "query"}}) {
-    EXPECT_THAT(Pipeline::check_ids({.prompt = choice}).to_string(), HasSubstr("not before token ids"));
+    EXPECT_THAT(pipeline_->limits_of({.prompt = choice}, list).status().to_string(), HasSubstr("not before token ids"));
   }
 }
 

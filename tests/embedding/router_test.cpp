@@ -1,12 +1,12 @@
 // Routers: their file, and the folders of the recorded ones (tests/data/routers/make.py), whole and damaged.
-#include "embedding/router.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/folder/router_file.h"
+#include "embedding/outputs/sparse.h"
 #include "tests/embedding/support.h"
 
 namespace latebind::embedding {
@@ -35,8 +35,8 @@ TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
   EXPECT_EQ(router->query[0].kind(), "SparseStaticEmbedding");
   ASSERT_EQ(router->document.size(), 2U);
   EXPECT_EQ(router->document[0].folder, "");
-  EXPECT_EQ(router->by_default, TextRole::kDocument);
-  EXPECT_EQ(&router->modules_of(TextRole::kUnsaid), &router->document);
+  EXPECT_EQ(router->otherwise, TextRole::kDocument);
+  EXPECT_EQ(&router->modules_of(TextRole::kUnspecified), &router->document);
   const auto below = read_router(router_file(), "0_Router", "r");
   ASSERT_TRUE(below.ok());
   EXPECT_EQ(below->document[0].folder, "0_Router");
@@ -46,9 +46,9 @@ TEST(RouterTest, EachWayHasItsModulesBelowTheRouter) {
 TEST(RouterTest, WithoutADefaultNoWayIsGuessed) {
   json file = router_file();
   file["parameters"]["default_route"] = nullptr;
-  EXPECT_EQ(read_router(file, "", "r")->by_default, TextRole::kUnsaid);
+  EXPECT_EQ(read_router(file, "", "r")->otherwise, TextRole::kUnspecified);
   file["parameters"] = json::object();
-  EXPECT_EQ(read_router(file, "", "r")->by_default, TextRole::kUnsaid);
+  EXPECT_EQ(read_router(file, "", "r")->otherwise, TextRole::kUnspecified);
 }
 
 TEST(RouterTest, WhatIsNoRouterOfTheTwoIsRefusedByName) {
@@ -111,19 +111,21 @@ TEST_F(RouterFolderTest, ATableAnswersQueriesAndANetworkDocuments) {
     copy(name);
     const auto model = ModelFolder::open(scratch_.path());
     ASSERT_TRUE(model.ok()) << model.status().to_string();
-    EXPECT_EQ(model->kind, EncoderKind::kSparseEncoder);
-    EXPECT_NE(model->network, nullptr);
-    EXPECT_EQ(model->max_tokens, 20U);
-    ASSERT_NE(model->queries, nullptr);
-    EXPECT_EQ(model->queries->kind, EncoderKind::kSparseEncoder);
-    EXPECT_EQ(model->queries->network, nullptr);
-    ASSERT_NE(model->queries->term_table, nullptr);
-    EXPECT_EQ(model->queries->term_table->size(), 45U);
-    EXPECT_EQ(model->queries->max_tokens, 12U);
-    EXPECT_EQ(model->queries->sparse.most, 9U);
-    EXPECT_EQ(*model->way_of(TextRole::kUnsaid), &*model);
-    EXPECT_EQ(*model->way_of(TextRole::kQuery), model->queries.get());
-    EXPECT_THAT(model->small_files, Contains(scratch_.path() / "router_config.json"));
+    EXPECT_EQ(model->kind(), EncoderKind::kSparseEncoder);
+    EXPECT_NE(model->documents().network.network, nullptr);
+    EXPECT_EQ(model->documents().input.max_tokens, 20U);
+    const Specification* const queries = model->queries();
+    ASSERT_NE(queries, nullptr);
+    const auto* const output = as<SparseOutput>(queries->output());
+    ASSERT_NE(output, nullptr);
+    EXPECT_EQ(output->rule().most, 9U);
+    EXPECT_EQ(queries->network.network, nullptr);
+    ASSERT_NE(queries->network.term_table, nullptr);
+    EXPECT_EQ(queries->network.term_table->size(), 45U);
+    EXPECT_EQ(queries->input.max_tokens, 12U);
+    EXPECT_EQ(*model->route_for(TextRole::kUnspecified), &model->documents());
+    EXPECT_EQ(*model->route_for(TextRole::kQuery), queries);
+    EXPECT_THAT(model->documents().small_files, Contains(scratch_.path() / "router_config.json"));
     std::filesystem::remove_all(scratch_.path());
   }
 }
@@ -132,8 +134,8 @@ TEST_F(RouterFolderTest, WhoDoesNotSayTheRoleIsAsked) {
   copy("networks");
   const auto model = ModelFolder::open(scratch_.path());
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  EXPECT_TRUE(model->way_of(TextRole::kDocument).ok());
-  const auto unsaid = model->way_of(TextRole::kUnsaid);
+  EXPECT_TRUE(model->route_for(TextRole::kDocument).ok());
+  const auto unsaid = model->route_for(TextRole::kUnspecified);
   EXPECT_EQ(unsaid.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(unsaid.status().to_string(), HasSubstr("give the role of the texts, query or document"));
 }

@@ -167,8 +167,8 @@ class Rig {
     return script;
   }
   static Forward bind(const ToyScript& script, const std::optional<ToyScript>& standby) {
-    auto forward =
-        Forward::bind(test::toy_model(script, standby), {.pooled = script.pooled, .normalize = !script.pooled});
+    auto forward = Forward::bind(test::toy_model(script, standby),
+                                 test::toy_output({.pooled = script.pooled, .normalize = !script.pooled}));
     EXPECT_TRUE(forward.ok()) << forward.status().to_string();
     return *std::move(forward);
   }
@@ -191,7 +191,7 @@ class Client {
       EXPECT_TRUE(tokens.add(ids, {1 << 20, 0}).ok());
     auto handed = rig.scheduler.submit(owner_, {.tokens = std::move(tokens),
                                                 .first_position = how.first_position,
-                                                .out = how.out,
+                                                .wanted = {{.out = how.out}},
                                                 .alone = how.alone,
                                                 .caller_helps = how.caller_helps,
                                                 .limits = std::move(how.limits)});
@@ -276,7 +276,7 @@ TEST(SchedulerTest, NoTextsAreOverAtOnceAndATextWithoutATokenIsZero) {
   ASSERT_TRUE(tokens.add(*tokenizer, {8, 0}, "").ok());
   std::vector<float> out(kToyDimension, -7.0F);
   Scheduler::Owner owner;
-  auto empty = rig.scheduler.submit(owner, {.tokens = std::move(tokens), .out = out.data()});
+  auto empty = rig.scheduler.submit(owner, {.tokens = std::move(tokens), .wanted = {{.out = out.data()}}});
   ASSERT_TRUE(empty.ok());
   EXPECT_TRUE(empty->wait().ok());
   EXPECT_THAT(out, ::testing::Each(0.0F));

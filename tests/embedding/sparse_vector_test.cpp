@@ -1,4 +1,4 @@
-#include "embedding/sparse_vector.h"
+#include "embedding/outputs/sparse_vector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ std::vector<core::Sample> samples_of(bool pooled, ElementType type = ElementType
   EXPECT_TRUE(folder.ok()) << folder.status().to_string();
   const std::vector<TensorInfo> inputs{{"input_ids", type, {core::kDynamic, core::kDynamic}},
                                        {"attention_mask", type, {core::kDynamic, core::kDynamic}}};
-  auto samples = text_samples(*folder, kMaxTokens, pooled)(inputs);
+  auto samples = text_samples(folder->documents(), kMaxTokens, pooled)(inputs);
   EXPECT_TRUE(samples.ok()) << samples.status().to_string();
   return *std::move(samples);
 }

@@ -1,4 +1,4 @@
-#include "embedding/token_table.h"
+#include "embedding/inputs/token_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

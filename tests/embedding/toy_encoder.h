@@ -16,7 +16,9 @@
 #include "core/engine.h"
 #include "core/registry.h"
 #include "core/vendor_call.h"
-#include "embedding/pooling.h"
+#include "embedding/forward.h"
+#include "embedding/outputs/dense.h"
+#include "embedding/outputs/pooling.h"
 #include "embedding/tokenizer/tokenizer.h"
 
 namespace latebind::test {
@@ -42,6 +44,20 @@ inline std::vector<float> toy_vector(const std::vector<std::int32_t>& ids, std::
   embedding::pool(embedding::PoolingMode::kMean, states, out);
   embedding::normalize(out);
   return out;
+}
+
+// What an embedder takes from a toy's output.
+struct ToyOutput {
+  bool pooled = false;
+  bool normalize = false;
+  embedding::PoolingMode pooling = embedding::PoolingMode::kMean;
+  std::size_t dimension = 0;
+  std::size_t position = 0;
+};
+inline std::vector<embedding::BoundOutput> toy_output(const ToyOutput& given = {}) {
+  const embedding::DenseOutput::Parameters parameters{.pooling = given.pooling, .normalize = given.normalize};
+  return {{.output = std::make_shared<const embedding::DenseOutput>(parameters),
+           .end = {.position = given.position, .pooled = given.pooled, .dimension = given.dimension}}};
 }
 
 struct ToyScript {

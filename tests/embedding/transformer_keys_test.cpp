@@ -1,4 +1,4 @@
-#include "embedding/transformer_keys.h"
+#include "embedding/folder/transformer_keys.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 #include "support.h"
 
 namespace latebind::embedding {
@@ -44,11 +44,11 @@ TEST(TransformerKeysTest, WhatTheReferenceSavesPasses) {
     EXPECT_TRUE(check(text).ok()) << check(text).to_string();
   const std::string_view sparse = R"({"transformer_task": "fill-mask", "module_output_name": "token_embeddings",
       "modality_config": {"text": {"method": "forward", "method_output_name": "logits"}}})";
-  EXPECT_TRUE(check(sparse, {.kind = EncoderKind::kSparseEncoder}).ok());
+  EXPECT_TRUE(check(sparse, {.takes_logits = true}).ok());
   EXPECT_FALSE(check(sparse).ok());
   const std::string_view cross = R"({"transformer_task": "sequence-classification", "module_output_name": "scores",
       "modality_config": {"text": {"method": "forward", "method_output_name": "logits"}}})";
-  EXPECT_TRUE(check(cross, {.kind = EncoderKind::kCrossEncoder, .only_network = true}).ok());
+  EXPECT_TRUE(check(cross, {.takes_logits = true, .module_output_name = "scores"}).ok());
   EXPECT_FALSE(check(cross).ok());
 }
 
@@ -82,7 +82,7 @@ TEST(TransformerKeysTest, RefusesWhatWouldGiveOtherVectors) {
   expect_refused(R"({"tokenizer_name_or_path": "other"})", "'tokenizer_name_or_path' is \"other\"");
   expect_refused(R"({"query_length": 5})", "'query_length' is 5: supported of multi-vector encoders alone");
   expect_refused(R"({"query_expansion": {"length": 5}})", "'query_expansion' is");
-  EXPECT_TRUE(check(R"({"query_length": 5})", {.kind = EncoderKind::kMultiVectorEncoder}).ok());
+  EXPECT_TRUE(check(R"({"query_length": 5})", {.has_roles = true}).ok());
   expect_refused(R"({"max_length": 5})",
                  "'max_length' is a key that sentence-transformers does not take; it takes "
                  "max_seq_length, do_lower_case");

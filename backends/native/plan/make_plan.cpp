@@ -475,6 +475,7 @@ Status Planner::plan(std::uint32_t node, const graph::Normalize& op) {
 }
 
 Result<Plan> Planner::make() {
+  if (graph_.outputs().size() > 1) return unsupported("several outputs");
   count_uses();
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     const Node& node = graph_.nodes()[i];

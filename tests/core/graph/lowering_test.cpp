@@ -55,8 +55,8 @@ TEST_P(LoweringTest, ComputesWhatTheGraphMeans) {
     ASSERT_EQ(values.shape, wanted.shape);
     for (std::size_t i = 0; i < values.values.size(); ++i)
       EXPECT_NEAR(values.values[i], wanted.values[i], 1e-7) << i;
-    EXPECT_EQ(network.output_shape, graph->node(graph->output()).shape);
-    EXPECT_EQ(network.output_name, graph->output_name());
+    EXPECT_EQ(network.outputs.front().shape, graph->node(graph->output()).shape);
+    EXPECT_EQ(network.outputs.front().name, graph->output_name());
     // ONNX has no MatMul that transposes.
     EXPECT_EQ(std::ranges::any_of(network.nodes,
                                   [](const PrimitiveNode& node) {

@@ -123,7 +123,7 @@ class PrimitiveEvaluator {
   Array run(const PrimitiveNetwork& network) {
     for (const PrimitiveNode& node : network.nodes)
       values_.push_back(std::visit(*this, node.op));
-    return of(network.output);
+    return of(network.outputs.front().value);
   }
 
   Array operator()(const Input& op) const { return inputs_.at(op.name); }

@@ -53,7 +53,7 @@ TEST_P(BertGraphTest, AgreesWithTheReference) {
   const Model model = open(testing::tiny_bert(kind));
   for (const bool normalize : {false, true}) {
     const auto graph =
-        make_bert_graph(model.config, model.weights, {.pooling = pooling.second, .normalize = normalize});
+        make_bert_graph(model.config, model.weights, {.ends = {{.pooling = pooling.second, .normalize = normalize}}});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     EXPECT_EQ(graph->output_name(), "sentence_embedding");
     const auto batch = batch_of(expected()["ids"]);
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(BertGraphOptionsTest, HiddenStatesAreTheTokenVectors) {
   const Model model = open(testing::tiny_bert("f32"));
-  const auto graph = make_bert_graph(model.config, model.weights, {.hidden_states = true});
+  const auto graph = make_bert_graph(model.config, model.weights, {.ends = {{.hidden_states = true}}});
   ASSERT_TRUE(graph.ok());
   EXPECT_EQ(graph->output_name(), "last_hidden_state");
   const json ids = json::array({expected()["ids"][1]});

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
-#include "embedding/token_table.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/inputs/token_table.h"
+#include "embedding/outputs/score.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/core/graph/evaluator.h"
 #include "tests/embedding/support.h"
@@ -58,26 +59,29 @@ class CrossEncoderFolderTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
   const auto folder = ModelFolder::open(encoders_folder() / GetParam());
   ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-  EXPECT_EQ(folder->kind, EncoderKind::kCrossEncoder);
-  const auto tokenizer = folder->open_tokenizer();
+  const Specification& model = folder->documents();
+  const auto* const output = as<ScoreOutput>(model.output());
+  ASSERT_NE(output, nullptr);
+  const auto tokenizer = model.open_tokenizer();
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   const json& expected = recorded_pairs()["logits"][GetParam()];
   TokenTable table;
   for (const json& pair : recorded_pairs()["pairs"]) {
     const auto first = pair[0].get<std::string>();
     const auto second = pair[1].get<std::string>();
-    const auto status = table.add(*tokenizer, {.max_tokens = folder->max_tokens, .token_types = folder->token_types},
-                                  TextPair{first, second});
+    const auto status =
+        table.add(*tokenizer, {.max_tokens = model.input.max_tokens, .token_types = model.input.token_types},
+                  TextPair{first, second});
     ASSERT_TRUE(status.ok()) << status.to_string();
   }
   ASSERT_EQ(table.size(), expected.size());
   EXPECT_GT(table.truncated(), 0U);
-  const auto graph = make_graph(*folder, {});
+  const auto graph = make_graph(model);
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   const BatchOfPairs batch = batch_of(table);
   const auto numbers = graph::testing::evaluate(
       *graph, {{"input_ids", batch.ids}, {"attention_mask", batch.mask}, {"token_type_ids", batch.types}});
-  const std::size_t labels = folder->scores.labels.size();
+  const std::size_t labels = output->labels().size();
   ASSERT_EQ(numbers.values.size(), table.size() * labels);
   for (std::size_t row = 0; row < expected.size(); ++row) {
     ASSERT_EQ(expected[row].size(), labels);
@@ -88,7 +92,7 @@ TEST_P(CrossEncoderFolderTest, GivesTheReferencesNumbers) {
   // The function of their files makes the reference's scores of them.
   const json& scores = recorded_pairs()["scores"][GetParam()];
   const double first = numbers.values.front();
-  const bool is_sigmoid = folder->scores.function == ScoreFunction::kSigmoid;
+  const bool is_sigmoid = output->function() == ScoreFunction::kSigmoid;
   EXPECT_NEAR(is_sigmoid ? 1 / (1 + std::exp(-first)) : first, scores[0][0].get<double>(), 1e-5);
 }
 
@@ -101,7 +105,8 @@ TEST(CrossEncoderLabelsTest, EveryRecordedOneIsTried) {
   EXPECT_EQ(recorded_pairs()["logits"].size(), 12U);
   const auto roberta = ModelFolder::open(encoders_folder() / "roberta");
   ASSERT_TRUE(roberta.ok());
-  EXPECT_THAT(roberta->scores.labels, ::testing::ElementsAre("contradiction", "entailment", "neutral"));
+  EXPECT_THAT(as<ScoreOutput>(roberta->documents().output())->labels(),
+              ::testing::ElementsAre("contradiction", "entailment", "neutral"));
 }
 
 }  // namespace

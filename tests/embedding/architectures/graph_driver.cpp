@@ -10,6 +10,9 @@
 #include "core/onnx_form.h"
 #include "embedding/build_model.h"
 #include "embedding/export_onnx.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/outputs/dense.h"
+#include "embedding/outputs/pooling.h"
 
 namespace {
 
@@ -36,11 +39,17 @@ int main(int count, char** arguments) {
                                                                     {"mean", embedding::PoolingMode::kMean},
                                                                     {"max", embedding::PoolingMode::kMax},
                                                                     {"lasttoken", embedding::PoolingMode::kLastToken}};
-  auto folder = embedding::ModelFolder::open(arguments[1]);
+  const auto folder = embedding::ModelFolder::open(arguments[1]);
   if (!folder.ok()) return fail(folder.status());
-  const embedding::GraphOptions options{.hidden_states = pooling == "states"};
-  if (!options.hidden_states) folder->pooling = kModes.at(pooling);
-  const auto graph = embedding::build_model(*folder, options);
+  embedding::Specification model = folder->documents();
+  embedding::GraphOptions options;
+  if (pooling == "states") {
+    options.outputs = {"token_vectors"};
+  } else {
+    model.outputs.front() = std::make_shared<const embedding::DenseOutput>(
+        embedding::DenseOutput::Parameters{.pooling = kModes.at(pooling), .normalize = model.output().normalizes()});
+  }
+  const auto graph = embedding::build_model(model, options);
   if (!graph.ok()) return fail(graph.status());
   const auto onnx = core::onnx_form(graph->model);
   if (!onnx.ok()) return fail(onnx.status());
@@ -51,7 +60,7 @@ int main(int count, char** arguments) {
   if (!readable.ok()) return fail(readable.status());
   write(out / "model.xml", readable->forms().front().graph.bytes);
   write(out / "model.bin", readable->forms().front().weights.bytes);
-  if (const auto status = embedding::write_onnx_file(*folder, options, out / "exported.onnx"); !status.ok()) {
+  if (const auto status = embedding::write_onnx_file(model, options, out / "exported.onnx"); !status.ok()) {
     return fail(status);
   }
   return 0;

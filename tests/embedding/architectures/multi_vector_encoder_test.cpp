@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "embedding/build_model.h"
-#include "embedding/max_sim.h"
-#include "embedding/model_folder.h"
-#include "embedding/text_limits.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/inputs/text_limits.h"
+#include "embedding/outputs/multi_vector.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
@@ -44,7 +44,7 @@ class MultiVectorFolderTest : public ::testing::TestWithParam<std::string> {
       EXPECT_TRUE(status.ok()) << status.to_string();
       ids.push_back(table.ids(table.size() - 1));
     }
-    const auto graph = make_graph(folder_, {});
+    const auto graph = make_graph(*model_);
     EXPECT_TRUE(graph.ok()) << graph.status().to_string();
     EXPECT_EQ(graph->output_name(), "token_vectors");
     auto batch = testing::batch_of(ids);
@@ -54,7 +54,7 @@ class MultiVectorFolderTest : public ::testing::TestWithParam<std::string> {
         batch.mask.values[text * width + t] = graph::kUnattended;
     }
     const auto found = testing::vectors_of(*graph, batch);
-    const std::size_t dimension = folder_.dimension();
+    const std::size_t dimension = output().dimension();
     EXPECT_EQ(found.shape[2], static_cast<std::int64_t>(dimension));
     std::vector<Vectors> texts(table.size());
     for (std::size_t text = 0; text < table.size(); ++text) {
@@ -71,15 +71,15 @@ class MultiVectorFolderTest : public ::testing::TestWithParam<std::string> {
   void open() {
     auto folder = ModelFolder::open(multi_vector_folder() / GetParam());
     ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-    folder_ = *std::move(folder);
-    EXPECT_EQ(folder_.kind, EncoderKind::kMultiVectorEncoder);
-    auto tokenizer = folder_.open_tokenizer();
+    model_ = std::make_unique<Specification>(folder->documents());
+    ASSERT_NE(as<MultiVectorOutput>(model_->output()), nullptr);
+    auto tokenizer = model_->open_tokenizer();
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
     tokenizer_ = std::make_unique<Tokenizer>(*std::move(tokenizer));
-    auto limits = text_limits(folder_, 0);
+    auto limits = text_limits(*model_, 0);
     ASSERT_TRUE(limits.ok()) << limits.status().to_string();
     limits_ = *std::move(limits);
-    const auto set = set_roles(folder_, *tokenizer_, limits_);
+    const auto set = set_roles(*model_, *tokenizer_, limits_);
     ASSERT_TRUE(set.ok()) << set.to_string();
   }
 
@@ -97,7 +97,9 @@ class MultiVectorFolderTest : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  ModelFolder folder_;
+  [[nodiscard]] const MultiVectorOutput& output() const { return *as<MultiVectorOutput>(model_->output()); }
+
+  std::unique_ptr<Specification> model_;
   std::unique_ptr<Tokenizer> tokenizer_;
   TextLimits limits_;
 };
@@ -116,11 +118,10 @@ TEST_P(MultiVectorFolderTest, GivesTheReferencesVectorsAndScores) {
       numbers.insert(numbers.end(), vector.begin(), vector.end());
     return numbers;
   };
-  const auto compare = folder_.multi_vector.mean ? mean_max_sim : max_sim;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t d = 0; d < documents.size(); ++d) {
       const auto wanted = scores[q][d].get<float>();
-      EXPECT_NEAR(compare(joined(queries[q]), joined(documents[d]), folder_.dimension()), wanted,
+      EXPECT_NEAR(output().compare(joined(queries[q]), joined(documents[d]), output().dimension()), wanted,
                   1e-5F * std::max(1.0F, std::abs(wanted)))
           << q << " " << d;
     }
@@ -136,7 +137,7 @@ TEST(MultiVectorDataTest, AMarkerInLowerCaseIsNone) {
   constexpr std::int32_t kMarker = 45;
   const auto folder = ModelFolder::open(multi_vector_folder() / "modernbert");
   ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-  const auto tokenizer = folder->open_tokenizer();
+  const auto tokenizer = folder->documents().open_tokenizer();
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   for (const auto& [text, count] : {std::pair{"[Q] a", 1}, {"[q] a", 0}, {"a [q] [Q] a", 1}}) {
     std::vector<std::int32_t> ids;

@@ -55,7 +55,7 @@ void expect_vectors(const json& config, const std::string& name, const json& exp
   // Where it rounds in between, whatever the type: Gemma's norms are in f32.
   const double bound = name == "gemma3_text" ? 1e-5 : 2e-6;
   for (const auto& [mode, key] : {std::pair{graph::PoolingMode::kMean, "mean"}, {graph::PoolingMode::kCls, "cls"}}) {
-    const auto graph = (*network)->make_graph(ModelWeights(*weights), {.pooling = mode});
+    const auto graph = (*network)->make_graph(ModelWeights(*weights), {.ends = {{.pooling = mode}}});
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     const auto vectors = testing::vectors_of(*graph, testing::batch_of(vectors_by_network()["ids"]));
     const json& wanted = expected[key];
@@ -336,7 +336,7 @@ TEST(Qwen3ConfigTest, WithoutACauseTokensSeeThoseBehindThem) {
   const auto cls_of = [&](const json& ids) {
     const auto weights = Safetensors::open(network_folder("qwen3") / "model.safetensors");
     const auto graph =
-        (*read_network(config))->make_graph(ModelWeights(*weights), {.pooling = graph::PoolingMode::kCls});
+        (*read_network(config))->make_graph(ModelWeights(*weights), {.ends = {{.pooling = graph::PoolingMode::kCls}}});
     return testing::vectors_of(*graph, testing::batch_of(ids)).values;
   };
   const json some = {{7, 8, 9}};

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "embedding/build_model.h"
-#include "embedding/model_folder.h"
-#include "embedding/token_table.h"
+#include "embedding/folder/model_folder.h"
+#include "embedding/inputs/token_table.h"
+#include "embedding/outputs/sparse.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/embedding/architectures/batch_of_texts.h"
 #include "tests/embedding/support.h"
@@ -32,24 +33,26 @@ class SparseEncoderFolderTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
   const auto folder = ModelFolder::open(sparse_folder() / GetParam());
   ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-  EXPECT_EQ(folder->kind, EncoderKind::kSparseEncoder);
-  const auto tokenizer = folder->open_tokenizer();
+  const Specification& model = folder->documents();
+  const auto* const output = as<SparseOutput>(model.output());
+  ASSERT_NE(output, nullptr);
+  const auto tokenizer = model.open_tokenizer();
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
   TokenTable table;
   json ids = json::array();
   for (const json& text : recorded_sparse()["texts"]) {
-    const auto status = table.add(*tokenizer, {.max_tokens = folder->max_tokens}, text.get<std::string>());
+    const auto status = table.add(*tokenizer, {.max_tokens = model.input.max_tokens}, text.get<std::string>());
     ASSERT_TRUE(status.ok()) << status.to_string();
     ids.push_back(table.ids(table.size() - 1));
   }
-  const auto graph = make_graph(*folder, {});
+  const auto graph = make_graph(model);
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
-  const bool sums = folder->sparse.sums;
+  const bool sums = output->rule().sums;
   EXPECT_EQ(graph->output_name(), sums ? "logits" : "term_logits");
   const testing::BatchOfTexts batch = testing::batch_of(ids);
   const auto logits = testing::vectors_of(*graph, batch);
   const json& expected = recorded_sparse()["vectors"][GetParam()];
-  const std::size_t vocabulary = folder->network->vocabulary_size();
+  const std::size_t vocabulary = model.network.network->vocabulary_size();
   const std::size_t of_text = vocabulary * (sums ? batch.ids.shape[1] : 1);
   ASSERT_EQ(logits.values.size(), expected.size() * of_text);
   ASSERT_FALSE(expected.empty());
@@ -60,9 +63,9 @@ TEST_P(SparseEncoderFolderTest, GivesTheReferencesWeights) {
     SparseVector weights;
     if (sums) {
       std::vector<float> sum(vocabulary);
-      sum_sparse(numbers, folder->sparse, sum, weights);
+      sum_sparse(numbers, output->rule(), sum, weights);
     } else {
-      read_sparse(numbers, folder->sparse, weights);
+      read_sparse(numbers, output->rule(), weights);
     }
     EXPECT_EQ(json(weights.indices), expected[text]["indices"]) << text;
     ASSERT_EQ(weights.values.size(), expected[text]["values"].size()) << text;

@@ -281,7 +281,7 @@ class QualcommTest : public PluginTest {
     backend = backend_with({qualcomm()});
     const auto folder = embedding::ModelFolder::open(kModel);
     ASSERT_TRUE(folder.ok()) << folder.status().to_string();
-    auto built = embedding::build_model(*folder, {});
+    auto built = embedding::build_model(folder->documents());
     ASSERT_TRUE(built.ok()) << built.status().to_string();
     model = std::make_unique<core::Model>(built->model);
     options.precision = Precision::kF16;

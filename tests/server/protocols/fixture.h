@@ -84,8 +84,10 @@ class ToyServer {
     model->embedder = *std::move(embedder);
     if (options.token_vectors) {
       backend->give_token_vectors();
+      embedding::EmbedderOptions of_tokens;
+      of_tokens.outputs = {"token_vectors"};
       auto tokens = embedding::Embedder::open(core::Engine(registry_), options.folder,
-                                              *core::Placement::parse("auto", registry_), {.token_vectors = true});
+                                              *core::Placement::parse("auto", registry_), of_tokens);
       EXPECT_TRUE(tokens.ok()) << tokens.status().to_string();
       model->token_embedder = *std::move(tokens);
     }

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "embedding/bundle_parts.h"
-#include "embedding/model_folder.h"
+#include "embedding/folder/model_folder.h"
 #include "tests/hosts/executorch/delegate/bundle.h"
 #include "tests/hosts/executorch/delegate/fixture.h"
 #include "tests/support/vectors.h"
@@ -26,7 +26,7 @@ class NativeTest : public DelegateTest {
   std::string program(std::vector<pte::CompileSpec> specs, bool npu = false) {
     const auto model = embedding::ModelFolder::open(kTiny / "f32");
     EXPECT_TRUE(model.ok()) << model.status().to_string();
-    const auto graph = embedding::build_model(*model, {});
+    const auto graph = embedding::build_model(model->documents());
     EXPECT_TRUE(graph.ok()) << graph.status().to_string();
     core::PackageWriter writer({.name = "tiny"});
     EXPECT_TRUE(embedding::add_portable(*model, *graph, writer).ok());

@@ -71,7 +71,7 @@ inline std::string minilm_onnx(const ProgramFolder& folder) {
   const auto opened = embedding::ModelFolder::open(kModelFolder);
   EXPECT_TRUE(opened.ok()) << opened.status().to_string();
   const auto file = folder.path() / "minilm.onnx";
-  const auto written = embedding::write_onnx_file(*opened, {}, file);
+  const auto written = embedding::write_onnx_file(opened->documents(), {}, file);
   EXPECT_TRUE(written.ok()) << written.to_string();
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

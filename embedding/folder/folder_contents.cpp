@@ -1,0 +1,177 @@
+#include "embedding/folder/folder_contents.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "core/platform/files/folder_entries.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/os_error.h"
+#include "core/text/quote.h"
+#include "embedding/architectures/architecture.h"
+#include "embedding/folder/gguf.h"
+#include "embedding/folder/onnx_files.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/folder/weights_files.h"
+#include "embedding/safetensors.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::printable;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using std::filesystem::path;
+
+// The error for a folder that has its weights in GGUF alone; no error where there is no such file.
+Status refuse_gguf_in(const ModelFiles& files, const path& folder) {
+  if (files.package() != nullptr) return {};
+  std::optional<path> first;
+  std::error_code ignored;
+  platform::for_each_entry(folder, ignored, [&](const path& entry) {
+    if (entry.extension() == ".gguf" && files.has(entry) && (!first || entry < *first)) first = entry;
+    return true;
+  });
+  if (!first) return {};
+  const auto stored = files.open_file(*first);
+  const auto origin = stored.ok() ? read_gguf_origin(stored->bytes()) : std::nullopt;
+  return origin ? refuse_gguf(*first, *origin) : Status();
+}
+
+// What makes a tokenizer of the files in contents.transformer, where there is no tokenizer.json.
+Result<FoundTokenizer> find_vocabulary(const ModelFiles& files, const FolderContents& contents, const json& config) {
+  const path& folder = contents.transformer;
+  auto found = find_vocabulary_files([&](std::string_view name) { return files.has(folder / name); }, config,
+                                     contents.tokenizer_config.read, tokenizer_of_network(config));
+  if (!found.ok()) return found.status().with_context(platform::path_to_utf8(folder));
+  return found;
+}
+
+void use_vocabulary(const FoundTokenizer& found, FolderContents& contents) {
+  contents.tokenizer_class = found.made_by;
+  contents.tokenizer_file = contents.transformer / found.made_by->vocabulary_file;
+  for (const std::string& name : found.files)
+    contents.tokenizer_companions.push_back(contents.transformer / name);
+}
+
+// Fails where a file of this name exists and cannot be opened.
+Status check_openable(const ModelFiles& files, const path& file) {
+  Status found = files.open_file(file).status();
+  return found.code() == StatusCode::kNotFound ? Status() : found;
+}
+
+Status report_missing(const ModelFiles& files, const FolderContents& contents, const std::string& missing) {
+  // A file of that name may exist, and be no regular file.
+  for (const path& file : {contents.tokenizer_file, contents.transformer / kSafetensorsFile}) {
+    if (!files.has(file)) LB_RETURN_IF_ERROR(check_openable(files, file));
+  }
+  const auto others = list_onnx_files(files);
+  const std::string hint =
+      others.empty() ? std::string() : fmt::format("; {}: embedding.onnx_file names one", say_onnx_files("it", others));
+  const std::string where =
+      contents.transformer == files.place()
+          ? "it"
+          : fmt::format("'{}', the folder of its first module", printable(files.relative(contents.transformer)));
+  return {StatusCode::kNotFound, fmt::format("{} is no model folder: {} missing in {}{}; {}",
+                                             platform::quoted(files.place()), missing, where, hint, kWhatAModelIs)};
+}
+
+}  // namespace
+
+Result<FolderContents> find_contents(const ModelFiles& files, const Modules& modules, const FolderOptions& options) {
+  const path& place = files.place();
+  const path& transformer = modules.transformer;
+  FolderContents contents{.transformer = transformer, .is_onnx_requested = !options.onnx_file.empty()};
+  // Without a modules.json the other files of sentence-transformers have no effect, as in the reference.
+  contents.own.file = place / "config_sentence_transformers.json";
+  contents.of_transformer.file = transformer / "sentence_bert_config.json";
+  if (modules.listed) {
+    LB_ASSIGN_OR_RETURN(contents.own, read_config_file(files, contents.own.file));
+  }
+  contents.tokenizer_file =
+      files.has(transformer / "tokenizer.json") ? transformer / "tokenizer.json" : place / "tokenizer.json";
+  if (contents.is_onnx_requested) {
+    LB_ASSIGN_OR_RETURN(contents.onnx_file, find_onnx_file(files, options.onnx_file));
+  }
+  for (const path& folder : {transformer, place}) {
+    // A file in the model's own folder belongs to neither route of a router.
+    if (modules.router && folder != transformer) continue;
+    for (const path& candidate : {folder / "onnx" / "model.onnx", folder / "model.onnx"}) {
+      if (!contents.onnx_file && files.has(candidate)) contents.onnx_file = candidate;
+    }
+  }
+  LB_ASSIGN_OR_RETURN(contents.config, read_config_file(files, transformer / "config.json"));
+  contents.tokenizer_config.file = transformer / kTokenizerConfigFile;
+  if (!modules.is_static) {
+    LB_ASSIGN_OR_RETURN(contents.tokenizer_config,
+                        read_config_file(files, contents.tokenizer_config.file, kTokenizerConfigLimits));
+    if (const path adapters = transformer / kAdapterConfigFile; files.has(adapters)) return refuse_adapters(adapters);
+  }
+  std::string missing;
+  const auto lacks = [&missing](std::string_view what) {
+    missing += (missing.empty() ? "" : ", ") + std::string(what);
+  };
+  if (!contents.config.read && !modules.is_static) lacks("config.json");
+  if (!files.has(contents.tokenizer_file)) {
+    FoundTokenizer found{.missing = "tokenizer.json"};
+    if (contents.config.read && !modules.is_static) {
+      LB_ASSIGN_OR_RETURN(found, find_vocabulary(files, contents, *contents.config.read));
+    }
+    if (found.made_by == nullptr) {
+      lacks(found.missing);
+    } else {
+      LB_RETURN_IF_ERROR(check_openable(files, contents.tokenizer_file));
+      use_vocabulary(found, contents);
+    }
+  }
+  const bool has_table = files.has(transformer / kSafetensorsFile);
+  contents.has_weights = has_table || files.has(transformer / kWeightsIndexFile);
+  if (modules.is_static ? !has_table : !contents.has_weights && !contents.onnx_file) {
+    LB_RETURN_IF_ERROR(refuse_gguf_in(files, transformer));
+    if (has_pytorch_weights([&](std::string_view name) { return files.has(transformer / name); })) {
+      return unsupported_file(transformer, fmt::format("its weights are in pytorch_model.bin, which is not read; {}",
+                                                       kConvertPytorchWeights));
+    }
+    lacks("model.safetensors or onnx/model.onnx");
+  }
+  if (!missing.empty()) return report_missing(files, contents, missing);
+  if (modules.is_static && contents.is_onnx_requested) {
+    return unsupported_file(
+        place / "modules.json",
+        fmt::format("StaticEmbedding with the ONNX file '{}' is not supported: it is a table of its "
+                    "weights",
+                    printable(options.onnx_file)));
+  }
+  LB_ASSIGN_OR_RETURN(contents.first_config, read_object(files, place / "config.json"));
+  if (modules.listed) {
+    LB_ASSIGN_OR_RETURN(contents.of_transformer, read_config_file(files, contents.of_transformer.file));
+  }
+  return contents;
+}
+
+Result<FolderContents> find_table_contents(const ModelFiles& files, const Modules& modules) {
+  const path& folder = modules.transformer;
+  FolderContents contents{.transformer = folder, .tokenizer_file = folder / "tokenizer.json", .has_weights = true};
+  LB_ASSIGN_OR_RETURN(contents.config, read_config_file(files, folder / "config.json"));
+  LB_ASSIGN_OR_RETURN(contents.tokenizer_config,
+                      read_config_file(files, folder / kTokenizerConfigFile, kTokenizerConfigLimits));
+  if (!files.has(contents.tokenizer_file)) {
+    LB_ASSIGN_OR_RETURN(const FoundTokenizer found,
+                        find_vocabulary(files, contents, contents.config.read.value_or(json::object())));
+    if (found.made_by == nullptr) {
+      return Status(StatusCode::kNotFound, fmt::format("{} is no folder of a SparseStaticEmbedding: {} missing in it",
+                                                       platform::quoted(folder), found.missing));
+    }
+    use_vocabulary(found, contents);
+  }
+  LB_ASSIGN_OR_RETURN(contents.own, read_config_file(files, files.place() / "config_sentence_transformers.json"));
+  LB_ASSIGN_OR_RETURN(contents.first_config, read_object(files, files.place() / "config.json"));
+  return contents;
+}
+
+}  // namespace latebind::embedding

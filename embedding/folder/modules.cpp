@@ -1,0 +1,380 @@
+#include "embedding/folder/modules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/config.h"
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/platform/os_error.h"
+#include "core/text/nearest_word.h"
+#include "core/text/quote.h"
+#include "embedding/folder/default_pooling.h"
+#include "embedding/folder/known_words.h"
+#include "embedding/folder/onnx_files.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/folder/weights_files.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_bool;
+using core::read_size;
+using core::read_text;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using core::words_of;
+using graph::ActivationFunction;
+using graph::PoolingMode;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+struct NamedMode {
+  std::string_view name;  // in newer files
+  const char* key;        // in older ones
+  PoolingMode mode{};
+};
+
+constexpr std::array kModes{
+    NamedMode{"cls", "pooling_mode_cls_token", PoolingMode::kCls},
+    NamedMode{"mean", "pooling_mode_mean_tokens", PoolingMode::kMean},
+    NamedMode{"max", "pooling_mode_max_tokens", PoolingMode::kMax},
+    NamedMode{"lasttoken", "pooling_mode_lasttoken", PoolingMode::kLastToken},
+    NamedMode{"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", PoolingMode::kMeanSqrt},
+    NamedMode{"weightedmean", "pooling_mode_weightedmean_tokens", PoolingMode::kWeightedMean}};
+
+Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  std::vector<const NamedMode*> chosen;
+  LB_ASSIGN_OR_RETURN(const std::string word, read_text(config, "pooling_mode", "", name));
+  if (!word.empty()) {
+    const auto* found = std::ranges::find(kModes, word, &NamedMode::name);
+    if (found == kModes.end()) {
+      return unknown_word(file, "pooling_mode", word, words_of(kModes, &NamedMode::name));
+    }
+    chosen.push_back(found);
+  } else {
+    for (const NamedMode& mode : kModes) {
+      // A file that does not mention the mean means it.
+      LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
+      if (on) chosen.push_back(&mode);
+    }
+    for (const auto& item : config.items()) {
+      const std::string& key = item.key();
+      const bool known = std::ranges::any_of(kModes, [&](const NamedMode& mode) { return key == mode.key; });
+      if (key.starts_with("pooling_mode_") && !known && item.value() != json(false)) {
+        return unsupported_file(file, fmt::format("'{}' is not supported{}", printable(key),
+                                                  core::supported_instead(key, words_of(kModes, &NamedMode::key))));
+      }
+    }
+  }
+  if (chosen.empty()) return invalid_file(file, "no pooling mode is set");
+  if (chosen.size() > 1) {
+    return unsupported_file(file, fmt::format("several pooling modes at once ({} and {}) are not supported",
+                                              chosen[0]->name, chosen[1]->name));
+  }
+  return chosen.front()->mode;
+}
+
+// The size that a module's configuration must have.
+Result<std::size_t> read_width(const json& config, const char* key, const path& file) {
+  LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
+  if (!width) return invalid_file(file, fmt::format("'{}' is missing", key));
+  return *width;
+}
+
+Status read_pooling(const ModelFiles& files, Modules& modules) {
+  const path& file = *modules.pooling_file;
+  LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+  LB_ASSIGN_OR_RETURN(modules.pooling, read_pooling_mode(config, file));
+  LB_ASSIGN_OR_RETURN(modules.include_prompt, read_bool(config, "include_prompt", true, platform::path_to_utf8(file)));
+  for (const char* key : {"word_embedding_dimension", "embedding_dimension"}) {
+    LB_ASSIGN_OR_RETURN(const auto width, read_size(config, key, 1, kHiddenSizeMax, platform::path_to_utf8(file)));
+    if (width) modules.token_widths.push_back({key, *width});
+  }
+  return {};
+}
+
+// What modules read and write, in sentence-transformers' words.
+constexpr std::string_view kVector = "sentence_embedding";
+constexpr std::string_view kTokenVectors = "token_embeddings";
+
+struct NamedActivation {
+  std::string_view name;
+  std::optional<ActivationFunction> function;
+};
+constexpr std::array kActivations{NamedActivation{"torch.nn.modules.linear.Identity", std::nullopt},
+                                  NamedActivation{"torch.nn.modules.activation.Tanh", ActivationFunction::kTanh},
+                                  NamedActivation{"torch.nn.modules.activation.GELU", ActivationFunction::kGeluErf},
+                                  NamedActivation{"torch.nn.modules.activation.ReLU", ActivationFunction::kRelu},
+                                  NamedActivation{"torch.nn.modules.activation.SiLU", ActivationFunction::kSilu}};
+
+// `vectors`: what it reads where the file does not say. `scores`: set where it gives those.
+Result<VectorModule> read_dense(const ModelFiles& files, const path& file, std::string place, std::string_view vectors,
+                                bool& scores) {
+  const std::string name = platform::path_to_utf8(file);
+  LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+  DenseModule dense{.place = std::move(place)};
+  LB_ASSIGN_OR_RETURN(dense.in, read_width(config, "in_features", file));
+  LB_ASSIGN_OR_RETURN(dense.out, read_width(config, "out_features", file));
+  LB_ASSIGN_OR_RETURN(dense.has_bias, read_bool(config, "bias", true, name));
+  LB_ASSIGN_OR_RETURN(const std::string word,
+                      read_text(config, "activation_function", "torch.nn.modules.activation.Tanh", name));
+  const auto* const found = std::ranges::find(kActivations, word, &NamedActivation::name);
+  if (found == kActivations.end()) {
+    return unknown_word(file, "activation_function", word, words_of(kActivations, &NamedActivation::name));
+  }
+  dense.activation = found->function;
+  LB_ASSIGN_OR_RETURN(const bool has_residual, read_bool(config, "use_residual", false, name));
+  if (has_residual) dense.residual = dense.in == dense.out ? Residual::kAsItIs : Residual::kProjected;
+  LB_ASSIGN_OR_RETURN(const std::string input, read_text(config, "module_input_name", vectors, name));
+  if (input != vectors) {
+    return unsupported_file(
+        file, fmt::format("'module_input_name' is '{}'; only {} is supported", printable(input), vectors));
+  }
+  LB_ASSIGN_OR_RETURN(const std::string output, read_text(config, "module_output_name", vectors, name));
+  scores = output == "scores" && vectors == kVector;
+  if (output != vectors && !scores) {
+    return unsupported_file(file,
+                            fmt::format("'module_output_name' is '{}'; supported are {} and, of cross-encoders, scores",
+                                        printable(output), vectors));
+  }
+  return VectorModule(std::move(dense));
+}
+
+// A module after the pooling, with its weights, which are beside its configuration.
+Status read_after_pooling(const ModelFiles& files, const std::string& kind, const path& folder, Modules& modules) {
+  const path file = folder / "config.json";
+  const path weights = folder / kSafetensorsFile;
+  std::string place = files.relative(folder) + "/";
+  if (kind == "Dense") {
+    const std::string_view vectors = modules.of_tokens ? kTokenVectors : kVector;
+    LB_ASSIGN_OR_RETURN(auto dense, read_dense(files, file, place, vectors, modules.scores));
+    modules.after_pooling.push_back(std::move(dense));
+  } else {
+    LB_ASSIGN_OR_RETURN(const json config, read_module_config(files, file));
+    LB_ASSIGN_OR_RETURN(const std::size_t width, read_width(config, "dimension", file));
+    modules.after_pooling.emplace_back(LayerNormModule{.place = place, .width = width});
+  }
+  modules.files.push_back(file);
+  if (!files.has(weights)) {
+    const bool has_others = has_pytorch_weights([&](std::string_view name) { return files.has(folder / name); });
+    return unsupported_file(
+        folder, fmt::format("the module {} has no {}, the only form of weights that is read{}{}", kind,
+                            kSafetensorsFile, has_others ? "; " : "", has_others ? kConvertPytorchWeights : ""));
+  }
+  modules.weights.push_back({.file = weights, .place = std::move(place)});
+  return {};
+}
+
+// What Normalize gives length 1. Older ones have no configuration, and perhaps no folder of their own.
+Result<std::string> read_normalize(const ModelFiles& files, const path& place, bool has_folder, Modules& modules) {
+  const path file = place / "config.json";
+  LB_ASSIGN_OR_RETURN(const auto config,
+                      has_folder ? read_object(files, file) : Result<std::optional<json>>(std::nullopt));
+  if (!config) return std::string(kVector);
+  const std::string name = platform::path_to_utf8(file);
+  // Null is not left out here: the reference then finds nothing to normalize.
+  if (const auto found = config->find("module_input_name"); found != config->end() && found->is_null())
+    return unsupported_file(file, "'module_input_name' is null, which is the name of no vector");
+  LB_ASSIGN_OR_RETURN(std::string input, read_text(*config, "module_input_name", kVector, name));
+  LB_ASSIGN_OR_RETURN(const std::string output, read_text(*config, "module_output_name", input, name));
+  if (output != input) {
+    return unsupported_file(
+        file, fmt::format("'module_output_name' is '{}' and 'module_input_name' '{}': both must be the same",
+                          printable(output), printable(input)));
+  }
+  modules.files.push_back(file);
+  return input;
+}
+
+// The modules of either kind of model, and where they may be.
+constexpr std::array<std::string_view, 10> kModules{
+    "sentence_transformers.models.Transformer",
+    "sentence_transformers.models.Pooling",
+    "sentence_transformers.models.StaticEmbedding",
+    "sentence_transformers.models.Dense",
+    "sentence_transformers.models.LayerNorm",
+    "sentence_transformers.models.Dropout",
+    "sentence_transformers.models.Normalize",
+    "sentence_transformers.models.Router",
+    "sentence_transformers.sparse_encoder.models.SpladePooling",
+    "sentence_transformers.sparse_encoder.models.SparseStaticEmbedding"};
+constexpr std::array<std::string_view, 4> kTokenModules{
+    "sentence_transformers.models.Transformer", "sentence_transformers.models.Dense",
+    "sentence_transformers.models.Normalize", "sentence_transformers.multi_vector_encoder.models.MultiVectorMask"};
+
+// One that is not known, or not there.
+Status unsupported_module(const path& list, std::string_view type, std::size_t number, std::string_view in,
+                          std::span<const std::string_view> known, std::string_view listed) {
+  const auto kind = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
+  // Its name is no mistake then, but its place.
+  const bool is_known = std::ranges::any_of(known, [&](std::string_view one) {
+    return type.starts_with("sentence_transformers.") && kind(one) == kind(type);
+  });
+  return unsupported_file(
+      list, fmt::format("the module '{}' as number {} is not supported{}{}", printable(type), number + 1, in,
+                        core::supported_instead(is_known ? std::string_view() : type, known, listed)));
+}
+
+// A module of a multi-vector encoder, after the network.
+Status read_token_module(const ModelFiles& files, const std::string& type, std::string_view kind, std::size_t number,
+                         const path& place, Modules& modules) {
+  const path list = files.place() / "modules.json";
+  const bool has_folder = place != files.place() && place != modules.transformer;
+  if (kind == "Dense" && !modules.normalize && has_folder)
+    return read_after_pooling(files, std::string(kind), place, modules);
+  if (kind == "MultiVectorMask" && !modules.mask_file && !modules.adds_token_ends && has_folder) {
+    modules.mask_file = place / "config.json";
+    modules.files.push_back(*modules.mask_file);
+    return {};
+  }
+  if (kind == "Normalize") {
+    LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
+    // There is no vector of a text: the reference leaves all as it is.
+    if (vectors == kTokenVectors) modules.normalize = true;
+    return {};
+  }
+  // What was made for one vector is left out where a model that was is read as this.
+  if (modules.adds_token_ends && kind == "Pooling") return {};
+  return unsupported_module(list, type, number, " in a multi-vector encoder", kTokenModules,
+                            "supported are Transformer, then any of Dense, and, each once, MultiVectorMask and "
+                            "Normalize");
+}
+
+// The next module of `file`; `number` is how many came before.
+Status read_module(const ModelFiles& files, const path& file, const ListedModule& module, std::size_t number,
+                   Modules& modules) {
+  const path& folder = files.place();
+  const path place = module.folder.empty() ? folder : folder / platform::path_from_utf8(module.folder);
+  const bool is_pylates = modules.of_tokens && module.type == "pylate.models.Dense.Dense";
+  const std::string_view kind = is_pylates ? std::string_view("Dense") : module.kind();
+  if (modules.of_tokens && number > 0) return read_token_module(files, module.type, kind, number, place, modules);
+  const bool is_open =
+      (modules.pooling_file || modules.is_static) && !modules.normalize && !modules.scores && !modules.pools_terms;
+  if (kind == "SparseStaticEmbedding" && number == 0) {
+    modules.transformer = place;
+    modules.is_term_table = true;
+    return {};
+  }
+  // The last is the name that older files have for a Transformer with the task fill-mask.
+  const bool is_network =
+      kind == "Transformer" || (!modules.of_tokens && (kind == "StaticEmbedding" || kind == "MLMTransformer"));
+  if (is_network && number == 0) {
+    modules.transformer = place;
+    modules.is_static = kind == "StaticEmbedding";
+    modules.scores_terms = kind == "MLMTransformer";
+    return {};
+  }
+  const bool follows_network = number == 1 && !modules.is_static && !modules.is_term_table;
+  if (kind == "Pooling" && follows_network) {
+    modules.pooling_file = place / "config.json";
+    return read_pooling(files, modules);
+  }
+  if (kind == "SpladePooling" && follows_network) {
+    modules.pooling_file = place / "config.json";
+    modules.pooling = PoolingMode::kMax;
+    modules.pools_terms = true;
+    return {};
+  }
+  const bool has_folder = place != folder && place != modules.transformer;
+  if (kind == "Normalize" && is_open) {
+    LB_ASSIGN_OR_RETURN(const std::string vectors, read_normalize(files, place, has_folder, modules));
+    if (vectors != kVector) {
+      return unsupported_file(place / "config.json", fmt::format("'module_input_name' is '{}'; only {} is supported",
+                                                                 printable(vectors), kVector));
+    }
+    modules.normalize = true;
+    return {};
+  }
+  // Only training has dropouts.
+  if (kind == "Dropout" && is_open) return {};
+  // A module of its own: weights of the model's own folder are the transformer's.
+  if ((kind == "Dense" || kind == "LayerNorm") && is_open && has_folder)
+    return read_after_pooling(files, std::string(kind), place, modules);
+  return unsupported_module(file, module.type, number, "", kModules,
+                            "supported are Transformer and Pooling, or StaticEmbedding, then any of Dense, LayerNorm "
+                            "and Dropout and, perhaps, Normalize, in this order, or Transformer and SpladePooling, or "
+                            "SparseStaticEmbedding; or a Router to such modules as the first");
+}
+
+}  // namespace
+
+std::string_view name_of_pooling(PoolingMode mode) {
+  return std::ranges::find(kModes, mode, &NamedMode::mode)->name;
+}
+
+json describe_modules(std::span<const VectorModule> modules) {
+  json described = json::array();
+  for (const VectorModule& module : modules) {
+    if (const auto* const dense = std::get_if<DenseModule>(&module)) {
+      described.push_back({{"module", "Dense"}, {"in", dense->in}, {"out", dense->out}});
+    } else {
+      described.push_back({{"module", "LayerNorm"}, {"width", std::get<LayerNormModule>(module).width}});
+    }
+  }
+  return described;
+}
+
+Result<json> read_module_config(const ModelFiles& files, const path& file) {
+  LB_ASSIGN_OR_RETURN(auto config, read_object(files, file));
+  if (config) return *std::move(config);
+  return Status(StatusCode::kNotFound, fmt::format("cannot read {}: there is no such file, but modules.json names it",
+                                                   platform::quoted(file)));
+}
+
+Result<Modules> read_modules(const ModelFiles& files, const ConfigFile& own, const std::optional<json>& config,
+                             TextRole role) {
+  Modules modules{.transformer = files.place()};
+  path file = files.place() / "modules.json";
+  LB_ASSIGN_OR_RETURN(const auto document, files.read_json(file));
+  modules.listed = document.has_value();
+  modules.of_tokens = has_multi_vectors(own, modules.listed, config);
+  if (!document) {
+    // Stanford's ColBERT, whose projection is among the network's own weights.
+    modules.normalize = modules.of_tokens;
+    if (modules.of_tokens) {
+      modules.files.push_back(files.place() / kColbertFile);
+    } else if (config) {
+      LB_ASSIGN_OR_RETURN(modules.pooling, default_pooling(*config, files.place() / "config.json"));
+    }
+    return modules;
+  }
+  if (modules.of_tokens && own.read) {
+    const bool has_none = core::find_member(*own.read, "model_type") == nullptr;
+    modules.adds_token_ends = is_colbert(*own.read) || (has_none && has_pylate_keys(*own.read));
+  }
+  LB_ASSIGN_OR_RETURN(std::vector<ListedModule> list, read_module_list(*document, platform::path_to_utf8(file)));
+  if (begins_with_router(list)) {
+    const std::string& folder = list.front().folder;
+    const path router_file = files.place() / platform::path_from_utf8(folder) / kRouterFile;
+    LB_ASSIGN_OR_RETURN(const json router, read_module_config(files, router_file));
+    LB_ASSIGN_OR_RETURN(modules.router, read_router(router, folder, platform::path_to_utf8(router_file)));
+    modules.files.push_back(router_file);
+    const auto& route = modules.router->modules_of(role);
+    list.erase(list.begin());
+    list.insert(list.begin(), route.begin(), route.end());
+    file = router_file;
+  }
+  for (std::size_t i = 0; i < list.size(); ++i)
+    LB_RETURN_IF_ERROR(read_module(files, file, list[i], i, modules));
+  if (modules.adds_token_ends) {
+    if (modules.after_pooling.empty() && !is_colbert(*own.read)) {
+      return unsupported_file(file, "no Dense module: a projection of each token's vector is yet to be trained");
+    }
+    modules.normalize = true;
+  }
+  return modules;
+}
+
+}  // namespace latebind::embedding

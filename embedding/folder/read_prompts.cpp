@@ -1,0 +1,135 @@
+#include "embedding/folder/read_prompts.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/folder/refusals.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_text;
+using core::Result;
+using core::Status;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kPromptsMax = 256;
+constexpr std::size_t kMatryoshkaMax = 64;
+
+// Prompts by their names; none where there are none. Those of other types are left out, which check_prompts() has
+// refused in the file that the reference reads them from.
+std::map<std::string, std::string, std::less<>> prompts_of(const nlohmann::json& config) {
+  std::map<std::string, std::string, std::less<>> prompts;
+  const auto* const found = core::find_member(config, "prompts");
+  if (found == nullptr || !found->is_object()) return prompts;
+  for (const auto& [name, prompt] : found->items()) {
+    if (prompts.size() == kPromptsMax) break;
+    if (!prompt.is_string()) continue;
+    if (const auto& text = prompt.get_ref<const std::string&>(); text.size() <= kPromptBytesMax) prompts[name] = text;
+  }
+  return prompts;
+}
+
+// Null is no prompt, as in the reference.
+Status check_prompts(const json& config, const path& file) {
+  const auto* const found = core::find_member(config, "prompts");
+  if (found == nullptr) return {};
+  if (!found->is_object()) {
+    return invalid_file(
+        file, fmt::format("'prompts' is {}, must be an object of texts by their names", core::printable_json(*found)));
+  }
+  if (found->size() > kPromptsMax) {
+    return unsupported_file(
+        file, fmt::format("'prompts' has {} texts, more than the {} supported", found->size(), kPromptsMax));
+  }
+  for (const auto& [name, prompt] : found->items()) {
+    if (prompt.is_null()) continue;
+    if (prompt.is_string() && prompt.get_ref<const std::string&>().size() <= kPromptBytesMax) continue;
+    return invalid_file(
+        file, fmt::format("'{}' of 'prompts' is no text of at most {} bytes", printable(name), kPromptBytesMax));
+  }
+  return {};
+}
+
+// "matryoshka_dimensions", as several models have it in one of their configurations.
+std::vector<std::size_t> matryoshka_of(const nlohmann::json& config) {
+  std::vector<std::size_t> dimensions;
+  const auto* const found = core::find_member(config, "matryoshka_dimensions");
+  if (found == nullptr || !found->is_array()) return dimensions;
+  for (const auto& each : *found) {
+    if (dimensions.size() == kMatryoshkaMax) break;
+    if (each.is_number_unsigned() && each.get<std::uint64_t>() > 0) dimensions.push_back(each.get<std::size_t>());
+  }
+  return dimensions;
+}
+
+// What is put before every text: the prompt of "default_prompt_name"; "" without one.
+Result<std::string> read_default_prompt(const json& config, const path& file) {
+  if (core::find_member(config, "default_prompt_name") == nullptr) return std::string();
+  LB_ASSIGN_OR_RETURN(const std::string name,
+                      read_text(config, "default_prompt_name", "", platform::path_to_utf8(file)));
+  const auto* const prompts = core::find_member(config, "prompts");
+  if (prompts != nullptr && prompts->is_object()) {
+    if (const auto prompt = prompts->find(name); prompt != prompts->end()) {
+      if (prompt->is_null()) return std::string();
+      return prompt->get<std::string>();
+    }
+  }
+  // sentence-transformers knows these two of every model, as nothing.
+  if (name == "query" || name == "document") return std::string();
+  std::string known;
+  for (const auto& [other, text] : prompts_of(config))
+    known += (known.empty() ? "" : ", ") + printable(other);
+  return invalid_file(file, fmt::format("'default_prompt_name' is '{}', which is not among 'prompts': {}",
+                                        printable(name), known.empty() ? "there are none" : known));
+}
+
+}  // namespace
+
+std::vector<std::size_t> read_matryoshka(const FolderContents& contents) {
+  std::vector<std::size_t> dimensions;
+  for (const auto* config : {&contents.own.read, &contents.first_config}) {
+    if (dimensions.empty() && *config) dimensions = matryoshka_of(**config);
+  }
+  return dimensions;
+}
+
+Result<Prompts> read_prompts(const FolderContents& contents, const Modules& modules) {
+  Prompts read;
+  for (const auto* config : {&contents.own.read, &contents.first_config}) {
+    if (read.by_name.empty() && *config) read.by_name = prompts_of(**config);
+  }
+  read.left_out = !modules.include_prompt;
+  // Latebind pools the tokens itself then. What follows pooling is computed by the network, and so is a ready ONNX
+  // file.
+  const bool pools_here = contents.has_weights && !contents.is_onnx_requested && modules.after_pooling.empty();
+  if (read.left_out && !pools_here) read.excluded_by = platform::path_to_utf8(*modules.pooling_file);
+  const auto& [file, config] = contents.own;
+  if (!config) return read;
+  LB_RETURN_IF_ERROR(check_prompts(*config, file));
+  LB_ASSIGN_OR_RETURN(read.by_default, read_default_prompt(*config, file));
+  if (const auto usable = read.choose({}); !usable.ok()) {
+    return usable.status().with_context(fmt::format("{}: 'default_prompt_name'", platform::path_to_utf8(file)));
+  }
+  if (const auto* const length = core::find_member(*config, "truncate_dim"); length != nullptr) {
+    const std::string shown = core::printable_json(*length);
+    return unsupported_file(
+        file, fmt::format("'truncate_dim' is {}, which has no effect here: take the key out of the file, and shorten "
+                          "vectors where they are asked for: `latebind embed --dimensions {}`, \"dimensions\" of a "
+                          "request, truncate_dim={} of the Python class",
+                          shown, shown, shown));
+  }
+  return read;
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,140 @@
+#include "embedding/folder/router_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/config.h"
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/folder/onnx_files.h"
+
+namespace latebind::embedding {
+
+using core::printable;
+using core::read_bool;
+using core::read_text;
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kModulesMax = 32;
+constexpr std::string_view kQueryRoute = "query";
+constexpr std::string_view kDocumentRoute = "document";
+
+Status invalid(std::string_view name, std::string_view what) {
+  return {StatusCode::kInvalidModel, fmt::format("{}: {}", name, what)};
+}
+
+Status unsupported(std::string_view name, std::string_view what) {
+  return {StatusCode::kUnsupported, fmt::format("{}: {}", name, what)};
+}
+
+Status check_count(std::size_t count, std::string_view name) {
+  if (count > 0 && count <= kModulesMax) return {};
+  return invalid(name, fmt::format("{} modules, between 1 and {} are read", count, kModulesMax));
+}
+
+// Below the model's folder. It comes from outside: it must not lead out of there.
+Result<std::string> folder_of(const std::string& relative, std::string_view name) {
+  // No system takes a longer one.
+  constexpr std::size_t kPathBytesMax = 4096;
+  if (relative.size() > kPathBytesMax)
+    return invalid(name, fmt::format("a module's path has more than {} bytes", kPathBytesMax));
+  if (!stays_inside(relative))
+    return invalid(name, fmt::format("the path '{}' leads out of the model's folder", printable(relative)));
+  return relative == "." ? std::string() : relative;
+}
+
+// A member that must be an object.
+Result<const json*> read_member(const json& document, const char* key, std::string_view name) {
+  const auto* const found = core::find_member(document, key);
+  if (found != nullptr && found->is_object()) return &*found;
+  return invalid(name, fmt::format("'{}' is missing, or no object", key));
+}
+
+Result<std::vector<ListedModule>> read_route(const json& structure, const json& types, std::string_view route,
+                                             const std::string& folder, std::string_view name) {
+  const auto found = structure.find(route);
+  if (found == structure.end()) {
+    return unsupported(name, fmt::format("there is no route '{}'; routers with one for queries, 'query', and one for "
+                                         "documents, 'document', are supported",
+                                         route));
+  }
+  if (!found->is_array()) return invalid(name, fmt::format("the route '{}' is no array of modules", route));
+  LB_RETURN_IF_ERROR(check_count(found->size(), name));
+  std::vector<ListedModule> modules;
+  for (const json& item : *found) {
+    if (!item.is_string()) return invalid(name, fmt::format("a module of the route '{}' is no text", route));
+    const auto& module = item.get_ref<const std::string&>();
+    const auto type = types.find(module);
+    if (type == types.end() || !type->is_string()) {
+      return invalid(name, fmt::format("'types' does not say what '{}' is", printable(module)));
+    }
+    LB_ASSIGN_OR_RETURN(std::string below, folder_of(module, name));
+    if (!folder.empty()) below = below.empty() ? folder : fmt::format("{}/{}", folder, below);
+    modules.push_back({.type = type->get<std::string>(), .folder = std::move(below)});
+  }
+  return modules;
+}
+
+// The route of texts without a role. The reference takes the first one of a file that names none, unless
+// 'allow_empty_key' is false; it writes its name, and here such texts are refused instead of guessed at.
+Result<TextRole> read_default(const json& parameters, std::string_view name) {
+  LB_ASSIGN_OR_RETURN(const std::string route, read_text(parameters, "default_route", "", name));
+  if (route.empty()) return TextRole::kUnspecified;
+  const auto role = core::parse_word<TextRole>(route);
+  if (role.ok()) return *role;
+  return invalid(name, fmt::format("'default_route' is '{}', and there is no such route", printable(route)));
+}
+
+}  // namespace
+
+std::string_view ListedModule::kind() const {
+  if (!type.starts_with("sentence_transformers.")) return {};
+  return std::string_view(type).substr(type.rfind('.') + 1);
+}
+
+Result<std::vector<ListedModule>> read_module_list(const json& document, std::string_view name) {
+  if (!document.is_array()) return invalid(name, "an array of modules was expected");
+  LB_RETURN_IF_ERROR(check_count(document.size(), name));
+  std::vector<ListedModule> list;
+  for (const json& module : document) {
+    if (!module.is_object()) return invalid(name, "a module is no object");
+    ListedModule& listed = list.emplace_back();
+    LB_ASSIGN_OR_RETURN(listed.type, read_text(module, "type", "", name));
+    LB_ASSIGN_OR_RETURN(const std::string relative, read_text(module, "path", "", name));
+    LB_ASSIGN_OR_RETURN(listed.folder, folder_of(relative, name));
+  }
+  return list;
+}
+
+bool begins_with_router(const std::vector<ListedModule>& list) {
+  return !list.empty() && list.front().kind() == "Router";
+}
+
+Result<RouterFile> read_router(const json& document, const std::string& folder, std::string_view name) {
+  LB_ASSIGN_OR_RETURN(const json* types, read_member(document, "types", name));
+  LB_ASSIGN_OR_RETURN(const json* structure, read_member(document, "structure", name));
+  LB_ASSIGN_OR_RETURN(const json* parameters, read_member(document, "parameters", name));
+  const auto* const mappings = core::find_member(*parameters, "route_mappings");
+  if (mappings != nullptr && !mappings->empty()) {
+    return unsupported(name, "'route_mappings' are not supported: queries and documents have routes of these names");
+  }
+  RouterFile router;
+  LB_ASSIGN_OR_RETURN(router.query, read_route(*structure, *types, kQueryRoute, folder, name));
+  LB_ASSIGN_OR_RETURN(router.document, read_route(*structure, *types, kDocumentRoute, folder, name));
+  for (const auto& item : structure->items()) {
+    if (item.key() == kQueryRoute || item.key() == kDocumentRoute) continue;
+    return unsupported(
+        name, fmt::format("the route '{}' is not supported; supported are query and document", printable(item.key())));
+  }
+  LB_ASSIGN_OR_RETURN(router.otherwise, read_default(*parameters, name));
+  return router;
+}
+
+}  // namespace latebind::embedding

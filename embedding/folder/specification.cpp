@@ -1,0 +1,235 @@
+#include "embedding/folder/specification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/folder/default_pooling.h"
+#include "embedding/folder/read_lengths.h"
+#include "embedding/folder/read_network.h"
+#include "embedding/folder/read_prompts.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/folder/transformer_keys.h"
+#include "embedding/folder/weights_files.h"
+#include "embedding/outputs/token_vectors.h"
+#include "embedding/safetensors.h"
+#include "embedding/tokenizer/tokenizer.h"
+#include "embedding/tokenizer/vocabulary_files/tokenizer_class.h"
+#include "embedding/tokenizer/vocabulary_files/vocabulary_files.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+using std::filesystem::path;
+
+// A table of term weights, which takes the network's place.
+Result<NetworkSpec> read_table(const ModelFiles& files, const FolderContents& contents) {
+  const auto& [config_file, config] = contents.config;
+  if (config) {
+    LB_ASSIGN_OR_RETURN(const std::string weights,
+                        core::read_text(*config, "path", "", platform::path_to_utf8(config_file)));
+    if (!weights.empty()) {
+      return unsupported_file(config_file, fmt::format("'path' is '{}': weights are read from {} alone",
+                                                       core::printable(weights), kSafetensorsFile));
+    }
+  }
+  const path file = contents.transformer / kSafetensorsFile;
+  LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(file));
+  LB_ASSIGN_OR_RETURN(const Safetensors weights, Safetensors::from_part(std::move(stored.part), stored.name));
+  LB_ASSIGN_OR_RETURN(TermTable table, TermTable::read(weights));
+  return NetworkSpec{
+      .is_static = true, .term_table = std::make_shared<const TermTable>(std::move(table)), .term_table_file = file};
+}
+
+Status check_tokenizer_options(const FolderContents& contents) {
+  if (!contents.tokenizer_config.read) return {};
+  const Status status = refuse_tokenizer_options(*contents.tokenizer_config.read);
+  return status.ok() ? status : status.with_context(platform::path_to_utf8(contents.transformer));
+}
+
+Result<InputSpec> read_input(const Declaration& given, const OutputKind& kind, const NetworkSpec& network) {
+  const FolderContents& contents = given.contents;
+  InputSpec input{.kind = kind.input,
+                  .tokenizer_file = contents.tokenizer_file,
+                  .tokenizer_class = contents.tokenizer_class,
+                  .prompts = given.prompts};
+  if (kind.input == &kPairInput) {
+    input.token_types = tells_token_types(*contents.config.read, contents.tokenizer_config.read,
+                                          tokenizer_of_network(*contents.config.read));
+  }
+  if (network.is_static && network.term_table == nullptr) {
+    LB_ASSIGN_OR_RETURN(input.max_tokens, read_truncation(given.files, contents.tokenizer_file, kTokensMax));
+    return input;
+  }
+  LB_RETURN_IF_ERROR(check_tokenizer_options(contents));
+  std::size_t positions = kTokensMax;
+  if (network.term_table == nullptr) {
+    LB_ASSIGN_OR_RETURN(positions, count_positions(contents.config, network.network.get()));
+  }
+  LB_ASSIGN_OR_RETURN(input.max_tokens, read_max_tokens(contents, positions));
+  if (!kind.has_roles) return input;
+  LB_ASSIGN_OR_RETURN(input.roles, read_roles(given.files, given.modules, contents, input.max_tokens, positions));
+  // Callers may ask for the roles' prompts by these names, too.
+  if (given.modules.listed) {
+    for (const auto& [name, role] :
+         {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
+      if (!role->prompt.empty()) input.prompts.by_name[name] = role->prompt;
+    }
+  }
+  return input;
+}
+
+// The files that exist of those that were read, and those that would have been.
+std::vector<path> list_small_files(const Declaration& given, const NetworkSpec& network, bool expands_queries) {
+  const auto& [files, modules, contents, prompts] = given;
+  const path& place = files.place();
+  std::vector<path> list{contents.tokenizer_file, contents.config.file, place / "modules.json"};
+  if (modules.listed) list.insert(list.end(), {contents.own.file, contents.of_transformer.file});
+  list.push_back(contents.transformer / kTokenizerConfigFile);
+  if (!network.weights.empty() && network.weights.front().file.filename() != kSafetensorsFile) {
+    list.push_back(contents.transformer / kWeightsIndexFile);
+  }
+  std::ranges::copy(contents.tokenizer_companions, std::back_inserter(list));
+  const bool reads_more = !network.is_static || network.term_table != nullptr;
+  if (contents.tokenizer_class == nullptr && reads_more) {
+    for (const std::string_view name : {kSpecialTokensFile, kAddedTokensFile})
+      list.push_back(contents.tokenizer_file.parent_path() / name);
+  }
+  if (expands_queries) list.push_back(contents.transformer / kSpecialTokensFile);
+  if (modules.pooling_file) list.push_back(*modules.pooling_file);
+  std::ranges::copy(modules.files, std::back_inserter(list));
+  std::vector<path> small_files;
+  for (path& file : list) {
+    const bool is_new = std::ranges::find(small_files, file) == small_files.end();
+    if (is_new && !file.empty() && files.has(file)) small_files.push_back(std::move(file));
+  }
+  return small_files;
+}
+
+}  // namespace
+
+Result<Specification> read_specification(ModelFiles files, const Modules& modules, const FolderOptions& options) {
+  if (modules.is_term_table && !options.onnx_file.empty()) {
+    return unsupported_file(files.place() / "modules.json",
+                            fmt::format("SparseStaticEmbedding with the ONNX file '{}' is not supported: it is a table "
+                                        "of its weights",
+                                        core::printable(options.onnx_file)));
+  }
+  LB_ASSIGN_OR_RETURN(const FolderContents contents, modules.is_term_table ? find_table_contents(files, modules)
+                                                                           : find_contents(files, modules, options));
+  LB_ASSIGN_OR_RETURN(const Prompts prompts, read_prompts(contents, modules));
+  const Declaration given{.files = files, .modules = modules, .contents = contents, .prompts = prompts};
+  LB_ASSIGN_OR_RETURN(const OutputKind* const kind, read_output_kind(given));
+  if (modules.router && !kind->may_have_routes) {
+    return unsupported_file(files.place() / "modules.json",
+                            "a Router is supported in embedders and sparse encoders alone");
+  }
+  Specification read;
+  if (modules.is_term_table) {
+    LB_ASSIGN_OR_RETURN(read.network, read_table(files, contents));
+  } else {
+    const HeadKind* const head = kind->find_head != nullptr ? kind->find_head(modules) : nullptr;
+    LB_RETURN_IF_ERROR(check_task(contents.of_transformer, modules, head));
+    LB_RETURN_IF_ERROR(check_transformer_keys(
+        contents.of_transformer,
+        {.takes_logits = head != nullptr,
+         .module_output_name = head != nullptr ? head->module_output_name : TransformerUse().module_output_name,
+         .has_roles = kind->has_roles}));
+    LB_ASSIGN_OR_RETURN(read.network, read_network(given, head));
+  }
+  LB_ASSIGN_OR_RETURN(auto own_output, kind->read(given, read.network));
+  LB_ASSIGN_OR_RETURN(read.input, read_input(given, *kind, read.network));
+  read.outputs.push_back(std::move(own_output));
+  if (read.network.term_table == nullptr) read.outputs.push_back(std::make_shared<const TokenVectorsOutput>());
+  if (!modules.listed && kind->encoder == EncoderKind::kEmbedder) {
+    read.assumed = say_default_pooling(files, *contents.config.read, modules.pooling);
+  }
+  const bool expands_queries = read.input.roles && read.input.roles->query.expansion;
+  read.small_files = list_small_files(given, read.network, expands_queries);
+  read.files = std::move(files);
+  return read;
+}
+
+Result<OutputList> Specification::find_outputs(std::span<const std::string> wanted) const {
+  if (wanted.empty()) return OutputList{outputs.front()};
+  OutputList found;
+  for (const std::string& name_of_one : wanted) {
+    const auto one = std::ranges::find(outputs, name_of_one, [](const auto& each) { return each->kind().name; });
+    if (one == outputs.end()) {
+      std::string names;
+      for (const auto& each : outputs)
+        names += (names.empty() ? "" : ", ") + std::string(each->kind().name);
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{} has no output {}; its outputs are: {}", name(), core::quoted(name_of_one), names));
+    }
+    found.push_back(*one);
+  }
+  return found;
+}
+
+std::vector<path> Specification::large_files() const {
+  if (network.weights.empty()) return network.onnx_file ? std::vector{*network.onnx_file} : std::vector<path>();
+  std::vector<path> large;
+  for (const WeightsFile& one : network.weights)
+    large.push_back(one.file);
+  return large;
+}
+
+Result<std::size_t> Specification::token_limit(std::size_t wanted) const {
+  if (wanted == 0) return input.max_tokens;
+  const std::size_t most = network.network                 ? network.network->tokens_max()
+                           : network.term_table != nullptr ? kTokensMax
+                                                           : input.max_tokens;
+  if (wanted <= most) return wanted;
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("{} can take at most {} tokens a text; {} were asked for", name(), most, wanted));
+}
+
+json Specification::describe() const {
+  const auto names_of = [&](const auto& paths) {
+    json names = json::array();
+    for (const auto& one : paths)
+      names.push_back(files.relative(one));
+    return names;
+  };
+  json described;
+  described["name"] = name();
+  json& in = described["input"];
+  in = {{"kind", input.kind->name},         {"tokenizer", files.relative(input.tokenizer_file)},
+        {"tokens_max", input.max_tokens},   {"token_types", input.token_types},
+        {"prompts", input.prompts.by_name}, {"default_prompt", input.prompts.by_default}};
+  if (input.roles) {
+    for (const auto& [role, spec] :
+         {std::pair{"query", &input.roles->query}, std::pair{"document", &input.roles->document}}) {
+      json& of_role = in["roles"][role];
+      of_role = {{"prompt", spec->prompt}, {"tokens_max", spec->length}};
+      if (spec->expansion) of_role["filled_up_with"] = spec->expansion->token;
+    }
+  }
+  json& computed = described["network"];
+  computed = {{"form", network.term_table != nullptr ? "table"
+                       : !network.weights.empty()    ? "weights"
+                                                     : "onnx"},
+              {"files", names_of(network.term_table_file ? std::vector{*network.term_table_file} : large_files())},
+              {"hidden_size", network.hidden_size}};
+  if (network.network != nullptr) {
+    computed["vocabulary"] = network.network->vocabulary_size();
+    computed["positions"] = network.network->tokens_max();
+  }
+  for (const auto& one : outputs)
+    described["outputs"][std::string(one->kind().name)] = one->describe();
+  described["files"] = names_of(small_files);
+  if (!assumed.empty()) described["assumed"] = assumed;
+  return described;
+}
+
+}  // namespace latebind::embedding

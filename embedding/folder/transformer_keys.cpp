@@ -1,0 +1,193 @@
+#include "embedding/folder/transformer_keys.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/json_text.h"
+#include "core/text/quote.h"
+#include "embedding/folder/refusals.h"
+
+namespace latebind::embedding {
+namespace {
+
+using core::is_text;
+using core::printable;
+using core::printable_json;
+using core::Status;
+using nlohmann::json;
+using std::filesystem::path;
+using Names = std::span<const std::string_view>;
+
+bool is_among(std::string_view word, Names words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_one_of(const json& value, Names words) {
+  return value.is_string() && is_among(value.get_ref<const std::string&>(), words);
+}
+
+bool is_true(const json& value) {
+  return value.is_boolean() && value.get<bool>();
+}
+
+Status refuse(const path& file, std::string_view key, const json& value, std::string_view what) {
+  return unsupported_file(file, fmt::format("'{}' is {}: {}", printable(key), printable_json(value), what));
+}
+
+// What is passed on to the loading of the network, its configuration or its tokenizer. All of these are set by whoever
+// loads the model, whatever the file says.
+constexpr std::array<std::string_view, 6> kSetByTheCaller{
+    "subfolder", "token", "cache_dir", "revision", "local_files_only", "trust_remote_code"};
+// How a network is computed, but not what: its precision is Latebind's own setting, whatever config.json says of it.
+constexpr std::array<std::string_view, 4> kOfTheNetwork{"dtype", "torch_dtype", "attn_implementation", "device_map"};
+constexpr std::array<std::string_view, 7> kOfTheConfig{"dtype",      "torch_dtype",  "attn_implementation",
+                                                       "use_cache",  "unpad_inputs", "use_memory_efficient_attention",
+                                                       "return_dict"};
+constexpr std::array<std::string_view, 2> kOfTheTokenizer{"use_fast", "clean_up_tokenization_spaces"};
+
+struct PassedOn {
+  std::string_view key;
+  std::string_view old_key;
+  Names without_effect;
+  std::string_view instead;
+};
+constexpr std::array<PassedOn, 3> kPassedOn{{
+    {"model_kwargs", "model_args", kOfTheNetwork, "config.json alone says what the network is"},
+    {"config_kwargs", "config_args", kOfTheConfig, "set it in config.json"},
+    {"processor_kwargs", "tokenizer_args", kOfTheTokenizer,
+     "set it in tokenizer_config.json (for 'model_max_length': 'max_seq_length' in this file)"},
+}};
+
+Status check_passed_on(const path& file, std::string_view key, const json& value, const PassedOn& known) {
+  if (!value.is_object()) return invalid_file(file, fmt::format("'{}' is no object", key));
+  for (const auto& [name, given] : value.items()) {
+    if (is_among(name, kSetByTheCaller) || is_among(name, known.without_effect)) continue;
+    return refuse(file, fmt::format("{}.{}", key, name), given, fmt::format("not supported here; {}", known.instead));
+  }
+  return {};
+}
+
+// Arguments of the tokenizer's calls: those for other media than text are used for no text.
+Status check_processing(const path& file, const json& value) {
+  constexpr std::array<std::string_view, 2> kOfTexts{"text", "common"};
+  static constexpr std::array<std::string_view, 1> kPadding{"longest"};
+  static constexpr std::array<std::string_view, 1> kTruncation{"longest_first"};
+  static constexpr std::array<std::string_view, 1> kTensors{"pt"};
+  if (!value.is_object()) return invalid_file(file, "'processing_kwargs' is no object");
+  for (const auto& [kind, arguments] : value.items()) {
+    if (!is_among(kind, kOfTexts) || arguments.is_null()) continue;
+    if (!arguments.is_object()) {
+      return invalid_file(file, fmt::format("'{}' of 'processing_kwargs' is no object", kind));
+    }
+    for (const auto& [key, given] : arguments.items()) {
+      const bool is_as_always = key == "padding"              ? is_true(given) || is_one_of(given, kPadding)
+                                : key == "truncation"         ? is_true(given) || is_one_of(given, kTruncation)
+                                : key == "return_tensors"     ? is_one_of(given, kTensors)
+                                : key == "add_special_tokens" ? is_true(given)
+                                : key == "max_length"         ? given.is_null()
+                                                              : key == "verbose";
+      if (is_as_always) continue;
+      return refuse(file, fmt::format("processing_kwargs.{}.{}", kind, key), given,
+                    "not supported; texts get their special tokens and are cut to 'max_seq_length'");
+    }
+  }
+  return {};
+}
+
+// Which output of the network is taken for a text, and what it is called by the modules behind.
+Status check_modalities(const path& file, const json& config, const json& modalities, const TransformerUse& use) {
+  constexpr std::string_view kKey = "modality_config";
+  const std::string_view wanted = use.takes_logits ? "logits" : "last_hidden_state";
+  if (!modalities.is_object()) return invalid_file(file, fmt::format("'{}' is no object", kKey));
+  const auto text = modalities.find("text");
+  if (text == modalities.end()) {
+    return unsupported_file(file,
+                            fmt::format("'{}' has no 'text': a model that takes no texts is not supported", kKey));
+  }
+  if (!text->is_object()) return invalid_file(file, fmt::format("'text' of '{}' is no object", kKey));
+  const auto method = text->find("method");
+  const auto output = text->find("method_output_name");
+  for (const auto& [key, found] : {std::pair("method", method), std::pair("method_output_name", output)}) {
+    if (found == text->end()) {
+      return invalid_file(file, fmt::format("'text' of '{}' has no '{}'", kKey, key));
+    }
+  }
+  if (!is_text(*method, "forward")) {
+    return refuse(file, "modality_config.text.method", *method, "supported is 'forward'");
+  }
+  const bool is_alone = output->is_array() && output->size() == 1;
+  if (!is_text(is_alone ? output->front() : *output, wanted)) {
+    return refuse(file, "modality_config.text.method_output_name", *output,
+                  fmt::format("the modules of this model need '{}'", wanted));
+  }
+  const auto* const called = core::find_member(config, "module_output_name");
+  if (called == nullptr) {
+    return invalid_file(file, fmt::format("'{}' without 'module_output_name'", kKey));
+  }
+  if (is_text(*called, use.module_output_name)) return {};
+  return refuse(file, "module_output_name", *called,
+                fmt::format("the modules of this model need '{}'", use.module_output_name));
+}
+
+// What the reference takes, in its order; the arguments that are passed on have their old names, too.
+constexpr std::array<std::string_view, 19> kKnown{"max_seq_length",
+                                                  "do_lower_case",
+                                                  "transformer_task",
+                                                  "modality_config",
+                                                  "module_output_name",
+                                                  "unpad_inputs",
+                                                  "query_length",
+                                                  "document_length",
+                                                  "query_expansion",
+                                                  "processing_kwargs",
+                                                  "model_kwargs",
+                                                  "config_kwargs",
+                                                  "processor_kwargs",
+                                                  "model_args",
+                                                  "config_args",
+                                                  "tokenizer_args",
+                                                  "backend",
+                                                  "cache_dir",
+                                                  "tokenizer_name_or_path"};
+
+Status check_key(const path& file, const json& config, const std::string& key, const json& value,
+                 const TransformerUse& use) {
+  if (!is_among(key, kKnown)) {
+    return unsupported_file(file, fmt::format("'{}' is a key that sentence-transformers does not take; it takes {}",
+                                              printable(key), fmt::join(kKnown, ", ")));
+  }
+  // As a key that is not there.
+  if (value.is_null()) return {};
+  for (const PassedOn& known : kPassedOn) {
+    if (key == known.key || key == known.old_key) return check_passed_on(file, key, value, known);
+  }
+  if (key == "processing_kwargs") return check_processing(file, value);
+  if (key == "modality_config") return check_modalities(file, config, value, use);
+  if (key == "tokenizer_name_or_path") {
+    return refuse(file, key, value, "the tokenizer beside the model is the only one that is read; leave the key out");
+  }
+  const bool is_of_roles = key == "query_length" || key == "document_length" || key == "query_expansion";
+  if (is_of_roles && !use.has_roles) {
+    return refuse(file, key, value, "supported of multi-vector encoders alone; 'max_seq_length' is for all texts");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_transformer_keys(const ConfigFile& of_transformer, const TransformerUse& use) {
+  const auto& [file, config] = of_transformer;
+  if (!config) return {};
+  for (const auto& [key, value] : config->items())
+    LB_RETURN_IF_ERROR(check_key(file, *config, key, value, use));
+  return {};
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,132 @@
+// How a text becomes a row of the network, given as text or as token ids.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/text/utf8.h"
+#include "embedding/inputs/input.h"
+#include "embedding/inputs/too_long.h"
+
+namespace latebind::embedding {
+
+const Input kTextInput{.name = "text", .list = "texts"};
+
+namespace {
+
+// So much of a text, behind its prompt, decides which tokens the prompt has before it.
+constexpr std::size_t kBesidePromptBytes = 128;
+
+// Whether no token of what follows the prompt stayed. `whole` is the prompt and the text, cut at its end.
+core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole) {
+  const std::size_t prompt = limits.prompt.size();
+  std::vector<std::int32_t> ids;
+  if (!tokenizer.gives_offsets().ok()) {
+    LB_RETURN_IF_ERROR(tokenizer.encode(limits.prompt, limits.max_tokens, ids));
+    return ids.size() >= limits.max_tokens;
+  }
+  // By where they are: before another text a prompt may have other tokens than alone. The whole text, which takes its
+  // time, only to be sure that it is to be refused.
+  std::vector<TokenOffsets> offsets;
+  const std::string_view front = core::cut_utf8(whole, prompt + kBesidePromptBytes);
+  for (const std::string_view part : {front, whole}) {
+    ids.clear();
+    offsets.clear();
+    LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(part, limits.max_tokens, Tokenizer::Cut::kEnd, ids, offsets));
+    if (std::ranges::any_of(offsets, [&](const TokenOffsets& of) { return of.end > prompt; })) return false;
+    if (part.size() == whole.size()) break;
+  }
+  return true;
+}
+
+// Of a text that was cut: whether its own tokens are among those that stayed. The prompt is at the front of `whole`.
+core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
+                        std::size_t length) {
+  if (whole.size() <= limits.prompt.size()) return {};  // an empty text has nothing to lose
+  const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_after();
+  bool is_gone = length <= special;
+  if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
+    LB_ASSIGN_OR_RETURN(is_gone, is_only_prompt(tokenizer, limits, whole));
+  }
+  if (!is_gone) return {};
+  return core::Status(
+      core::StatusCode::kInvalidArgument,
+      fmt::format("at most {} tokens leave none of the text: {} are special ones{}; take more", limits.max_tokens,
+                  special, limits.prompt.empty() ? "" : ", the others the prompt's"));
+}
+
+}  // namespace
+
+core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text) {
+  if (limits.prompt.empty()) return add_alone(tokenizer, limits, text);
+  std::string whole;
+  whole.reserve(limits.prompt.size() + text.size());
+  whole.append(limits.prompt).append(text);
+  core::Status status = add_alone(tokenizer, limits, whole, limits.prompt_tokens);
+  // A position in a text that its owner does not have is of no use to him.
+  if (!status.ok() && core::find_invalid_utf8(text)) status = add_alone(tokenizer, limits, text);
+  return status;
+}
+
+core::Status TokenTable::add_alone(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text,
+                                   std::size_t prompt_tokens) {
+  const std::size_t begin = ids_.size();
+  bool is_cut = false;
+  if (limits.keep_end) {
+    LB_ASSIGN_OR_RETURN(const std::size_t cut, tokenizer.encode_end(text, limits.max_tokens, ids_));
+    is_cut = cut > 0;
+    // What was cut of the prompt stood behind the first special tokens.
+    const std::size_t inside = prompt_tokens - std::min(prompt_tokens, tokenizer.tokens_before());
+    prompt_tokens -= std::min(inside, cut);
+  } else {
+    LB_RETURN_IF_ERROR(tokenizer.encode(text, limits.max_tokens, ids_));
+  }
+  const std::size_t length = ids_.size() - begin;
+  if (length == limits.max_tokens && !limits.keep_end) {
+    // As long as it may be: requesting one more shows whether the text was cut. Such texts cost far more to compute.
+    const core::Status status = tokenizer.encode(text, limits.max_tokens + 1, ids_);
+    is_cut = status.ok() && ids_.size() - begin - length > limits.max_tokens;
+    ids_.resize(begin + length);
+  }
+  core::Status status = check(begin, limits);
+  if (status.ok() && is_cut && limits.refuse_longer) {
+    status = refuse_longer(limits, [&](std::size_t most, auto& ids) { return tokenizer.encode(text, most, ids); });
+  }
+  if (status.ok() && is_cut) status = check_rest(tokenizer, limits, text, length);
+  if (status.ok() && prompt_tokens > 0 && prompt_tokens >= length) {
+    status = core::Status(core::StatusCode::kInvalidArgument,
+                          fmt::format("nothing but the prompt is left of the text's {} tokens, of at most {}, and the "
+                                      "model's pooling leaves the prompt out",
+                                      length, limits.max_tokens));
+  }
+  if (status.ok()) status = finish(begin, is_cut, limits, prompt_tokens);
+  if (!status.ok()) ids_.resize(begin);
+  return status;
+}
+
+core::Status TokenTable::add(std::span<const std::int32_t> ids, const TokenLimits& limits) {
+  return add_ids(ids, limits, limits.vocabulary_size);
+}
+
+core::Status TokenTable::add(const Tokenizer& tokenizer, const TokenLimits& limits, std::span<const std::int32_t> ids) {
+  return add_ids(ids, limits, limits.vocabulary_size > 0 ? limits.vocabulary_size : tokenizer.vocabulary_size());
+}
+
+core::Status TokenTable::add_ids(std::span<const std::int32_t> ids, const TokenLimits& limits,
+                                 std::size_t vocabulary_size) {
+  if (ids.empty()) return core::Status(core::StatusCode::kInvalidArgument, "there is no token in it");
+  if (const auto* id = unknown_id(ids, vocabulary_size); id != nullptr) {
+    return core::Status(core::StatusCode::kInvalidArgument,
+                        fmt::format("no token has the id {}; ids are below {}", *id, vocabulary_size));
+  }
+  const bool is_cut = ids.size() > limits.max_tokens;
+  if (is_cut && limits.refuse_longer) return too_long(ids.size(), limits.max_tokens);
+  const std::size_t count = std::min(ids.size(), limits.max_tokens);
+  const auto kept = limits.keep_end ? ids.last(count) : ids.first(count);
+  const std::size_t begin = ids_.size();
+  ids_.insert(ids_.end(), kept.begin(), kept.end());
+  return finish(begin, is_cut, limits);
+}
+
+}  // namespace latebind::embedding

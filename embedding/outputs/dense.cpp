@@ -1,0 +1,91 @@
+#include "embedding/outputs/dense.h"
+
+#include <algorithm>
+
+#include "embedding/folder/read_prompts.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/inputs/prompts.h"
+#include "embedding/outputs/onnx_end.h"
+#include "embedding/outputs/pooling.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using nlohmann::json;
+
+namespace {
+
+// Without a modules.json: what no other output declares.
+bool declares_dense(const Declaration& given) {
+  const ConfigFile& own = given.contents.own;
+  return !given.modules.listed || !own.read || !own.read->contains("model_type") ||
+         has_model_type(own, "SentenceTransformer");
+}
+
+Result<std::shared_ptr<const Output>> read_dense_output(const Declaration& given, const NetworkSpec& /*network*/) {
+  const Modules& modules = given.modules;
+  const std::filesystem::path list = given.files.place() / "modules.json";
+  if (modules.scores) return unsupported_file(list, "a module gives scores, but the model is no CrossEncoder");
+  if (modules.only_network() && modules.listed) {
+    return unsupported_file(list, "no Pooling module: the model gives no vector for a text");
+  }
+  return std::shared_ptr<const Output>(std::make_shared<const DenseOutput>(
+      DenseOutput::Parameters{.pooling = modules.pooling,
+                              .modules = modules.after_pooling,
+                              .normalize = modules.normalize,
+                              .pools_here = given.prompts.left_out && given.prompts.excluded_by.empty(),
+                              .matryoshka_dimensions = read_matryoshka(given.contents)}));
+}
+
+}  // namespace
+
+const OutputKind kDenseOutput{
+    .name = "dense",
+    .form = ResultForm::kRow,
+    .encoder = EncoderKind::kEmbedder,
+    .input = &kTextInput,
+    .what =
+        "is an embedder: it gives vectors for texts, and neither scores nor sparse vectors; `latebind embed` has "
+        "them, and `latebind search` compares them",
+    .programs = "Embedder, in C lb_embedder_open()",
+    .may_have_routes = true,
+    .is_declared = declares_dense,
+    .read = read_dense_output};
+
+DenseOutput::DenseOutput(Parameters parameters) : Output(kDenseOutput), parameters_(std::move(parameters)) {}
+
+NetworkEnd DenseOutput::end(bool from_states) const {
+  if (from_states && parameters_.modules.empty()) return {.hidden_states = true};
+  return {.pooling = parameters_.pooling, .modules = parameters_.modules, .normalize = parameters_.normalize};
+}
+
+Result<ModelEnd> DenseOutput::find_end(const OnnxFile& file, bool from_states) const {
+  if (!parameters_.modules.empty()) return refuse_modules_of_onnx(file);
+  return from_states ? find_token_states(file) : find_vectors(file);
+}
+
+void DenseOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
+                       std::vector<float>& /*scratch*/) const {
+  const std::span<float> to(target.numbers, end.dimension);
+  if (end.pooled) {
+    std::ranges::copy(numbers, to.begin());
+    complete(to);
+    return;
+  }
+  pool(parameters_.pooling, numbers, to, tokens.pooled_from);
+  if (parameters_.normalize) normalize(to);
+}
+
+// The device has normalised it, perhaps in less than f32.
+void DenseOutput::complete(std::span<float> row) const {
+  if (parameters_.normalize) correct_length(row);
+}
+
+json DenseOutput::describe() const {
+  return {{"pooling", name_of_pooling(parameters_.pooling)},
+          {"modules", describe_modules(parameters_.modules)},
+          {"length_1", parameters_.normalize},
+          {"dimensions", parameters_.matryoshka_dimensions}};
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,138 @@
+#include "embedding/outputs/multi_vector.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <utility>
+
+#include "core/text/quote.h"
+#include "embedding/outputs/max_sim.h"
+#include "embedding/outputs/onnx_end.h"
+#include "embedding/outputs/pooling.h"
+#include "embedding/outputs/token_vectors.h"
+#include "embedding/safetensors.h"
+
+namespace latebind::embedding {
+
+using core::Result;
+using core::Status;
+using core::StatusCode;
+using nlohmann::json;
+
+namespace {
+
+bool declares_multi_vector(const Declaration& given) {
+  return has_multi_vectors(given.contents.own, given.modules.listed, given.contents.config.read);
+}
+
+// The projection of Stanford's ColBERT, which is among the weights of the network.
+Result<DenseModule> read_projection(const ModelFiles& files, const NetworkSpec& network) {
+  constexpr std::string_view kName = "linear.weight";
+  const std::size_t width = network.hidden_size;
+  std::string name;
+  for (const WeightsFile& weights : network.weights) {
+    LB_ASSIGN_OR_RETURN(StoredFile stored, files.open_file(weights.file));
+    LB_ASSIGN_OR_RETURN(const Safetensors tensors, Safetensors::from_part(std::move(stored.part), stored.name));
+    name = tensors.name();
+    const auto shape = tensors.shape_of(kName);
+    if (!shape) continue;
+    const bool fits = shape->size() == 2 && (*shape)[0] > 0 &&
+                      static_cast<std::size_t>((*shape)[0]) <= kHiddenSizeMax &&
+                      (*shape)[1] == static_cast<std::int64_t>(width);
+    if (fits) {
+      return DenseModule{.place = "", .in = width, .out = static_cast<std::size_t>((*shape)[0]), .has_bias = false};
+    }
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: '{}' has the shape [{}]; a matrix of rows of {} numbers was expected", name, kName,
+                              fmt::join(*shape, ","), width));
+  }
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: there is no '{}', the projection of ColBERT", name, kName));
+}
+
+Result<std::shared_ptr<const Output>> read_multi_vector(const Declaration& given, const NetworkSpec& network) {
+  MultiVectorOutput::Parameters read{.modules = given.modules.after_pooling,
+                                     .normalize = given.modules.normalize,
+                                     .is_stanford = !given.modules.listed,
+                                     .dimension = network.hidden_size};
+  if (read.is_stanford && !network.weights.empty()) {
+    LB_ASSIGN_OR_RETURN(DenseModule projection, read_projection(given.files, network));
+    read.modules.emplace_back(std::move(projection));
+  }
+  for (const VectorModule& module : read.modules) {
+    if (const auto* const dense = std::get_if<DenseModule>(&module)) read.dimension = dense->out;
+  }
+  if (const auto& own = given.contents.own.read) {
+    // Other functions belong to other kinds of models, and mean the sum.
+    const json* const compared = core::find_member(*own, "similarity_fn_name");
+    read.compares_by_mean = compared != nullptr && core::is_text(*compared, "meanmaxsim");
+  }
+  return std::shared_ptr<const Output>(std::make_shared<const MultiVectorOutput>(std::move(read)));
+}
+
+}  // namespace
+
+const OutputKind kMultiVectorOutput{
+    .name = "multi_vector",
+    .form = ResultForm::kRaggedRows,
+    .encoder = EncoderKind::kMultiVectorEncoder,
+    .input = &kTextInput,
+    .what =
+        "is a multi-vector encoder: it gives a vector for each token of a text; `latebind embed --output-format "
+        "multi-vector` has them, and `latebind search` and `latebind rerank` compare them",
+    .programs = "MultiVectorEncoder, in C lb_multi_vector_encoder_open()",
+    .has_roles = true,
+    .is_declared = declares_multi_vector,
+    .read = read_multi_vector};
+
+MultiVectorOutput::MultiVectorOutput(Parameters parameters)
+    : Output(kMultiVectorOutput), parameters_(std::move(parameters)) {}
+
+NetworkEnd MultiVectorOutput::end(bool /*from_states*/) const {
+  return {.token_vectors = true, .modules = parameters_.modules, .normalize = parameters_.normalize};
+}
+
+// The file has each token's vector as it is wanted, except for its length.
+Result<ModelEnd> MultiVectorOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
+  LB_ASSIGN_OR_RETURN(ModelEnd end, choose_embedding_output(file.signature, file.name));
+  const std::string shown = core::printable(file.signature.outputs[end.position].name);
+  if (end.pooled) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: its output '{}' is pooled, it gives no token vectors", file.name, shown));
+  }
+  const std::size_t wanted = parameters_.is_stanford ? 0 : parameters_.dimension;
+  const bool projects = !parameters_.modules.empty() || parameters_.is_stanford;
+  if (end.dimension == 0) end.dimension = wanted;
+  if (end.dimension == 0 || (projects && shown == "last_hidden_state")) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("{}: its output '{}' is the network's, and a projection of each token's vector is to "
+                              "follow: that is supported with model.safetensors alone, or with a file that has it",
+                              file.name, shown));
+  }
+  if (wanted != 0 && end.dimension != wanted) {
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: its output '{}' has {} numbers for a token; {} are due",
+                                                         file.name, shown, end.dimension, wanted));
+  }
+  return end;
+}
+
+void MultiVectorOutput::take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens,
+                             RowTarget target, std::vector<float>& /*scratch*/) const {
+  float* const last = take_token_vectors(numbers, end.dimension, tokens, target.numbers);
+  if (!parameters_.normalize) return;
+  for (float* vector = target.numbers; vector != last; vector += end.dimension)
+    correct_length({vector, end.dimension});
+}
+
+json MultiVectorOutput::describe() const {
+  return {{"modules", describe_modules(parameters_.modules)},
+          {"length_1", parameters_.normalize},
+          {"compared_by", parameters_.compares_by_mean ? "meanmaxsim" : "maxsim"}};
+}
+
+float MultiVectorOutput::compare(std::span<const float> query, std::span<const float> document,
+                                 std::size_t dimension) const {
+  return parameters_.compares_by_mean ? mean_max_sim(query, document, dimension) : max_sim(query, document, dimension);
+}
+
+}  // namespace latebind::embedding

@@ -1,0 +1,183 @@
+#include "embedding/outputs/score.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "core/json_text.h"
+#include "core/platform/files/folders.h"
+#include "core/text/quote.h"
+#include "embedding/folder/known_words.h"
+#include "embedding/folder/refusals.h"
+#include "embedding/inputs/prompts.h"
+#include "embedding/outputs/onnx_end.h"
+
+namespace latebind::embedding {
+
+using core::read_text;
+using core::Result;
+using nlohmann::json;
+using std::filesystem::path;
+
+namespace {
+
+constexpr std::size_t kLabelsMax = 4096;
+
+// Names by number in "id2label", or "num_labels" without names; transformers takes two where there is neither.
+Result<std::vector<std::string>> read_labels(const json& config, const path& file) {
+  const std::string name = platform::path_to_utf8(file);
+  const auto* const names = core::find_member(config, "id2label");
+  if (names == nullptr) {
+    LB_ASSIGN_OR_RETURN(const auto count, core::read_size(config, "num_labels", 1, kLabelsMax, name));
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < count.value_or(2); ++i)
+      labels.push_back(fmt::format("LABEL_{}", i));
+    return labels;
+  }
+  if (!names->is_object() || names->empty() || names->size() > kLabelsMax) {
+    return invalid_file(file, fmt::format("'id2label' is no object of 1 to {} labels", kLabelsMax));
+  }
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    const auto label = names->find(fmt::format("{}", i));
+    if (label == names->end()) return invalid_file(file, fmt::format("'id2label' has no label {}", i));
+    labels.push_back(label->is_string() ? label->get<std::string>() : label->dump());
+  }
+  return labels;
+}
+
+// What the files call the function, the newest form first, and the file that says so.
+struct NamedFunction {
+  std::string name{};
+  path file{};
+  const char* key = "";
+};
+Result<NamedFunction> find_function(const ConfigFile& own, const json& config, const path& config_file) {
+  const auto named_in = [](const json& object, const path& file, const char* key) -> Result<NamedFunction> {
+    LB_ASSIGN_OR_RETURN(std::string name, read_text(object, key, "", platform::path_to_utf8(file)));
+    return NamedFunction{.name = std::move(name), .file = file, .key = key};
+  };
+  constexpr const char* kKey = "activation_fn";
+  if (own.read && own.read->contains(kKey) && !own.read->at(kKey).is_null()) return named_in(*own.read, own.file, kKey);
+  const auto* const older = core::find_member(config, "sentence_transformers");
+  if (older != nullptr && older->is_object() && older->contains(kKey)) return named_in(*older, config_file, kKey);
+  constexpr const char* kOldest = "sbert_ce_default_activation_function";
+  if (config.contains(kOldest) && !config.at(kOldest).is_null()) return named_in(config, config_file, kOldest);
+  return NamedFunction{};
+}
+
+Result<ScoreFunction> read_function(const Declaration& given, std::size_t labels) {
+  const ConfigFile& config = given.contents.config;
+  LB_ASSIGN_OR_RETURN(const NamedFunction named, find_function(given.contents.own, *config.read, config.file));
+  constexpr std::array<std::string_view, 2> kFunctions{"torch.nn.modules.linear.Identity",
+                                                       "torch.nn.modules.activation.Sigmoid"};
+  if (named.name == kFunctions[0]) return ScoreFunction::kIdentity;
+  if (named.name == kFunctions[1]) return ScoreFunction::kSigmoid;
+  if (named.name.empty()) return labels == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kIdentity;
+  return unknown_word(named.file, named.key, named.name, kFunctions);
+}
+
+bool declares_score(const Declaration& given) {
+  if (given.modules.listed) return has_model_type(given.contents.own, "CrossEncoder");
+  const auto& config = given.contents.config.read;
+  return config && network_class(*config).ends_with("ForSequenceClassification");
+}
+
+// Whether the default prompt is one that does not exist. Models of other kinds have two more in the reference.
+bool names_no_prompt(const ConfigFile& own) {
+  if (!own.read) return false;
+  const auto* const name = core::find_member(*own.read, "default_prompt_name");
+  if (name == nullptr || !name->is_string()) return false;
+  const auto* const prompts = core::find_member(*own.read, "prompts");
+  return prompts == nullptr || !prompts->is_object() || !prompts->contains(name->get_ref<const std::string&>());
+}
+
+Result<std::shared_ptr<const Output>> read_score_output(const Declaration& given, const NetworkSpec& network) {
+  const Modules& modules = given.modules;
+  const ConfigFile& config = given.contents.config;
+  if (!config.read || (!modules.only_network() && !modules.scores && modules.listed)) {
+    return unsupported_file(given.files.place() / "modules.json", "a CrossEncoder of modules that give no scores");
+  }
+  ScoreOutput::Parameters read{.pooling = modules.pooling, .modules = modules.after_pooling};
+  if (modules.scores) {
+    const std::size_t count = std::get<DenseModule>(modules.after_pooling.back()).out;
+    for (std::size_t i = 0; i < count; ++i)
+      read.labels.push_back(fmt::format("LABEL_{}", i));
+  } else {
+    LB_ASSIGN_OR_RETURN(read.labels, read_labels(*config.read, config.file));
+  }
+  LB_ASSIGN_OR_RETURN(read.function, read_function(given, read.labels.size()));
+  if (!given.prompts.by_default.empty() || names_no_prompt(given.contents.own)) {
+    return unsupported_file(given.contents.own.file, "'default_prompt_name' of a CrossEncoder is not supported");
+  }
+  if (const auto* const head = std::get_if<ClassifierHead>(&network.head)) {
+    read.head = *head;
+    read.head->labels = read.labels.size();
+  }
+  return std::shared_ptr<const Output>(std::make_shared<const ScoreOutput>(std::move(read)));
+}
+
+Result<NetworkHead> read_classifier_head(const Architecture& architecture, const json& config, const path& file) {
+  LB_ASSIGN_OR_RETURN(ClassifierHead head, architecture.read_classifier(config, file));
+  return NetworkHead(std::move(head));
+}
+
+constexpr HeadKind kClassifier{
+    .task = "sequence classification",
+    .transformer_task = "sequence-classification",
+    .is_default_task = true,
+    .module_output_name = "scores",
+    .is_known = [](const Architecture& architecture) { return architecture.read_classifier != nullptr; },
+    .read = read_classifier_head};
+
+}  // namespace
+
+const OutputKind kScoreOutput{
+    .name = "score",
+    .form = ResultForm::kRow,
+    .encoder = EncoderKind::kCrossEncoder,
+    .input = &kPairInput,
+    .what = "is a cross-encoder: it gives scores for two texts together, and no vectors; `latebind rerank` has them",
+    .programs = "CrossEncoder, in C lb_cross_encoder_open()",
+    .is_declared = declares_score,
+    .find_head = [](const Modules& modules) { return modules.only_network() ? &kClassifier : nullptr; },
+    .read = read_score_output};
+
+ScoreOutput::ScoreOutput(Parameters parameters) : Output(kScoreOutput), parameters_(std::move(parameters)) {}
+
+NetworkEnd ScoreOutput::end(bool /*from_states*/) const {
+  return {.classifier = parameters_.head, .pooling = parameters_.pooling, .modules = parameters_.modules};
+}
+
+Result<ModelEnd> ScoreOutput::find_end(const OnnxFile& file, bool /*from_states*/) const {
+  if (!parameters_.modules.empty()) return refuse_modules_of_onnx(file);
+  LB_ASSIGN_OR_RETURN(const std::size_t position,
+                      choose_logits_output(file.signature, file.name, 2, "[batch, labels]"));
+  return ModelEnd{.position = position, .pooled = true, .dimension = parameters_.labels.size()};
+}
+
+void ScoreOutput::take(std::span<const float> numbers, const ModelEnd& /*end*/, const RowTokens& /*tokens*/,
+                       RowTarget target, std::vector<float>& /*scratch*/) const {
+  std::ranges::copy(numbers, target.numbers);
+}
+
+json ScoreOutput::describe() const {
+  return {{"labels", parameters_.labels},
+          {"activation", parameters_.function == ScoreFunction::kSigmoid ? "sigmoid" : "identity"}};
+}
+
+void ScoreOutput::activate(std::span<float> numbers) const {
+  if (parameters_.function == ScoreFunction::kIdentity) return;
+  for (float& number : numbers)
+    number = sigmoid(number);
+}
+
+float sigmoid(float number) {
+  return 1.0F / (1.0F + std::exp(-number));
+}
+
+}  // namespace latebind::embedding

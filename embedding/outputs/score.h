@@ -1,0 +1,55 @@
+// ScoreOutput: scores for two texts together, one for each label.
+//
+// Source: sentence-transformers' CrossEncoder, whose predict() gives these scores.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "embedding/outputs/output.h"
+
+namespace latebind::embedding {
+
+// What makes scores of a network's numbers (logits).
+enum class ScoreFunction : std::uint8_t {
+  kIdentity,
+  kSigmoid,  // 1 / (1 + exp(-x)), for each number by itself
+};
+
+class ScoreOutput final : public Output {
+ public:
+  struct Parameters {
+    ScoreFunction function = ScoreFunction::kIdentity;
+    std::vector<std::string> labels{};  // their names, in order
+    // The head of the network, where it is known; else the modules after the pooling give the numbers.
+    std::optional<ClassifierHead> head = std::nullopt;
+    graph::PoolingMode pooling = graph::PoolingMode::kMean;
+    std::vector<VectorModule> modules{};
+  };
+  explicit ScoreOutput(Parameters parameters);
+
+  [[nodiscard]] NetworkEnd end(bool from_states) const override;
+  [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
+  void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
+            std::vector<float>& scratch) const override;
+  [[nodiscard]] graph::PoolingMode pooling() const override { return parameters_.pooling; }
+  [[nodiscard]] nlohmann::json describe() const override;
+
+  [[nodiscard]] const std::vector<std::string>& labels() const { return parameters_.labels; }
+  [[nodiscard]] ScoreFunction function() const { return parameters_.function; }
+  // Makes scores of the network's numbers.
+  void activate(std::span<float> numbers) const;
+
+ private:
+  const Parameters parameters_;
+};
+
+extern const OutputKind kScoreOutput;
+
+// 1 / (1 + exp(-number)).
+[[nodiscard]] float sigmoid(float number);
+
+}  // namespace latebind::embedding

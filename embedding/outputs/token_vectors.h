@@ -1,0 +1,25 @@
+// TokenVectorsOutput: the network's own vector for each token of a text, as it is: neither pooled nor normalised.
+#pragma once
+
+#include "embedding/outputs/output.h"
+
+namespace latebind::embedding {
+
+class TokenVectorsOutput final : public Output {
+ public:
+  TokenVectorsOutput();
+
+  [[nodiscard]] NetworkEnd end(bool from_states) const override;
+  [[nodiscard]] core::Result<ModelEnd> find_end(const OnnxFile& file, bool from_states) const override;
+  void take(std::span<const float> numbers, const ModelEnd& end, const RowTokens& tokens, RowTarget target,
+            std::vector<float>& scratch) const override;
+  [[nodiscard]] nlohmann::json describe() const override;
+};
+
+// Beside the first output of every model that has a network.
+extern const OutputKind kTokenVectorsOutput;
+
+// Copies the vectors of the tokens that have one, in their order. Returns the end of what it wrote.
+float* take_token_vectors(std::span<const float> numbers, std::size_t dimension, const RowTokens& tokens, float* to);
+
+}  // namespace latebind::embedding
