@@ -18,19 +18,19 @@ namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
 
-// Valid after fork().
+// Remains valid after fork().
 struct lb_token_list {
   embedding::TokenTable tokens;
   std::string prompt{};
   bool has_offsets = false;
-  std::vector<lb_token_offsets> offsets{};  // of all tokens
+  std::vector<lb_token_offsets> offsets{};  // of all tokens of all texts
 };
 
 namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
 
-// Of the list's last text.
+// Adds the offsets of the list's last text.
 core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding::TokenLimits& limits,
                          std::string_view text, lb_token_list& list) {
   std::vector<std::int32_t> ids;
@@ -40,7 +40,7 @@ core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding:
       tokenizer.encode_with_offsets(whole, limits.max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
   for (const auto& [begin, end] : offsets)
     list.offsets.push_back({begin, end});
-  list.offsets.resize(list.tokens.token_count());  // what fills a query up is in no text
+  list.offsets.resize(list.tokens.token_count());  // the tokens that pad a query stand for no text
   return {};
 }
 
@@ -76,6 +76,7 @@ core::Result<lb_tokenizer::Route> open(const embedding::Specification& model) {
                              .prompts = model.input.prompts};
 }
 
+// Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
   LB_ASSIGN_OR_RETURN(auto routes, folder.transform(open));

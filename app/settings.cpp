@@ -28,13 +28,13 @@ constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kKeyMax = 256;
 constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kFamilyTextMax = 65536;
-constexpr std::size_t kFamilyMax = 1024;  // keys that are set of all families
+constexpr std::size_t kFamilyMax = 1024;  // the limit of keys set in all families together
 constexpr std::string_view kPrefix = "LATEBIND_";
 constexpr std::string_view kFromEnvironment = "environment ";
 constexpr std::string_view kFileName = "config.toml";
 
-// A value as the setting's parser expects it; nothing for kinds that it does not take. Vendors' properties may be
-// anything.
+// Converts a value to the text that the setting's parser expects, or std::nullopt for types that it does not take.
+// Vendors' properties may have any type.
 std::optional<std::string> text_of(const toml::node& node, const SettingSpec& spec) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer(); number != nullptr && spec.takes_numbers())
@@ -64,7 +64,7 @@ std::string_view kind_of(const toml::node& node) {
   return "a date or a time";
 }
 
-// Of a [table] that no setting is in.
+// The error for a [table] that contains no setting.
 Status unknown_section_error(std::string_view given) {
   std::vector<std::string_view> known;
   for (const SettingSpec& spec : settings_schema()) {
@@ -108,10 +108,10 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
   return {};
 }
 
-// There are too many of them for a message.
+// Used instead of a list of keys, which would be too long for a message.
 constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
 
-// What other programs call a setting.
+// Names that other programs use for settings.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"port", "server.listen"},
     {"host", "server.listen"},
@@ -127,8 +127,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"num_threads", "threads"},
 };
 
-// `name` is that of the setting alone, without what all settings or those of a section begin with. Null: no other
-// program's.
+// `name` excludes the prefix of all settings or of a section. Returns null for a name that no other program uses.
 const SettingSpec* setting_elsewhere(std::string_view name) {
   const std::string lower = core::ascii_lowered(name);
   const auto* const found =
@@ -141,8 +140,8 @@ Status elsewhere_error(std::string_view what, std::string_view given, std::strin
                                                           core::quoted(given, 64), ours, spec.value, kListed));
 }
 
-// Kubernetes tells every container of a namespace where its services are: a service called latebind sets LATEBIND_PORT
-// to tcp://10.0.0.1:8080, LATEBIND_SERVICE_HOST, LATEBIND_PORT_8080_TCP_ADDR and others.
+// Kubernetes gives every container the addresses of the services in its namespace: a service called latebind sets
+// LATEBIND_PORT to tcp://10.0.0.1:8080, LATEBIND_SERVICE_HOST, LATEBIND_PORT_8080_TCP_ADDR and others.
 bool is_service_link(std::string_view name, std::string_view value) {
   if (name.ends_with("_SERVICE_HOST") || name.find("_SERVICE_PORT") != std::string_view::npos) return true;
   const auto port = name.find("_PORT");
@@ -153,15 +152,16 @@ bool is_service_link(std::string_view name, std::string_view value) {
              : behind.find("_TCP") != std::string_view::npos || behind.find("_UDP") != std::string_view::npos;
 }
 
-// Variables with Latebind's prefix that are not settings: tests use them to control their fakes, and the Python package
-// finds the library and the program by them, and the program the package, which a shell may have for all of them.
-bool is_no_setting(std::string_view name) {
+// Whether a variable with Latebind's prefix is not a setting. Tests control their fakes with such variables, and the
+// Python package and the program find each other, and the library, with them; a shell may export them for all programs.
+bool is_reserved_variable(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
          name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM" ||
          name == "LATEBIND_PYTHON";
 }
 
-// The administrator has put it there and relies on it: a daemon must not start without its keys.
+// An unreadable system file is an error, because the administrator relies on it: a daemon must not start without its
+// keys.
 Status apply_system_file(EffectiveSettings& settings) {
   Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
   if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
@@ -171,9 +171,10 @@ Status apply_system_file(EffectiveSettings& settings) {
                                             applied.message()));
 }
 
-// Nobody has named it: where HOME is another user's, as in many containers, whatever is there is not meant.
+// An unreadable user's file is skipped with a warning: if HOME belongs to another user, as in many containers, its file
+// is not meant for this process.
 Status apply_users_file(EffectiveSettings& settings) {
-  // In a process with rights that its caller does not have, the caller's files are not read.
+  // A privileged process does not read its caller's files.
   if (platform::is_privileged()) return {};
   const auto folder = platform::config_folder();
   if (!folder.ok()) return {};
@@ -264,7 +265,7 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   Given given{spec->text(scratch, key), std::move(origin)};
   const auto [place, is_new] = given_.try_emplace(std::string(key));
   try {
-    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));  // which it has taken above
+    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));  // cannot fail, since the same call succeeded above
   } catch (...) {
     if (is_new) given_.erase(place);
     throw;
@@ -332,7 +333,7 @@ Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std:
     return Status(StatusCode::kInvalidArgument, fmt::format("{}:{}: {}", name, error.source().begin.line,
                                                             unquoted.value_or(std::string(error.description()))));
   }
-  // All or nothing: a file with one mistake changes nothing.
+  // All or nothing: one mistake in the file leaves the settings unchanged.
   EffectiveSettings changed = *this;
   LB_RETURN_IF_ERROR(apply_table(changed, parsed.table(), "", name));
   adopt(std::move(changed));
@@ -350,7 +351,7 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     if (!spec.environment.empty()) known.push_back(spec.environment);
   EffectiveSettings changed = *this;
   for (const auto& [name, value] : variables) {
-    if (!name.starts_with(kPrefix) || is_no_setting(name) || value.empty()) continue;
+    if (!name.starts_with(kPrefix) || is_reserved_variable(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
     if (spec == schema.end()) {

@@ -90,7 +90,7 @@ void keep_later(CompileCache& cache, const Model& model, Result<std::string> kno
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
   LB_RETURN_IF_ERROR(model.check_bytes());
-  // Where nothing is ever kept, it does not matter what is wrong with the folder.
+  // The folder is not checked for a backend without blobs, which keeps nothing in it.
   const bool is_cached = cache != nullptr && backend.has_blobs() && cache->check_folder().ok();
   if (!is_cached) return load_uncached(backend, model, device, options);
   const auto said = [&](std::string_view what) {

@@ -19,7 +19,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// Where a value is no object nor list, so much of it is shown.
+// The limit for showing a scalar value.
 constexpr std::size_t kShownMax = 100;
 
 Status changed(const ManifestInput& input) {

@@ -29,7 +29,6 @@ Status error_of(std::string_view action, const path& place, const std::error_cod
   return platform::status_of_errno(action, place, error.default_error_condition().value());
 }
 
-// Walks one folder after the other.
 class Walk {
  public:
   Walk(const FindOptions& options, FoundFiles& found) : options_(options), found_(found) {
@@ -102,7 +101,7 @@ class Walk {
       std::vector<Folder> below;
       for (const path& entry : entries)
         LB_RETURN_IF_ERROR(take_entry(folder, entry, below));
-      // The first of them is walked next.
+      // Reversed, because the last entry of `open` is walked next.
       std::move(below.rbegin(), below.rend(), std::back_inserter(open));
     }
     return {};
@@ -120,7 +119,7 @@ class Walk {
     std::error_code error;
     const path file = folder.name / entry;
     const auto status = std::filesystem::symlink_status(file, error);
-    // What has gone meanwhile is not there.
+    // The entry was removed meanwhile.
     if (status.type() == std::filesystem::file_type::not_found) return {};
     if (error) {
       cannot_read(file, error);
@@ -180,7 +179,7 @@ Result<FoundFiles> find_texts(std::span<const std::string> places, const FindOpt
 
 Result<std::optional<std::string>> read_text(const FoundFile& file, std::uint64_t bytes_max, LeftOut& left_out) {
   using Text = std::optional<std::string>;
-  // No more memory than the file needs, unless it has grown since it was found.
+  // Allocates only the size found before, unless the file has grown.
   auto read = platform::read_small_file(file.path, static_cast<std::size_t>(std::min(bytes_max, file.bytes)));
   if (!read.ok() && read.status().code() == StatusCode::kInvalidArgument && file.bytes < bytes_max)
     read = platform::read_small_file(file.path, static_cast<std::size_t>(bytes_max));

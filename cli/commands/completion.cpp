@@ -1,4 +1,4 @@
-// latebind completion: the program's own help in other forms, for shells and for man(1).
+// latebind completion: the program's help in other forms, for shells and man(1).
 #include "cli/terminal/completion.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// latebind embed: files of text to vectors.
+// latebind embed: converts files of text to vectors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,21 +37,21 @@ struct EmbedArguments {
   std::size_t dimensions = 0;
   std::optional<TextFormat> input_format{};
   std::optional<VectorFormat> output_format{};
-  // What is used: as given, or by the names of the files.
+  // The formats in use: as given, or derived from the files' names.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool restart = false;
   bool quiet = false;
 };
 
-// Texts of a window of an output that can be continued: always as many, on whatever terminal.
+// Texts per window of a resumable output. Constant, because resuming must not depend on the terminal.
 constexpr std::size_t kKeptWindowTexts = 1024;
 
-// Where the vectors go. Without `kept` no later run can go on.
+// The destination of the vectors. Without `kept`, the run cannot be resumed.
 struct Destination {
   std::unique_ptr<VectorWriter> writer{};
   KeptOutput* kept = nullptr;
-  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or nowhere
+  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or dropped
   bool has_ids = false;
 };
 
@@ -60,7 +60,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
                                           const core::RunOptions& limits) {
   Progress progress(reader.total_bytes(), options.quiet);
   progress.advance(0, reader.skipped_bytes());
-  // The texts that are in the stream, so that progress counts what is done and not what is read.
+  // The texts in the stream, so that progress counts what is done rather than what is read.
   std::deque<TextRecord> pending;
   TextRecord record;
   using Text = std::optional<std::string_view>;
@@ -103,12 +103,12 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
   return stream->stats();
 }
 
-// Formats without a place for ids.
+// Formats that cannot hold ids.
 bool has_ids_beside(VectorFormat format) {
   return format == VectorFormat::kNpy || format == VectorFormat::kF32;
 }
 
-// What is written over nothing that is read.
+// Rejects an output that would overwrite an input.
 Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
   const std::string ids = platform::path_to_utf8(app::ids_file_of(platform::path_from_utf8(options.output)));
@@ -119,7 +119,7 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   return app::check_file_apart({"-o", options.output}, {"MODEL", model});
 }
 
-// What the command line leaves open, by the names of the files.
+// Derives formats that were not given from the files' names.
 Status choose_formats(EmbedArguments& options) {
   if (options.output_format) {
     options.format = *options.output_format;
@@ -141,7 +141,7 @@ Status choose_formats(EmbedArguments& options) {
   return {};
 }
 
-// All that changes vectors, and what is written of them.
+// Everything that affects the vectors and how they are written.
 Result<app::Json> kept_settings(const EmbedArguments& options) {
   app::Json json;
   json["output_format"] = core::word_of(options.format);
@@ -167,19 +167,19 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   return json;
 }
 
-// Whether a file is read by the Python package. The lines of CSV are texts only where the command line says so.
+// Whether the Python package reads a file. The lines of CSV are texts only if the command line says so.
 bool is_read_by_python(const EmbedArguments& options, std::string_view file) {
   return is_binary_table(file) || is_packed(file) || (is_comma_table(file) && !options.input_format);
 }
 
-// Whether it is work for the Python package.
+// Whether only the Python package can do the work.
 bool is_for_python(const EmbedArguments& options) {
   return options.format == VectorFormat::kParquet ||
          std::ranges::any_of(options.source.files,
                              [&](const std::string& file) { return is_read_by_python(options, file); });
 }
 
-// What the Python package writes.
+// Whether the Python package can write the output.
 bool fits_python(const EmbedArguments& options) {
   switch (options.format) {
     case VectorFormat::kParquet:
@@ -193,7 +193,7 @@ bool fits_python(const EmbedArguments& options) {
   }
 }
 
-// What does it otherwise.
+// Suggests how to do the work without the Python package.
 std::string other_way(const EmbedArguments& options) {
   for (const std::string& file : options.source.files) {
     const bool is_lines = options.source.format == TextFormat::kJsonl || !is_comma_table(file);
@@ -232,7 +232,7 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
     add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
   }
-  // As one word each: a value may begin with a dash.
+  // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
   if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
   if (options.prompt.role != embedding::TextRole::kUnspecified) {
@@ -251,15 +251,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   return words;
 }
 
-// What of an unfinished output stays, and how it ended.
+// Reports how the run ended and what is kept of the unfinished output.
 Exit end_early(KeptOutput* kept, const Status& status, const Interruption* interruption) {
   const bool is_interrupted =
       interruption != nullptr && interruption->is_requested() && status.code() == core::StatusCode::kCancelled;
   std::string what;
   if (kept != nullptr && status.code() == core::StatusCode::kInvalidArgument) {
-    kept->discard();  // an input has to be another one
+    kept->discard();  // the input must change before a retry
   } else if (kept != nullptr) {
-    // What was saved before is still there.
+    // If this fails, the previous save remains.
     if (const Status saved = kept->save(); !saved.ok() && is_interrupted) static_cast<void>(fail(saved));
     what = kept->kept();
   }
@@ -273,7 +273,7 @@ Exit end_early(KeptOutput* kept, const Status& status, const Interruption* inter
   return exit;
 }
 
-// Which models give what is written.
+// The kind of model that produces this format.
 embedding::EncoderKind kind_for(VectorFormat format) {
   switch (format) {
     case VectorFormat::kSparse:
@@ -299,7 +299,7 @@ Exit embed(EmbedArguments& options) {
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
     return misuse("embed", apart.message());
   }
-  // What can fail cheaply fails before the model is loaded.
+  // Checks that are cheap come before the model is loaded.
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   auto kept = KeptOutput::open(options.output, options.source, options.restart);
@@ -309,14 +309,14 @@ Exit embed(EmbedArguments& options) {
   }
   Result<std::unique_ptr<ByteSink>> sink = *kept ? (*kept)->sink() : open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
-  // A model that was given by its name has a folder now.
+  // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file, kind_for(options.format)); !found.ok()) {
     return fail(found);
   }
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder =
-      open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
+      open_network(opening, *runtime, kind_for(options.format), FallbackNote::kPrint, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const std::size_t dimensions = options.dimensions > 0 ? options.dimensions : (*embedder)->dimension();
   const auto attested = (*embedder)->attestation();
@@ -324,7 +324,7 @@ Exit embed(EmbedArguments& options) {
   std::optional<Interruption> interruption;
   core::RunOptions limits;
   if (to.kept != nullptr) {
-    // While an input is read through for its digest, Ctrl-C ends the process as it always does: nothing is lost.
+    // While inputs are read for their digests, Ctrl-C ends the process as usual, because nothing can be lost.
     auto settings = kept_settings(options);
     if (!settings.ok()) return misuse("embed", settings.status().message());
     const auto digest = [&] {

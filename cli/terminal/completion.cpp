@@ -48,7 +48,7 @@ void add_options(const Command* command, std::string_view begun, std::vector<Can
   for (; command != nullptr; command = command->parent()) {
     for (const Option& option : command->options()) {
       for (const std::string& name : option.names()) {
-        // The letter is for those who know it.
+        // Only the long name is offered.
         if (name == option.name() && name.starts_with(begun)) found.push_back({name, first_sentence(option.help())});
       }
       if (!option.is_negatable()) continue;

@@ -12,10 +12,10 @@ namespace latebind::cli {
 namespace {
 
 constexpr std::size_t kLinesMax = 24;  // of a screen
-constexpr std::size_t kTitleMax = 28;  // of -h, with the blanks around it
-constexpr std::size_t kWordsMin = 20;  // of a line, however narrow the terminal is
+constexpr std::size_t kTitleMax = 28;  // of -h, including the blanks around it
+constexpr std::size_t kWordsMin = 20;  // in a line, even on a narrow terminal
 
-// Words of `text` in lines of at most `columns` characters, each behind `indent`.
+// Fills `text` into lines of at most `columns` characters, each after `indent`.
 std::string filled(std::string_view text, std::string_view indent, std::size_t columns) {
   columns = std::max(columns, indent.size() + kWordsMin);
   std::string out;
@@ -35,7 +35,7 @@ std::string filled(std::string_view text, std::string_view indent, std::size_t c
   return out;
 }
 
-// How a line that is too long goes on.
+// How a line that is too long is broken.
 struct Break {
   std::string_view behind = " ";  // characters that a piece may end with
   bool is_command = false;        // a shell's: not within quotes, and with a backslash at the end
@@ -80,7 +80,7 @@ std::string kept(std::string_view line, std::size_t columns, bool& goes_on) {
   return broken(line, columns, {.is_command = is_command, .indent = indent});
 }
 
-// Lines that begin with a blank stay lines; the others are filled.
+// Fills paragraphs. Lines that begin with a blank are kept.
 std::string paragraphs(std::string_view text, std::size_t columns) {
   std::string out;
   std::string paragraph;
@@ -104,7 +104,7 @@ std::string paragraphs(std::string_view text, std::size_t columns) {
   return out;
 }
 
-// "Examples:" and what follows, of a footer.
+// Returns "Examples:" and what follows in a footer.
 std::string_view examples_of(std::string_view footer) {
   const auto at = footer.find("Example");
   return at == std::string_view::npos || (at > 0 && footer[at - 1] != '\n') ? std::string_view() : footer.substr(at);
@@ -134,7 +134,7 @@ std::string option_text(const Option& option, std::size_t columns) {
   return broken(title, columns, {.behind = " |", .indent = 6}) + filled(help, "        ", columns);
 }
 
-// For one line: as much of it as has a meaning by itself.
+// Shortens the help to one line, at a point where it is still meaningful.
 std::string summary(const Option& option, std::size_t columns) {
   std::string text = first_sentence(option.help());
   if (text.find(". ") == std::string::npos && text.ends_with('.')) text.pop_back();
@@ -179,11 +179,11 @@ std::string argument_title(const Option& option) {
   return option.is_required() ? name : fmt::format("[{}]", name);
 }
 
-// Where there is room for one line.
+// The title if it fits into one line.
 std::string short_title(const Option& option) {
   if (option.is_positional()) return argument_title(option);
   const std::string title = option_title(option);
-  // What a long list of values looks like is in the long help.
+  // The long help shows the form of a long list of values.
   return title.size() <= kTitleMax || option.is_flag()
              ? title
              : option.name() + " " + option.value_name().substr(0, option.value_name().find_first_of(":|"));
@@ -221,7 +221,7 @@ std::string first_sentence(std::string_view help) {
   const auto bracket = help.rfind(" (default");
   const std::string_view behind = bracket == std::string_view::npos ? std::string_view() : help.substr(bracket);
   if (end == std::string_view::npos || end > bracket) return std::string(help);
-  // The default stands behind the last sentence.
+  // The default follows the last sentence.
   return fmt::format("{}{}", help.substr(0, behind.empty() ? end + 1 : end), behind);
 }
 
@@ -233,7 +233,7 @@ std::string short_help(const Command& command, std::size_t columns) {
   const std::string end = examples.empty() ? "" : "\n" + paragraphs(examples, columns);
   std::vector<const Option*> shown;
   std::size_t left_out = 0;
-  // A blank line, and the one about what is left out.
+  // Reserves a blank line and the line about omitted options.
   const std::size_t room = kLinesMax - std::min(kLinesMax, lines_of(text) + lines_of(end) + 3);
   for (const Option* const option : options_in_order(command)) {
     if (option->is_main() && shown.size() < room) {

@@ -98,7 +98,7 @@ Result<std::unique_ptr<KeptOutput>> KeptOutput::open(const std::string& output, 
   for (const std::string& file : source.files) {
     const auto path = platform::path_from_utf8(file);
     const auto identity = platform::file_identity(path);
-    // What is wrong with it, the reader says.
+    // The reader reports what is wrong with the file.
     if (file == "-" || !identity.ok()) return std::unique_ptr<KeptOutput>();
     inputs.push_back({.name = file, .file = path, .identity = *identity});
   }
@@ -165,7 +165,7 @@ Status KeptOutput::save() {
   if (!manifest_) {
     auto manifest = make_manifest();
     if (!manifest.ok()) {
-      // It can be read to its end all the same.
+      // The run can still complete.
       can_save_ = false;
       note(fmt::format("this run cannot be continued if it is interrupted: {}", manifest.status().message()));
       return {};
@@ -178,7 +178,7 @@ Status KeptOutput::save() {
 }
 
 void KeptOutput::discard() {
-  // What cannot be removed, the next run names.
+  // The next run reports what cannot be removed.
   static_cast<void>(output_.restart());
   can_save_ = false;
 }

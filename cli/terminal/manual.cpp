@@ -11,7 +11,7 @@
 namespace latebind::cli {
 namespace {
 
-// As roff takes it: a hyphen is one that can be copied, no line is a request, and everything is ASCII.
+// Escapes text for roff: hyphens that can be copied, no accidental requests, and only ASCII.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Lines that begin with a blank stay as they are; others are filled, and a blank line begins a paragraph.
+// Lines that begin with a blank are kept; others are filled, and a blank line begins a paragraph.
 std::string paragraphs(std::string_view text) {
   std::string out;
   bool is_kept = false;

@@ -32,10 +32,10 @@ constexpr char kListSeparator = ':';
 constexpr std::array kNames{"python3", "python"};
 constexpr const char* kVirtual = "bin";
 #endif
-// pyarrow is large, and disks may be slow.
+// Generous, because pyarrow is large and disks may be slow.
 constexpr std::chrono::minutes kTrialTime{2};
 
-// Interpreters that may have the package, the likeliest first. Never in the current folder.
+// Interpreters that may have the package, the most likely first. Never from the current folder.
 std::vector<path> interpreters() {
   std::vector<path> found;
   const auto add = [&found](const path& folder) {
@@ -57,10 +57,10 @@ std::vector<path> interpreters() {
   return found;
 }
 
-// What an interpreter has.
+// Whether an interpreter has the package and can use it.
 struct Trial {
   bool has_package = false;  // of this version
-  std::string why{};         // it cannot be used; empty: it can
+  std::string why{};         // the reason why it cannot be used; empty: it can
 };
 
 Trial try_interpreter(const path& python) {
@@ -121,7 +121,7 @@ bool is_known_to_python(std::string_view name) {
 }
 
 Exit run_python_engine(const std::vector<std::string>& arguments) {
-  // Nothing is imported from the folder that one happens to be in.
+  // Prevents imports from the current folder.
   platform::set_environment_default("PYTHONSAFEPATH", "1");
   const auto python = find_interpreter();
   if (!python.ok()) return fail(python.status());

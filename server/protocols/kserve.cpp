@@ -21,7 +21,7 @@ namespace {
 
 using app::Json;
 
-// Models have no others.
+// The only version of every model.
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kTextInput = "text";
 constexpr std::string_view kVectorOutput = "embedding";
@@ -46,7 +46,7 @@ Refusal bad(std::string message, std::string_view param) {
   return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
 }
 
-// What Triton has besides, by the end of the path, and what this server has instead.
+// Triton's further paths, by their ends, and this server's alternatives.
 struct OfTriton {
   std::string_view end;
   std::string_view what;
@@ -59,7 +59,7 @@ constexpr std::array kOfTriton{
              "`latebind serve --otlp-endpoint URL` sends a trace of each request"},
 };
 
-// Paths of Triton's below a model, or below all of them, read like models' names.
+// Triton's paths below a model, or below all models, look like models' names.
 std::optional<Refusal> refusal_of_triton(std::string_view name) {
   for (const OfTriton& one : kOfTriton) {
     if (!name.ends_with(one.end) || (name != one.end && name[name.size() - one.end.size() - 1] != '/')) continue;
@@ -70,7 +70,7 @@ std::optional<Refusal> refusal_of_triton(std::string_view name) {
   return std::nullopt;
 }
 
-// The model of the path, whose second value is a version.
+// Finds the model in the path; the second path value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
   if (std::holds_alternative<Refusal>(found)) {
@@ -115,7 +115,7 @@ void answer_with(Exchange& exchange, const ServedModel& model, const InferReques
   exchange.answer(std::get<HttpResponse>(std::move(made)));
 }
 
-// Texts to vectors.
+// Infers vectors from texts.
 void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferRequest request, Service& service) {
   auto* const input = request.inputs.size() == 1 ? std::get_if<TextTensor>(&request.inputs.front()) : nullptr;
   if (input == nullptr || input->name != kTextInput) {
@@ -271,7 +271,7 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   answer_json(*exchange, json);
 }
 
-// A body may leave out what is not ready: nothing, here.
+// The request may exclude models that are not ready, but all are.
 void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   Json list = Json::array();
   for (const auto& model : service.models()) {

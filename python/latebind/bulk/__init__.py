@@ -1,12 +1,12 @@
-"""Embeds tables and files of any size, here or on the engines that people scale with. docs/bulk.md has all of it.
+"""Embeds tables and files of any size, locally or on distributed engines. docs/bulk.md is the manual.
 
     from latebind.bulk import EmbedBatches, embed_files
 
     table = EmbedBatches("sentence-transformers/all-MiniLM-L6-v2", "body")(table)
     report = embed_files(["in.parquet"], "out", "sentence-transformers/all-MiniLM-L6-v2", "body")
 
-`python -m latebind.bulk` is embed_files() as a command. Needs pyarrow, which is imported when one of these names is first
-used, so that the command's help needs nothing; an engine is imported when it is used.
+`python -m latebind.bulk` runs embed_files() as a command. pyarrow is required, but imported only when one of these
+names is first used, so that the command's help works without it. An engine is imported when it is used.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """
+    """Imports a name on first use.
+
     Raises:
         LibraryError: pyarrow is not installed.
     """

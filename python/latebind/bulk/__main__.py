@@ -1,4 +1,4 @@
-"""python -m latebind.bulk: embed_files() as a command."""
+"""Runs embed_files() as a command: python -m latebind.bulk."""
 
 from __future__ import annotations
 
@@ -126,9 +126,10 @@ def _engine_options(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_settings(names: Iterable[str], *functions: Any) -> None:
-    """
+    """Rejects names that are arguments of these functions, because they have separate options.
+
     Raises:
-        CallerError: one of them is an argument of these functions, which have options of their own.
+        CallerError: a name is such an argument.
     """
     taken = {
         name
@@ -142,7 +143,7 @@ def _check_settings(names: Iterable[str], *functions: Any) -> None:
 
 
 def _embed(given: argparse.Namespace) -> Any:
-    # Not before: help needs none of it.
+    # Imported late, because help does not need it.
     from . import EmbedBatches, embed_files
 
     _check_settings(dict(given.settings), embed_files, EmbedBatches.__init__)
@@ -196,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
     except OSError as error:
         print(f"latebind.bulk: it is done, but the report could not be written: {error}", file=sys.stderr)
-        # What is left in the buffer would fail again at the end.
+        # The rest of the buffer would fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
