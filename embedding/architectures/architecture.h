@@ -49,8 +49,8 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// One end of a network: a vector per token, a vector of the text, or a number per label or vocabulary entry. Without any
-// of the first four members it is the text's vector: the tokens pooled, then `modules` and `normalize`.
+// One end of a network: a vector per token, a vector of the text, or a number per label or vocabulary entry. Without
+// any of the first four members it is the text's vector: the tokens pooled, then `modules` and `normalize`.
 struct NetworkEnd {
   bool hidden_states = false;  // each token's vector, as the encoder computes it
   bool token_vectors = false;  // each token's vector, after `modules` and `normalize`
