@@ -13,7 +13,7 @@
 #include "core/graph/onnx_integer_nodes.h"
 #include "core/graph/onnx_reader.h"
 #include "core/graph/onnx_structure.h"
-#include "embedding/onnx_output.h"
+#include "embedding/outputs/onnx_end.h"
 
 namespace {
 
