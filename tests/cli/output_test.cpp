@@ -40,13 +40,25 @@ class MemorySink final : public ByteSink {
   bool can_rewrite_;
 };
 
+embedding::VectorWindow vectors(std::span<const float> numbers) {
+  embedding::VectorWindow window;
+  window.vectors = numbers;
+  return window;
+}
+
+embedding::VectorWindow sparse_vectors(std::span<const embedding::SparseVector> sparse) {
+  embedding::VectorWindow window;
+  window.sparse = sparse;
+  return window;
+}
+
 TEST(VectorWriterTest, WritesJsonThatReadsBackBitForBit) {
   std::string bytes;
   auto writer = VectorWriter::make(VectorFormat::kJsonl, std::make_unique<MemorySink>(bytes), 3);
   ASSERT_TRUE(writer.ok());
   const std::vector<float> values{0.1F, -0.0F, std::numeric_limits<float>::denorm_min(), 1.0F / 3, 16777217.0F, -1e30F};
-  ASSERT_TRUE((*writer)->write({.vectors = std::span(values).first(3)}).ok());
-  ASSERT_TRUE((*writer)->write({.vectors = std::span(values).last(3)}).ok());
+  ASSERT_TRUE((*writer)->write(vectors(std::span(values).first(3))).ok());
+  ASSERT_TRUE((*writer)->write(vectors(std::span(values).last(3))).ok());
   ASSERT_TRUE((*writer)->finish().ok());
   std::istringstream lines(bytes);
   std::size_t index = 0;
@@ -67,7 +79,7 @@ TEST(VectorWriterTest, WritesSparseVectorsALineEach) {
   auto writer = VectorWriter::make(VectorFormat::kSparse, std::make_unique<MemorySink>(bytes), 30'522);
   ASSERT_TRUE(writer.ok());
   const std::vector<embedding::SparseVector> sparse{{.indices = {3, 30'521}, .values = {0.1F, 1.0F / 3}}, {}};
-  ASSERT_TRUE((*writer)->write({.sparse = sparse}).ok());
+  ASSERT_TRUE((*writer)->write(sparse_vectors(sparse)).ok());
   ASSERT_TRUE((*writer)->finish().ok());
   EXPECT_EQ(bytes,
             "{\"index\":0,\"indices\":[3,30521],\"values\":[0.1,0.33333334]}\n"
@@ -80,8 +92,8 @@ TEST(VectorWriterTest, PutsTheCountIntoTheNpyHeaderAtTheEnd) {
     auto writer = VectorWriter::make(VectorFormat::kNpy, std::make_unique<MemorySink>(bytes, can_rewrite), 2);
     ASSERT_TRUE(writer.ok()) << writer.status().to_string();
     const std::vector<float> values{1, 2, 3, 4, 5, 6};
-    ASSERT_TRUE((*writer)->write({.vectors = std::span(values).first(4)}).ok());
-    ASSERT_TRUE((*writer)->write({.vectors = std::span(values).last(2)}).ok());
+    ASSERT_TRUE((*writer)->write(vectors(std::span(values).first(4))).ok());
+    ASSERT_TRUE((*writer)->write(vectors(std::span(values).last(2))).ok());
     ASSERT_TRUE((*writer)->finish().ok());
     EXPECT_NE(bytes.find("'shape': (3, 2)"), std::string::npos);
     ASSERT_EQ(bytes.size(), 128U + 24U);

@@ -21,6 +21,7 @@
 #include "core/json.h"
 #include "core/platform/files/temporary_folder.h"
 #include "embedding/build_model.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/support/onnx_builder.h"
 #include "tests/support/vectors.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "embedding/export_onnx.h"
+#include "embedding/folder/model_folder.h"
 #include "embedding/tokenizer/tokenizer.h"
 #include "tests/hosts/executorch/support.h"
 
