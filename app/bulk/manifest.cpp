@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <fstream>
-#include <set>
 
 #include "core/json_text.h"
 #include "core/platform/digest.h"
 #include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -19,7 +19,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// Where a value is no object nor list, so much of it is shown.
+// Bytes of a key or a value in a message.
 constexpr std::size_t kShownMax = 100;
 
 Status changed(const ManifestInput& input) {
@@ -56,12 +56,11 @@ Result<Json> describe(const ManifestInput& input) {
   return json;
 }
 
+// Manifests of earlier runs come from the disk: whatever they hold, a difference is one line with an end.
 std::string shown(const Json& value) {
   if (value.is_null()) return "not there";
-  if (value.is_object() && value.contains("name")) return to_line(value["name"]);
-  std::string text = value.is_structured() ? "there" : to_line(value);
-  if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
-  return text;
+  if (value.is_object() && value.contains("name")) return core::printable(to_line(value["name"]), kShownMax);
+  return value.is_structured() ? "there" : core::printable(to_line(value), kShownMax);
 }
 
 const Json& member(const Json& json, const std::string& key) {
@@ -70,27 +69,34 @@ const Json& member(const Json& json, const std::string& key) {
   return found == json.end() ? nothing : *found;
 }
 
-void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<std::string>& found) {
+std::string place_of(const std::string& parent, const std::string& key) {
+  return (parent.empty() ? "" : parent + ".") + core::printable(key, kShownMax);
+}
+
+// Searches `now` for what `was` has and the other way round, so that the time is the product of both sizes, one of
+// which is that of a manifest of this run.
+void add_differences(const Json& was, const Json& now, const std::string& place, Differences& found) {
+  static const Json nothing;
   if (was.is_object() && now.is_object()) {
-    std::set<std::string> keys;
-    for (const Json* const each : {&was, &now}) {
-      for (const auto& [key, value] : each->items()) {
-        if (!keys.insert(key).second) continue;
-        add_differences(member(was, key), member(now, key), place.empty() ? key : fmt::format("{}.{}", place, key),
-                        found);
-      }
-    }
+    for (const auto& [key, value] : was.items())
+      add_differences(value, member(now, key), place_of(place, key), found);
+    for (const auto& [key, value] : now.items())
+      if (!was.contains(key)) add_differences(nothing, value, place_of(place, key), found);
     return;
   }
   if (was.is_array() && now.is_array()) {
-    static const Json nothing;
     for (std::size_t i = 0; i < std::max(was.size(), now.size()); ++i) {
       add_differences(i < was.size() ? was[i] : nothing, i < now.size() ? now[i] : nothing,
                       fmt::format("{}[{}]", place, i), found);
     }
     return;
   }
-  if (was != now) found.push_back(fmt::format("{} was {}, now {}", place, shown(was), shown(now)));
+  if (was == now) return;
+  if (found.shown.size() < kDifferencesShownMax) {
+    found.shown.push_back(fmt::format("{} was {}, now {}", place, shown(was), shown(now)));
+  } else {
+    ++found.more;
+  }
 }
 
 }  // namespace
@@ -144,8 +150,8 @@ Result<Json> parse_manifest(const std::string& text, const std::string& name) {
   return json;
 }
 
-std::vector<std::string> differences(const Json& was, const Json& now) {
-  std::vector<std::string> found;
+Differences differences(const Json& was, const Json& now) {
+  Differences found;
   add_differences(was, now, "", found);
   return found;
 }

@@ -36,7 +36,15 @@ struct ManifestInput {
 // kInvalidArgument for text that is no manifest of this format; `name` is for messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);
 
-// What differs, such as "settings.normalize was false, now true"; empty when nothing does.
-[[nodiscard]] std::vector<std::string> differences(const Json& was, const Json& now);
+inline constexpr std::size_t kDifferencesShownMax = 8;
+
+// What differs between two manifests, however much that is.
+struct Differences {
+  std::vector<std::string> shown{};  // such as "settings.normalize was false, now true", each one printable line
+  std::size_t more = 0;              // beside those
+};
+
+// Nothing is shown when nothing differs. `now` is this run's, and small.
+[[nodiscard]] Differences differences(const Json& was, const Json& now);
 
 }  // namespace latebind::app

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -22,7 +21,6 @@ using core::StatusCode;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSaveInterval{2};
-constexpr std::size_t kShownMax = 8;  // differences
 
 }  // namespace
 
@@ -80,16 +78,14 @@ Status KeptOutput::begin(MadeBy made_by, TextReader& reader) {
   made_by_ = std::move(made_by);
   if (output_.manifest()) {
     LB_ASSIGN_OR_RETURN(manifest_, make_manifest());
-    auto found = app::differences(*output_.manifest(), *manifest_);
-    if (!found.empty()) {
-      const std::size_t more = found.size() - std::min(found.size(), kShownMax);
-      found.resize(found.size() - more);
+    const auto found = app::differences(*output_.manifest(), *manifest_);
+    if (!found.shown.empty()) {
       return Status(
           StatusCode::kInvalidArgument,
           fmt::format("{} has an unfinished output of another run: {}{}; write to another file, or begin anew "
                       "with --restart",
-                      platform::quoted(output_.folder()), fmt::join(found, "; "),
-                      more > 0 ? fmt::format("; and {} more", more) : ""));
+                      platform::quoted(output_.folder()), fmt::join(found.shown, "; "),
+                      found.more > 0 ? fmt::format("; and {} more", found.more) : ""));
     }
     now_ = output_.progress();
     has_beside_ = now_.id_bytes > 0;
@@ -149,11 +145,11 @@ Status KeptOutput::finish() {
       LB_ASSIGN_OR_RETURN(input.identity, platform::file_identity(input.file));
     }
     LB_ASSIGN_OR_RETURN(const auto now, app::describe_inputs(inputs_));
-    if (const auto found = app::differences(manifest_->at("inputs"), now); !found.empty()) {
+    if (const auto found = app::differences(manifest_->at("inputs"), now); !found.shown.empty()) {
       return Status(StatusCode::kIo,
                     fmt::format("an input was changed while it was read: inputs{}; run this again with "
                                 "--restart",
-                                found.front()));
+                                found.shown.front()));
     }
   }
   return output_.finish(now_.has_ids && has_beside_);

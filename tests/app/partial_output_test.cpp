@@ -6,9 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/bulk/manifest.h"
 #include "core/platform/files/temporary_folder.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -61,7 +64,7 @@ TEST_F(PartialOutputTest, GoesOnFromWhatWasSaved) {
   auto output = PartialOutput::open(place_);
   ASSERT_TRUE(output.ok()) << output.status().to_string();
   ASSERT_TRUE(output->manifest());
-  EXPECT_TRUE(differences(*output->manifest(), manifest()).empty());
+  EXPECT_TRUE(differences(*output->manifest(), manifest()).shown.empty());
   EXPECT_EQ(output->progress().texts, 1U);
   EXPECT_EQ(output->progress().offset, 7U);
   ASSERT_TRUE(output->begin().ok());
@@ -126,11 +129,16 @@ TEST_F(PartialOutputTest, WhatIsDamagedIsBegunAnew) {
 
 TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
   create_directory(part());
-  put(part("mine.txt"), "mine");
+  // Some have the names of ours.
+  const std::vector<std::string> names{"mine.txt", "vectors", "ids", "progress.json"};
+  for (const std::string& name : names)
+    put(part(name), "mine: " + name);
   auto refused = PartialOutput::open(place_);
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("mine.txt"), std::string::npos);
-  EXPECT_EQ(content_of(part("mine.txt")), "mine");
+  for (const std::string& name : names)
+    EXPECT_EQ(content_of(part(name)), "mine: " + name);
+  EXPECT_FALSE(exists(part(".lock")));
   std::filesystem::remove_all(part());
   put(part(), "a file");
   EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument);
@@ -138,7 +146,11 @@ TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
   for (const std::string text : {"", "[]", "{\"format\": 2}", "{\"format\": \"1\"}"}) {
     create_directory(part());
     put(part("manifest.json"), text);
+    put(part("vectors"), "of another version");
     EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_TRUE(exists(part("manifest.json"))) << text;
+    EXPECT_EQ(content_of(part("manifest.json")), text);
+    EXPECT_EQ(content_of(part("vectors")), "of another version") << text;
     std::filesystem::remove_all(part());
   }
 }
@@ -167,11 +179,46 @@ TEST(ManifestTest, HasAnEndToItsDepth) {
 
 TEST(ManifestTest, NamesWhatDiffers) {
   const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
-  EXPECT_TRUE(differences(was, was).empty());
+  EXPECT_TRUE(differences(was, was).shown.empty());
   const Json now = Json::parse(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
-  EXPECT_EQ(differences(was, now),
+  EXPECT_EQ(differences(was, now).shown,
             (std::vector<std::string>{"a.b was 1, now \"2\"", "a.d was not there, now true", "in[0].n was 1, now 2",
                                       "in[1] was \"y\", now not there"}));
+  EXPECT_EQ(differences(was, now).more, 0U);
+}
+
+TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
+  const Json now = Json::parse(R"({"format": 1})");
+  Json was = now;
+  was["two\nlines"] = "\xE2\x80\xAE";
+  was[std::string(1 << 20, 'k')][std::string(1 << 20, 'l')] = std::string(1 << 20, 'v');
+  was["cut"] = "a" + std::string("\xC3\xA4\xC3\xA4", 4) + std::string(93, 'b') + "\xC3\xA4\xC3\xA4";
+  was["in"] = Json::parse(R"({"name": [[0, 1]]})");
+  was["in"]["name"][0][0] = std::string(1 << 20, 'n');
+  for (const std::string& line : differences(was, now).shown) {
+    EXPECT_EQ(core::printable(line, line.size()), line);
+    EXPECT_LT(line.size(), 1000U) << line.substr(0, 1000);
+  }
+  for (int i = 0; i < 100; ++i)
+    was["many"].push_back(i);
+  was["many"] = Json{{"a", was["many"]}};
+  Json other = now;
+  other["many"] = Json{{"a", Json::array()}};
+  const Differences found = differences(was, other);
+  EXPECT_EQ(found.shown.size(), kDifferencesShownMax);
+  EXPECT_EQ(found.shown.size() + found.more, 104U);
+}
+
+// Of a manifest of an earlier run nothing but its size in bytes is known.
+TEST(ManifestTest, ManyKeysTakeLinearTime) {
+  const Json now = Json::parse(R"({"format": 1})");
+  Json was = now;
+  std::vector<std::pair<std::string, Json>> members;
+  for (int i = 0; i < 300'000; ++i)
+    members.emplace_back(std::to_string(i), i);
+  was["settings"] = Json(Json::object_t(members.begin(), members.end()));
+  const Differences found = differences(was, Json::parse(R"({"format": 1, "settings": {"7": 7}})"));
+  EXPECT_EQ(found.shown.size() + found.more, 299'999U);
 }
 
 }  // namespace
