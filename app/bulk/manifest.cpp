@@ -19,8 +19,9 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// Bytes of a key or a value in a message.
+// Bytes in a message: of a key or a value, and of all keys of a place.
 constexpr std::size_t kShownMax = 100;
+constexpr std::size_t kPlaceMax = 200;
 
 Status changed(const ManifestInput& input) {
   return Status(StatusCode::kIo, fmt::format("{} was changed while it was read; run this again", input.name));
@@ -93,7 +94,7 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
   }
   if (was == now) return;
   if (found.shown.size() < kDifferencesShownMax) {
-    found.shown.push_back(fmt::format("{} was {}, now {}", place, shown(was), shown(now)));
+    found.shown.push_back(fmt::format("{} was {}, now {}", core::printable(place, kPlaceMax), shown(was), shown(now)));
   } else {
     ++found.more;
   }
