@@ -108,7 +108,7 @@ Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs) {
     LB_ASSIGN_OR_RETURN(auto one, describe(input));
     json.push_back(std::move(one));
   }
-  return json;
+  return as_written(json);
 }
 
 Status check_unchanged(const std::vector<ManifestInput>& inputs) {
@@ -135,6 +135,10 @@ Json describe_answers(const std::string& model_digest, const core::ActiveConfig&
   json["version"] = LATEBIND_VERSION;
   json["dimension"] = dimension;
   return json;
+}
+
+Json as_written(const Json& json) {
+  return Json::parse(to_line(json));
 }
 
 Result<Json> parse_manifest(const std::string& text, const std::string& name) {

@@ -23,8 +23,8 @@ struct ManifestInput {
   platform::FileIdentity identity{};
 };
 
-// "inputs" of a manifest: name, bytes, lines and SHA-256 of each file, which is read for that. kIo for one that is not
-// what it was.
+// "inputs" of a manifest as it is written: name, bytes, lines and SHA-256 of each file, which is read for that. kIo for
+// one that is not what it was.
 [[nodiscard]] core::Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs);
 // kIo for the first input that is not what it was.
 [[nodiscard]] core::Status check_unchanged(const std::vector<ManifestInput>& inputs);
@@ -32,6 +32,9 @@ struct ManifestInput {
 // "answers" of a manifest: the model's digest, and what computes vectors.
 [[nodiscard]] Json describe_answers(const std::string& model_digest, const core::ActiveConfig& active,
                                     std::size_t dimension);
+
+// What is read of this after it was written: bytes that are no UTF-8, such as those of a file's name, are U+FFFD then.
+[[nodiscard]] Json as_written(const Json& json);
 
 // kInvalidArgument for text that is no manifest of this format; `name` is for messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);

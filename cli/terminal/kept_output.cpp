@@ -68,7 +68,7 @@ Result<app::Json> KeptOutput::make_manifest() const {
   manifest["format"] = app::kManifestFormat;
   manifest["kind"] = "file";
   LB_ASSIGN_OR_RETURN(manifest["inputs"], app::describe_inputs(inputs_));
-  manifest["settings"] = made_by_.settings;
+  manifest["settings"] = app::as_written(made_by_.settings);
   LB_ASSIGN_OR_RETURN(const std::string digest, made_by_.model_digest());
   manifest["answers"] = app::describe_answers(digest, made_by_.active, made_by_.dimension);
   return manifest;

@@ -177,6 +177,27 @@ TEST(ManifestTest, HasAnEndToItsDepth) {
   EXPECT_TRUE(parse_manifest(R"({"format": 1, "a": {"b": [[[]]]}})", "'manifest.json'").ok());
 }
 
+// A run goes on with files whose names are no UTF-8.
+TEST_F(PartialOutputTest, InputsAreTheSameOnceTheyWereWritten) {
+  const path file = folder_.path() / "a.txt";
+  put(file, "one\ntwo");
+  const auto identity = platform::file_identity(file);
+  ASSERT_TRUE(identity.ok());
+  Json now = manifest();
+  const auto inputs = describe_inputs({{.name = "\xFF.txt", .file = file, .identity = *identity}});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().to_string();
+  now["inputs"] = *inputs;
+  EXPECT_EQ(now["inputs"][0]["rows"], 2);
+  {
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok() && output->begin().ok() && output->write("head").ok());
+    ASSERT_TRUE(output->save(now, {.texts = 1}).ok());
+  }
+  const auto output = PartialOutput::open(place_);
+  ASSERT_TRUE(output.ok() && output->manifest());
+  EXPECT_TRUE(differences(*output->manifest(), now).shown.empty());
+}
+
 TEST(ManifestTest, NamesWhatDiffers) {
   const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).shown.empty());
