@@ -1,4 +1,4 @@
-// Attestation: which device answers, and why not a preferred one. Immutable once it is shared.
+// Attestation: which device answers, and why a preferred device does not. A value; immutable once it is shared.
 #pragma once
 
 #include <string>
@@ -13,24 +13,25 @@ struct Attestation {
   ActiveConfig active;
   // True when a device that the placement preferred was present or requested but could not be used.
   bool fallback = false;
-  // One short line for people when fallback, else empty: "using onnxruntime:CPU, because openvino: …". The details are
-  // in the steps.
+  // When `fallback`, one short line for people: "using onnxruntime:CPU, because openvino: …"; otherwise empty. The
+  // steps have the details.
   std::string reason;
-  // What came of comparing the device with another one, where the placement is verified: "agrees with native:CPU: …",
-  // "not verified: …"; else empty.
+  // The outcome of comparing the device with another one, if the placement is verified: "agrees with native:CPU: …",
+  // "not verified: …". Otherwise empty.
   std::string verification;
-  // Every device and backend considered, in order, the one taken last.
+  // Every device and backend that was considered, in order. The one that was taken comes last.
   std::vector<PlacementStep> steps;
 
-  // `steps` holds what was skipped; completes it with `taken`, the device that answers, and its step's reason.
+  // Completes the attestation. `steps` holds what was skipped so far. `taken` is the device that answers, and
+  // `passed_over` becomes the reason of its step (Executable::passed_over()).
   void conclude(const std::string& taken, std::string passed_over);
 };
 
-// "a: why; b: why".
+// Returns the reasons of all steps in one line: "a: why; b: why".
 [[nodiscard]] std::string listed(const std::vector<PlacementStep>& steps);
-// The same in short.
+// Like listed(), with the short reasons (PlacementStep::brief).
 [[nodiscard]] std::string listed_briefly(const std::vector<PlacementStep>& steps);
-// The details of all of them, each line with its device: "a: this place: no such file".
+// Returns the details of all steps. Each line begins with its device: "a: this place: no such file".
 [[nodiscard]] std::string details_of(const std::vector<PlacementStep>& steps);
 
 }  // namespace latebind::core

@@ -1,7 +1,8 @@
 // Backend: the contract of the code that drives one vendor runtime.
 //
-// A backend is created before anything is known about the machine and loads nothing until the first query. Failures are
-// not cached: when the vendor's library was not there, the next call looks again. All calls are thread-safe.
+// A backend is created before anything is known about the machine and loads nothing until the first query. It does not
+// cache failures: if the vendor's library was missing, the next call looks for it again. All functions may be called
+// from any thread.
 #pragma once
 
 #include <chrono>
@@ -21,15 +22,15 @@
 
 namespace latebind::core {
 
-// One place where a vendor library was looked for, and what happened there: the trace that `latebind doctor` prints.
+// One place where a vendor library was looked for, and the outcome: the trace that `latebind doctor` prints.
 struct SearchStep {
   std::string place;    // a path, or a variable that is not set
-  std::string source;   // which rule led there: "OPENVINO_LIB_PATH", "active Python environment" …
+  std::string source;   // the rule that led there: "OPENVINO_LIB_PATH", "active Python environment" …
   std::string outcome;  // "opened", "no such file", or the loader's own message
   bool opened = false;
 };
 
-// A part of an available backend that cannot be used, such as a plugin of another vendor's.
+// A part of an available backend that cannot be used, such as another vendor's plugin.
 struct UnavailablePart {
   std::string name;
   std::string reason;
@@ -43,7 +44,7 @@ struct HardwareNote {
   bool ready = false;
   std::string status;  // "ready", or what is wrong, in one line
   std::string remedy;  // what to do about it, in one line; empty when ready
-  // Driver, DriverVersion, FirmwareVersion, PciId, PciAddress, Group: what the system reports.
+  // What the system reports: Driver, DriverVersion, FirmwareVersion, PciId, PciAddress, Group.
   std::map<std::string, std::string> metadata{};
 };
 
@@ -51,18 +52,18 @@ struct HardwareNote {
 struct BackendDiagnosis {
   // Every place tried by the last attempt to open the library.
   std::vector<SearchStep> search{};
-  // What was found and cannot be used, while the rest works.
+  // Parts that were found and cannot be used, while the rest works.
   std::vector<UnavailablePart> unavailable{};
   // The vendor's hardware in this machine, whether the backend is available or not.
   std::vector<HardwareNote> hardware{};
-  // What to type to install the vendor's library, one line.
+  // The command that installs the vendor's library, in one line.
   std::string install_hint{};
-  // There is no library, so that nothing was looked for and nothing can be installed.
+  // True when the backend needs no library: there is nothing to look for and nothing to install.
   bool is_built_in = false;
 };
 
-// How fast one thread multiplies matrices in a precision here, in 10^9 operations (a product and a sum are two) a
-// second.
+// The speed at which one thread of this machine multiplies matrices in a precision, in 10^9 operations per second. A
+// product and a sum count as two operations.
 struct PrecisionSpeed {
   Precision precision = Precision::kF32;
   double gops = 0;
@@ -71,8 +72,9 @@ struct PrecisionSpeed {
 // A loaded model whose compiled form can be kept.
 struct LoadedModel {
   std::unique_ptr<Executable> executable;
-  // Returns the blob of what was loaded. Called at most once, from any thread, possibly while the executable runs or
-  // after it was destroyed; may take as long as compiling did. Empty: the backend has no blob for this.
+  // Returns the blob of the loaded model. It is called at most once, from any thread, possibly while the executable
+  // runs or after it was destroyed, and may take as long as compiling did. Empty when the backend has no blob for this
+  // model.
   std::function<Result<Blob>()> export_blob;
 };
 
@@ -83,31 +85,34 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  // "openvino": the word before the colon in a device's id.
+  // The word before the colon in a device's id: "openvino".
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  // Ok when the vendor's library is open and usable. The first call may open it; cheap afterwards. The error says what
-  // was tried, what was found and what to type.
+  // Returns ok when the vendor's library is open and usable. The first call may open it; later calls are cheap. The
+  // error says what was tried, what was found and what to type.
   [[nodiscard]] virtual Status available() = 0;
 
-  // Whether it is news that the vendor's library is not there: a setting or a variable names it, or one that was found
-  // is left out.
+  // Whether a missing library should be reported: true when a setting or a variable names it, or when a library that
+  // was found was left out because it is not trusted.
   [[nodiscard]] virtual bool library_is_expected() { return false; }
 
-  // The device that it would have without a setting of its own, which is why available() refuses. The refusal then
-  // stands where this device would: whoever made the setting expects it to matter.
-  [[nodiscard]] virtual std::optional<Device> kept_back_by_setting() { return std::nullopt; }
+  // Returns the device that this backend would offer without one of its settings, if that setting is why available()
+  // fails. The placement then reports the failure at that device's place in the order, because the user expects the
+  // setting to take effect there. Otherwise std::nullopt.
+  [[nodiscard]] virtual std::optional<Device> withheld_by_setting() { return std::nullopt; }
 
-  // Every device present now, queried at each call. An available backend without devices returns an empty list.
+  // Returns every device that is present now. Each call queries the vendor. An available backend without devices
+  // returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;
 
-  // Devices that are not in this machine but can be compiled for: metadata says IsVirtual=1, DiscoveredBy, the
-  // architecture, CompilerInstalled (else Missing, with what to install) and Emulated (1 where load() can run them with
-  // CompileOptions::emulate). Only queried on request. By default none.
+  // Returns the devices that are not in this machine but can be compiled for; the default is an empty list. Their
+  // metadata has IsVirtual=1, DiscoveredBy, the architecture, CompilerInstalled (if 0, Missing names what to install)
+  // and Emulated (1 if load() can run them with CompileOptions::emulate). Called only when a user asks for such
+  // devices.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
-  // Why devices() has none of this name, in one line with what to type. Empty where nothing is known of it. By default
-  // what diagnosis() says of a part of that name.
+  // Says in one line why devices() does not have the device of this name, and what to type. Empty when the backend does
+  // not know. The default is what diagnosis() reports about an unavailable part of that name.
   [[nodiscard]] virtual std::string why_not(std::string_view device) {
     for (UnavailablePart& part : diagnosis(nullptr).unavailable) {
       if (part.name == device) return std::move(part.reason);
@@ -115,57 +120,61 @@ class Backend {
     return {};
   }
 
-  // The vendor's own version string. Fails when not available.
+  // Returns the vendor's version string. Fails when the backend is not available.
   [[nodiscard]] virtual Result<std::string> runtime_version() = 0;
 
-  // Compiles for `device` (a Device::name), which need not be in this machine where the vendor's compiler allows it. By
-  // default there is nothing to compile: kUnsupported.
+  // Compiles for `device` (a Device::name). The device need not be in this machine if the vendor's compiler allows
+  // that. The default returns kUnsupported: the backend does not compile.
   [[nodiscard]] virtual Result<Blob> compile(const Model& /*model*/, std::string_view /*device*/,
                                              const CompileOptions& /*options*/) {
     return Status(StatusCode::kUnsupported, std::string(name()) + " has nothing to compile");
   }
 
-  // Like compile(); `left` becomes the nodes that the compiler did not take, where it says which: whether there is a
-  // blob of the others or none. By default it compiles, and none are named.
+  // Like compile(). Sets `left` to the nodes that the compiler left out, if it reports them, whether or not it made a
+  // blob of the others. The default calls compile() and clears `left`.
   [[nodiscard]] virtual Result<Blob> compile_naming(const Model& model, std::string_view device,
                                                     const CompileOptions& options, LeftNodes& left) {
     left = {};
     return compile(model, device, options);
   }
 
-  // Loads on a device that is present. kDeviceNotFound, kUnsupported, kInvalidModel, kDeviceFailed …
+  // Loads the model on a device that is present. Errors: kDeviceNotFound, kUnsupported, kInvalidModel, kDeviceFailed …
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                                  const CompileOptions& options) = 0;
 
-  // Like load(), and returns the blob of what was loaded, so that it need not be compiled again: loaded from the blob,
-  // the model computes the same, bit for bit. The blob is for this very machine: compile() is for blobs that are moved
-  // to others. By default it loads, and there is no blob.
+  // Like load(), and also returns the blob of the loaded model, so that it need not be compiled again. A model loaded
+  // from that blob computes the same results, bit for bit. The blob is for this machine only; compile() makes blobs for
+  // other machines. The default calls load() and exports no blob.
   [[nodiscard]] virtual Result<LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                            const CompileOptions& options) {
     LB_ASSIGN_OR_RETURN(auto executable, load(model, device, options));
     return LoadedModel{std::move(executable), nullptr};
   }
 
-  // Loads from a blob. kIncompatibleBlob when it was made for another version or device. Keeps the blob's bytes alive
-  // as long as it needs them. By default none is the backend's own.
+  // Whether the backend ever makes or accepts a blob; otherwise the compile cache is not used for it.
+  [[nodiscard]] virtual bool has_blobs() const { return true; }
+
+  // Loads from a blob and keeps the blob's bytes alive as long as it needs them. Returns kIncompatibleBlob when the
+  // blob was made for another version or device, and by default, because a backend that makes no blobs accepts none.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
                                                                  const CompileOptions& /*options*/) {
     return Status(StatusCode::kIncompatibleBlob, std::string(name()) + " makes no blobs, so that none is of it");
   }
 
-  // The table of what this version of the vendor's library computes otherwise than ONNX says
-  // (core/onnx/known_errors.h): models that a user has as ONNX are checked by it before they are loaded. By default
-  // nothing. The error of a file that a setting names in its place.
+  // Returns the table of what this version of the vendor's library computes differently from ONNX
+  // (core/onnx/known_errors.h). A user's ONNX model is checked against it before it is loaded. Empty by default. Fails
+  // when a setting names a file to use instead and that file cannot be read.
   [[nodiscard]] virtual Result<std::string> known_errors() { return std::string(); }
 
-  // Measures on this machine's processors for about so long, in f32 first. Empty for a backend without kernels of its
-  // own.
+  // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty unless
+  // the backend has its own kernels.
   [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {
     return {};
   }
 
-  // Queried at each call; looks for the library only if nothing did yet. `devices`: what devices() has just
-  // returned, to compare the system's hardware with; null: nothing is said of hardware, which takes time to look at.
+  // Diagnoses the backend; each call queries the system. It looks for the library only if no call has done so yet.
+  // `devices` is the result of a devices() call just made, with which the system's hardware is compared; null leaves
+  // out the hardware, which takes time to examine.
   [[nodiscard]] virtual BackendDiagnosis diagnosis(const Result<std::vector<Device>>* devices) = 0;
 };
 

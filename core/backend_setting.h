@@ -1,7 +1,8 @@
-// The settings of a backend as a whole: where its library is, and the like.
+// The settings of a backend as a whole, such as the place of its library.
 //
-// A backend lists its settings as data, and the settings table (app/settings.h) makes keys, variables and flags of
-// them. All of them choose code that is executed, so none is taken from the environment of a privileged process.
+// A backend lists its settings as constant data. The settings table (app/settings.h) makes keys, variables and flags
+// from them. Every one of these settings chooses code that is executed, so a privileged process takes none from its
+// environment.
 #pragma once
 
 #include <map>
@@ -17,14 +18,14 @@ struct BackendSetting {
   std::string_view flag;         // "--openvino-library"; empty when there is none
   std::string_view value;        // what a value looks like: "PATH"
   std::string_view help;         // one paragraph
-  // What it may be, beside empty; anything where there are none.
+  // The allowed values besides the empty one; any value is allowed when this is empty.
   std::span<const std::string_view> words{};
 };
 
-// Texts by key. A missing key is not set, and then the backend searches.
+// Setting values by key. A missing key is not set, and the backend then searches.
 using BackendSettingTexts = std::map<std::string, std::string, std::less<>>;
 
-// The text of that key, "" when it is not set.
+// Returns the value of that key, or "" when it is not set.
 [[nodiscard]] inline std::string text_of(const BackendSettingTexts& texts, std::string_view key) {
   const auto found = texts.find(key);
   return found == texts.end() ? std::string() : found->second;

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Phase {
   kRunning,
-  kPaused,  // the main thread ends, most likely in exit(): nothing begins on other threads until the mark, or a while
+  kPaused,  // the main thread ends, probably in exit(): other threads begin no work until the mark, or for a while
   kEnding,
 };
 
@@ -29,7 +29,7 @@ struct State {
   // Guarded by mutex.
   std::size_t background = 0;
   Clock::duration waited{};        // by exit()
-  Clock::duration paused_until{};  // on the clock, unless the mark comes first
+  Clock::duration paused_until{};  // on the clock, if the mark does not come first
 };
 
 State& state() noexcept {
@@ -37,7 +37,7 @@ State& state() noexcept {
   return instance.get();
 }
 
-// Of the calling thread: exit() in the middle of its own work does not wait for that.
+// Of the calling thread: if exit() is called in the middle of its work, exit() does not wait for that work.
 thread_local std::size_t t_foreground = 0;
 thread_local bool t_runs_exit = false;
 
@@ -48,13 +48,14 @@ void wait_at_exit(State& all, std::unique_lock<std::mutex>& lock, Clock::duratio
   all.waited += Clock::now() - began;
 }
 
-// Whether it is exit() is not certain: with pthread_exit() other threads go on, after a pause.
+// Called when the main thread ends. That need not be exit(): after pthread_exit() other threads continue, after a
+// pause.
 void main_thread_ends() noexcept {
   State& all = state();
   t_runs_exit = true;
   std::unique_lock lock(all.mutex);
   wait_at_exit(all, lock, kExitPatience - kPausePatience - kMarkPatience, [&] { return all.background == 0; });
-  // What is begun for the first time makes static objects that exit() destroys before it comes to a mark.
+  // Work that begins for the first time makes static objects that exit() would destroy before it reaches a mark.
   Phase running = Phase::kRunning;
   if (!all.phase.compare_exchange_strong(running, Phase::kPaused)) return;
   all.paused_until = Clock::now().time_since_epoch() + kPausePatience;
@@ -86,8 +87,8 @@ void leave_foreground(State& all) noexcept {
   all.fewer.notify_all();
 }
 
-// The objects of the thread that calls exit() go before all static ones. That it is exit() is certain on the main
-// thread alone, or as good as that: one that leaves the process to others has nothing else to do.
+// exit() destroys the thread-local objects of its thread before all static ones. Only on the main thread is their
+// destruction certain to mean exit(), or nearly so: a main thread that ends by pthread_exit() has no other work.
 struct WaitsAtExit {
   ~WaitsAtExit() { main_thread_ends(); }
 };
@@ -99,7 +100,8 @@ bool wait_at_the_end_of_main() noexcept {
   return true;
 }
 
-// Also where only other threads start work: programs and libraries are usually opened on the main thread.
+// Also covers processes in which only other threads start work: programs and libraries are usually opened on the main
+// thread.
 [[maybe_unused]] const bool g_waits = wait_at_the_end_of_main();
 
 }  // namespace
@@ -135,7 +137,8 @@ std::size_t background_work() noexcept {
   return all.background;
 }
 
-// It counts before it looks, and the end looks after it has begun: one of them sees the other.
+// The invariant: work is counted before it reads the phase, and the end sets the phase before it reads the count, so at
+// least one of them sees the other.
 ForegroundWork::ForegroundWork() noexcept {
   State& all = state();
   for (;;) {
@@ -164,7 +167,7 @@ Status ending_error() {
   return Status(StatusCode::kBusy, "the process is ending, and no vendor's library is entered any more");
 }
 
-void mark_what_exit_destroys() noexcept {
+void register_exit_mark() noexcept {
   State& all = state();
   const unsigned marks = all.marks.fetch_add(1, std::memory_order_relaxed) + 1;
   if (marks > kMarksMax && !std::has_single_bit(marks)) return;

@@ -1,15 +1,16 @@
-// Work that may be inside a vendor's library when the process ends.
+// Keeps track of work that may be inside a vendor's library when the process ends.
 //
-// exit() destroys the static objects of every library, even while they are in use, and calls what atexit() was given in
-// the same order: the last that came to be is the first to go. So a mark is left behind whenever vendors may have made
-// static objects. exit() comes to the mark before it comes to those: from then on the process is ending, no vendor's
-// library is entered any more, and exit() waits a short time until nothing is in one. Where the main thread ends, that
-// happens before anything is destroyed: work on Latebind's threads is waited for, and then what callers have begun on
-// theirs, while what they would begin is held up. Work that takes longer runs into the destructors: a program that
-// cannot wait leaves by _exit().
+// exit() destroys the static objects of every library, even while they are in use, and calls the atexit() functions
+// along with that, in reverse order of construction and registration. Latebind therefore registers a mark (an atexit()
+// function) whenever a vendor may have made static objects. exit() reaches the mark before it destroys those objects.
+// From then on the process is ending: calls into vendors' libraries are refused, and exit() waits a short time until no
+// thread is in one.
 //
-// All functions may be called from any thread. A child made by fork() has none of this work, and starts counting at
-// zero.
+// If the main thread ends, Latebind waits before anything is destroyed: first for work on its own threads, then for the
+// work that callers have begun on theirs, while new work of callers is held up. Work that takes longer than the limits
+// below runs into the destructors; a program that cannot wait leaves by _exit().
+//
+// All functions may be called from any thread. A child made by fork() inherits no work and starts counting at zero.
 #pragma once
 
 #include <chrono>
@@ -21,17 +22,17 @@
 
 namespace latebind::core {
 
-// How long exit() waits, all in all; how much of that is left for callers' work when Latebind's never ends, and the
-// longest that work is held up; and how much is left for the mark.
+// The limits of exit(): the time it waits in total; the part of it reserved for callers' work if Latebind's own does
+// not end, which is also the longest time that new work is held up; and the part reserved for the mark.
 inline constexpr std::chrono::milliseconds kExitPatience{5'000};
 inline constexpr std::chrono::milliseconds kPausePatience{1'000};
 inline constexpr std::chrono::milliseconds kMarkPatience{500};
 
-// On one of Latebind's threads. Counted while it lives. On the thread that asks for the work, before there is another
-// one to do it.
+// Work on one of Latebind's threads, counted while this object lives. The thread that asks for the work creates the
+// object before it creates the thread that does the work.
 class BackgroundWork {
  public:
-  // Nothing when the process is ending: no new work is started.
+  // Returns std::nullopt when the process is ending: no new work may start.
   [[nodiscard]] static std::optional<BackgroundWork> begin() noexcept;
 
   BackgroundWork(BackgroundWork&& other) noexcept;
@@ -45,9 +46,11 @@ class BackgroundWork {
   bool counted_ = true;
 };
 
+// The number of BackgroundWork objects in this process.
 [[nodiscard]] std::size_t background_work() noexcept;
 
-// On the thread of whoever asks for it. Counted while it lives, on that thread's stack. Two atomic additions.
+// Work on the caller's thread, counted while this object lives on that thread's stack. Construction and destruction
+// each cost one atomic addition.
 class ForegroundWork {
  public:
   ForegroundWork() noexcept;
@@ -63,13 +66,15 @@ class ForegroundWork {
   bool counted_ = false;
 };
 
-// kBusy when the process is ending.
+// Returns kBusy when the process is ending.
 [[nodiscard]] Status check_not_ending();
+// The error for work that is refused because the process is ending: kBusy.
 [[nodiscard]] Status ending_error();
 
-// Leaves a mark. To be called when a vendor may have made static objects that later calls use: its library was opened,
-// its devices were listed, a model was loaded, or ran for the first time. From the kMarksMax'th on, most do nothing.
+// Registers a mark. Call it when a vendor may have made static objects that later calls use: after a library was
+// opened, devices were listed, a model was loaded, or a model ran for the first time. After kMarksMax marks, only calls
+// at powers of two register another one.
 inline constexpr unsigned kMarksMax = 1024;
-void mark_what_exit_destroys() noexcept;
+void register_exit_mark() noexcept;
 
 }  // namespace latebind::core

@@ -1,4 +1,5 @@
-// BlobSource: existing blobs of a model, such as the variants of a bundle. Immutable; any thread.
+// BlobSource: blobs that already exist for a model, such as the variants of a bundle. Implementations are immutable and
+// may be used from any thread. A Model shares ownership of its source.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@
 
 namespace latebind::core {
 
+// A blob that can be opened when it is needed.
 struct ReadyBlob {
-  std::string name;  // for messages: the variant's
-  // Opens and checks it. kInvalidModel or kIo when it is damaged.
+  std::string name;  // the variant's name, for messages
+  // Opens and checks the blob. Returns kInvalidModel or kIo when it is damaged.
   std::function<Result<Blob>()> open;
 };
 
@@ -26,16 +28,18 @@ class BlobSource {
   BlobSource& operator=(const BlobSource&) = delete;
   virtual ~BlobSource() = default;
 
-  // Those that may fit this device and these options, best first. The backend decides whether one really does.
+  // Returns the blobs that may fit this device and these options, best first. The backend decides whether one really
+  // fits.
   [[nodiscard]] virtual std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const = 0;
 
-  // The lengths, ascending, for which there are blobs of `rows` rows for this device in this precision: [rows, length]
-  // for every input.
+  // Returns, in ascending order, the lengths for which there are blobs whose inputs all have the shape [rows, length],
+  // for this device in this precision.
   [[nodiscard]] virtual std::vector<std::size_t> static_lengths(const Device& device, const CompileOptions& options,
                                                                 std::size_t rows) const = 0;
 
-  // What represents all of those for this device in this precision, of whatever shapes, by what is recorded of them;
-  // empty where something is not recorded. prove_for() compares that with the bytes.
+  // Returns a text that represents the recorded digests of all blobs for this device in this precision, of any shape.
+  // Empty when the digest of a blob is not recorded. prove_for() compares those digests with the bytes, and fails when
+  // they differ.
   [[nodiscard]] virtual std::string digest_for(const Device& /*device*/, const CompileOptions& /*options*/) const {
     return {};
   }
@@ -47,9 +51,9 @@ class BlobSource {
     std::size_t inputs = 0;
     std::vector<std::size_t> lengths{};
   };
-  // For a model whose inputs are all [rows, length] and may be padded with zeros, because one of them marks the
-  // padding: the number of inputs, and the lengths, ascending, for which there are blobs of one row for any device.
-  // Nothing for all other models.
+  // For a model whose inputs are all [rows, length] and may be padded with zeros because one input marks the padding,
+  // returns the number of inputs and, in ascending order, the lengths for which there are blobs of one row for any
+  // device. Returns an empty Padded for all other models.
   [[nodiscard]] virtual Padded padded() const { return {}; }
 };
 

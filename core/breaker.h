@@ -1,10 +1,11 @@
-// Breaker: rests a device that failed, and says when to try it again.
+// Breaker: rests a device that failed, and decides when to try it again.
 //
-// Closed: requests go to the device. Open: they do not, until the back-off has passed. Half-open: one probe is in
-// progress; its success closes the breaker, its failure opens it for longer. Back-offs grow by a factor up to a cap,
-// with jitter, so that many processes do not retry a driver at the same moment.
+// While the breaker is closed, requests go to the device. While it is open, they do not, until the back-off has passed.
+// While it is half-open, one probe is in progress: its success closes the breaker, its failure opens it for longer.
+// Back-offs grow by a factor up to a cap. They are jittered, so that many processes do not retry a driver at the same
+// moment.
 //
-// Thread-safe. is_closed() is one atomic read: it is on the path of every request.
+// All functions may be called from any thread. is_closed() is one atomic read, because every request calls it.
 #pragma once
 
 #include <atomic>
@@ -19,12 +20,12 @@
 namespace latebind::core {
 
 struct BreakerPolicy {
-  // Failures in a row that open the breaker.
+  // The number of consecutive failures that opens the breaker.
   unsigned failures_to_open = 1;
   std::chrono::milliseconds backoff_first{1000};
   std::chrono::milliseconds backoff_most{300'000};
   double factor = 2.0;
-  // Each back-off is longer by a random share of up to this much.
+  // Each back-off is extended by a random share of itself, up to this much.
   double jitter = 0.2;
 };
 
@@ -39,26 +40,29 @@ class Breaker {
   [[nodiscard]] bool is_closed() const { return state_.load(std::memory_order_acquire) == State::kClosed; }
   [[nodiscard]] State state() const { return state_.load(std::memory_order_acquire); }
 
-  // How often it has opened so far. Callers read the number when they start a request and report with it.
+  // How often the breaker has opened. A caller reads this number when it starts a request, and reports the result with
+  // it.
   [[nodiscard]] std::uint64_t openings() const { return openings_.load(std::memory_order_acquire); }
 
-  // A request succeeded, or a probe did: closed, and the next back-off is the first again.
+  // Reports that a request or a probe succeeded. Closes the breaker and resets the back-off.
   void succeeded();
-  // A request or a probe failed at `now`. True when that opened the breaker (it was closed or half-open before).
+  // Reports that a request or a probe failed at `now`. Returns true if that opened the breaker, which was closed or
+  // half-open before.
   bool failed(Clock::time_point now);
 
-  // The same for a request that started when the breaker had opened `seen` times. When it has opened since, the result
-  // is about the device's earlier state: nothing happens, and the result is false.
+  // Like succeeded() and failed(), for a request that started when the breaker had opened `seen` times. If it has
+  // opened since then, the result is about the device's earlier state: these functions do nothing and return false.
   [[nodiscard]] bool succeeded_since(std::uint64_t seen);
   [[nodiscard]] bool failed_since(std::uint64_t seen, Clock::time_point now);
 
-  // When the next probe is due; nothing unless open.
+  // Returns when the next probe is due, or std::nullopt unless the breaker is open.
   [[nodiscard]] std::optional<Clock::time_point> probe_due() const;
-  // True for one caller once the probe is due: the breaker is half-open until that caller reports the result.
+  // Returns true to one caller once the probe is due. The breaker is then half-open until that caller reports the
+  // result.
   [[nodiscard]] bool begin_probe(Clock::time_point now);
 
  private:
-  // Under mutex_.
+  // Called with mutex_ held.
   void close();
   bool count_failure(Clock::time_point now);
   [[nodiscard]] std::chrono::milliseconds jittered(std::chrono::milliseconds backoff);

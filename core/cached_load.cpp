@@ -15,7 +15,7 @@
 namespace latebind::core {
 namespace {
 
-// What a blob was made for must be what it is loaded for.
+// A blob must be loaded with the shapes for which it was made.
 Status check_shapes(const Executable& executable, const CompileOptions& options) {
   const auto inputs = executable.inputs();
   const auto& shapes = options.input_shapes;
@@ -27,31 +27,31 @@ Status check_shapes(const Executable& executable, const CompileOptions& options)
 Result<std::unique_ptr<Executable>> load_blob(Backend& backend, const Blob& blob, const Device& device,
                                               const CompileOptions& options) {
   CompileOptions plain = options;
-  plain.input_shapes.clear();  // they are in the blob
+  plain.input_shapes.clear();  // the blob has them
   LB_ASSIGN_OR_RETURN(auto executable, backend.load(blob, device.name, plain));
   LB_RETURN_IF_ERROR(check_shapes(*executable, options));
   return executable;
 }
 
-// Loads by `load` from bytes that are those of the model before and after: what was loaded while they changed would
-// be a second model under the same name.
+// Calls `load` and checks before and after it that the model's bytes are unchanged: a model loaded from changing bytes
+// would be a second model under the same name.
 template <class Load>
 auto load_same_bytes(const Model& model, const Load& load) -> decltype(load()) {
   LB_RETURN_IF_ERROR(model.check_bytes());
   auto loaded = load();
-  // Also after an error: the change may have caused it, and something else would be blamed.
+  // Checked after an error as well, because the change may have caused it.
   LB_RETURN_IF_ERROR(model.check_bytes());
   return loaded;
 }
 
-// The blob itself is no good, whatever the device does. What a device refuses because it is away, busy or full, it may
-// take the next time.
+// Whether the blob itself is unusable, on any state of the device. A blob that a device refuses because it is absent,
+// busy or full may be accepted the next time.
 bool is_the_blobs_fault(const Status& refusal) {
   return refusal.code() == StatusCode::kIncompatibleBlob || refusal.code() == StatusCode::kInvalidModel;
 }
 
-// Puts what was made of the model into the cache, under a digest that is of the bytes it was made from: `known`, unless
-// there are files, which are read again.
+// Stores the result of `make` under the digest of the bytes that it was made from. That is `known`, unless the model
+// has files, which are read again.
 Status keep(CompileStore& store, const Model& model, const Result<std::string>& known,
             const std::function<CompileKey(std::string_view)>& key, const std::function<Result<Blob>()>& make) {
   LB_RETURN_IF_ERROR(store.make_folder());
@@ -90,14 +90,16 @@ void keep_later(CompileCache& cache, const Model& model, Result<std::string> kno
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
   LB_RETURN_IF_ERROR(model.check_bytes());
-  if (cache == nullptr || !cache->check_folder().ok()) return load_uncached(backend, model, device, options);
+  // The folder is not checked for a backend without blobs, which keeps nothing in it.
+  const bool is_cached = cache != nullptr && backend.has_blobs() && cache->check_folder().ok();
+  if (!is_cached) return load_uncached(backend, model, device, options);
   const auto said = [&](std::string_view what) {
     log(LogLevel::kDebug, fmt::format("compile cache: {} on {}: {}", model.name(), device.id(), what));
   };
-  // Where nothing is known of a file yet, there can be nothing in the cache: it is hashed later, in the background.
+  // A file whose digest is unknown has no cache entry. It is hashed later, in the background.
   const auto digest =
       model.digest([&](const std::filesystem::path& file) { return cache->store()->digests().known(file); });
-  // The digest must be of the bytes that the model was opened with, and not of what has the file's name now.
+  // The digest must be of the bytes that the model was opened with, not of the file that has the name now.
   LB_RETURN_IF_ERROR(model.check_bytes());
   std::optional<CompileKey> refused;
   if (digest.ok()) {
@@ -123,7 +125,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   const bool settled = is_settled(model, cache->store()->digests());
   LB_ASSIGN_OR_RETURN(auto loaded,
                       load_same_bytes(model, [&] { return backend.load_exporting(model, device.name, options); }));
-  // The device works, so that it was the blob indeed.
+  // The device works, so the blob was the cause.
   if (refused) cache->store()->drop(*refused);
   if (!loaded.export_blob) {
     said("the backend gives no blob");
@@ -167,7 +169,7 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
     refusal = executable.status();
     refused(LogLevel::kInfo, fmt::format("'{}' does not do", ready.name));
   }
-  // With nothing to compile, the last blob's error is returned.
+  // If the model has only blobs, the last blob's error is returned.
   if (model.has_blobs_only() && !refusal.ok()) {
     return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
   }

@@ -12,7 +12,7 @@ Cancellation Cancellation::create() {
 
 void Cancellation::request() const {
   if (state_ == nullptr) return;
-  // The actions are called under the lock, so that removing one waits for it.
+  // The actions are called with the lock held, so that the destructor of a Watch waits for its action.
   const std::lock_guard lock(state_->mutex);
   if (state_->requested.exchange(true, std::memory_order_acq_rel)) return;
   for (Watch* watch = state_->first; watch != nullptr; watch = watch->after_)

@@ -1,10 +1,10 @@
-// Cancellation: a request from one thread that others stop what they are doing.
+// Cancellation: lets one thread ask others to stop what they are doing.
 //
-// A value; copies share one state. A default-constructed one can never be requested, and costs nothing. Not
-// std::stop_token: where the system has no futex, libstdc++'s waits for a running callback in a way that loses
-// wake-ups.
+// A value; copies share one state. A default-constructed Cancellation can never be requested and costs nothing.
+// std::stop_token is not used, because on systems without a futex libstdc++ waits for a running callback in a way that
+// loses wake-ups.
 //
-// Any thread, but not a signal handler.
+// All functions may be called from any thread, but not from a signal handler.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,10 @@ namespace latebind::core {
 class Cancellation {
  public:
   Cancellation() = default;
+  // Returns a Cancellation that can be requested.
   [[nodiscard]] static Cancellation create();
 
-  // Cannot be undone. A second call, or one without state, does nothing.
+  // Requests cancellation, which cannot be undone. A second call, or a call on an object without state, does nothing.
   void request() const;
   [[nodiscard]] bool is_requested() const {
     return state_ != nullptr && state_->requested.load(std::memory_order_acquire);
@@ -37,9 +38,9 @@ class Cancellation {
   std::shared_ptr<State> state_;
 };
 
-// While it lives, `action` is called once on request: on the requesting thread, or at once on this one when it was
-// requested already. When the destructor returns, the action is over or will never run. An action must be short, must
-// not throw, and must not use this cancellation.
+// Calls `action` once when cancellation is requested: on the requesting thread, or at once on the constructing thread
+// if it was requested already. When the destructor returns, the action has ended or will never run. An action must be
+// short, must not throw and must not use this cancellation.
 class Cancellation::Watch {
  public:
   Watch(const Cancellation& cancellation, std::function<void()> action);

@@ -13,10 +13,10 @@
 namespace latebind::core {
 namespace {
 
-// An output whose largest number is below this counts as if it had one of this size: what is left of numbers that
-// cancel is not compared with itself.
+// An output whose largest number is smaller than this is measured relative to this number instead: the remainder of
+// numbers that cancel is not compared with itself.
 constexpr double kScaleLeast = 1e-6;
-// Items whose largest number is below this share of the output's have no say in the cosine.
+// Items whose largest number is below this share of the output's largest number do not affect the cosine.
 constexpr double kItemShareLeast = 0.1;
 
 template <class T>
@@ -133,7 +133,7 @@ void add_difference(Difference& all, const Difference& one) {
 
 namespace {
 
-// Empty when every bound holds.
+// Returns the first bound that is broken; empty when every bound holds.
 std::string broken_bound(const Difference& one, const AgreementBounds& bounds) {
   if (!one.mismatch.empty()) return one.mismatch;
   if (one.non_finite_apart > 0) {

@@ -1,6 +1,7 @@
-// Comparison of what two devices computed from the same inputs: how far apart outputs are, and how far they may be.
+// Comparison of the outputs that two devices computed from the same inputs: how far apart they are, and how far apart
+// they may be.
 //
-// Pure functions; any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,46 +13,47 @@
 
 namespace latebind::core {
 
-// How far a device's output may be from another's, by the precision that it computes in. docs/verifying.md has the
-// table, and where the numbers come from.
+// How far a device's output may differ from another's in a given precision. docs/verifying.md has the table and
+// explains where the numbers come from.
 struct AgreementBounds {
-  double relative_most = 0;   // of floats: Difference::relative
-  double cosine_least = 0;    // of floats: Difference::cosine
-  double different_most = 0;  // of integers and booleans: the share of elements that are not equal
+  double relative_most = 0;   // for floats: limit of Difference::relative
+  double cosine_least = 0;    // for floats: limit of Difference::cosine
+  double different_most = 0;  // for integers and booleans: the share of elements that may differ
 };
 [[nodiscard]] AgreementBounds agreement_bounds(Precision precision);
 
-// How far one output is from the reference's.
+// How far one output is from the reference's output.
 struct Difference {
-  // What cannot be compared: "shape [2,3] instead of [2,4]". All else is then as it was before.
+  // Why the two outputs cannot be compared: "shape [2,3] instead of [2,4]". The other members then keep their initial
+  // values.
   std::string mismatch{};
   std::size_t elements = 0;
-  // Of floats, where both are finite: the largest difference; and divided by the largest number of the reference's
-  // output, so that numbers near zero do not count as infinitely wrong.
+  // For floats that are finite in both outputs: the largest difference; and that difference divided by the largest
+  // number of the reference's output, so that numbers near zero do not count as infinitely wrong.
   double absolute = 0;
   double relative = 0;
-  // Of floats: the least cosine between the items along the first dimension, or, of rank 0 or 1, of all of it. Items
-  // that are small beside the largest number are left out: for them `relative` says enough.
+  // For floats: the least cosine between corresponding items along the first dimension, or between the whole outputs if
+  // their rank is 0 or 1. Items that are small compared with the largest number are left out; `relative` covers them.
   double cosine = 1;
-  // Of floats: how many are NaN here and in the reference; and how many are not finite in one of them alone, or not in
-  // the same way.
+  // For floats: the number of NaNs in this output and in the reference; and the number of elements that are not finite
+  // in only one of them, or not finite in different ways.
   std::size_t nan_count = 0;
   std::size_t reference_nan_count = 0;
   std::size_t non_finite_apart = 0;
-  // Of integers and booleans: how many are not equal.
+  // For integers and booleans: the number of elements that differ.
   std::size_t different = 0;
 };
 
-// Both contiguous. Types and shapes may differ: that is a mismatch.
+// Compares two contiguous tensors. If their types or shapes differ, the result has a mismatch.
 [[nodiscard]] Difference difference(const TensorView& tested, const TensorView& reference);
 
-// `all` becomes that of both together: the largest, the least, the sums.
+// Adds `one` to `all`: the extremes become those of both, and the counts are summed.
 void add_difference(Difference& all, const Difference& one);
 
 [[nodiscard]] bool agrees(const Difference& difference, const AgreementBounds& bounds);
 
-// The first bound that does not hold, "cosine 0.31, at least 0.9999 is expected"; else what was found, "largest
-// difference 2.1e-07 of the largest number, cosine 0.9999999".
+// Returns the first bound that is broken ("cosine 0.31, at least 0.9999 is expected"), or, if all hold, the measured
+// values ("largest difference 2.1e-07 of the largest number, cosine 0.9999999").
 [[nodiscard]] std::string text_of(const Difference& difference, const AgreementBounds& bounds);
 
 }  // namespace latebind::core

@@ -17,14 +17,14 @@
 namespace latebind::core {
 namespace {
 
-// How long background work waits for the first answers.
+// How long background work waits, so that the first answers come first.
 constexpr std::chrono::milliseconds kHeadStart{300};
-// How long destruction waits for work in the background.
+// How long the destructor waits for background work.
 constexpr std::chrono::seconds kWriterPatience{30};
 
 }  // namespace
 
-// One thread that does one piece of work after the other.
+// One thread that runs pieces of work in order.
 class CompileCache::Background : public std::enable_shared_from_this<Background> {
  public:
   void add(std::string what, std::function<Status()> work) {
@@ -39,7 +39,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       try {
         if (thread_.joinable()) thread_.join();  // it has left its loop
         work_ = BackgroundWork::begin();
-        if (!work_) {  // the process is ending: it is not needed
+        if (!work_) {  // the process is ending
           pending_.clear();
           return;
         }
@@ -78,7 +78,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     platform::Thread thread = std::move(thread_);
     lock.unlock();
     if (!thread.joinable()) return;
-    // The last owner may be the thread itself.
+    // If the cache's last owner is the thread itself, it cannot join itself.
     if (done && !thread.is_this()) {
       thread.join();
     } else {
@@ -95,7 +95,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       pending_.pop_front();
       lock.unlock();
       Status done = do_it(what, work);
-      work = nullptr;  // what it holds is released before it is reported as done
+      work = nullptr;  // releases what the work holds before it is reported as done
       lock.lock();
       if (failure_.ok()) failure_ = std::move(done);
     }
@@ -121,7 +121,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
   // Guarded by mutex_.
   std::deque<std::pair<std::string, std::function<Status()>>> pending_;
   platform::Thread thread_;
-  std::optional<BackgroundWork> work_;  // while it runs
+  std::optional<BackgroundWork> work_;  // while the thread runs
   bool running_ = false;
   bool hurry_ = false;
   Status failure_;  // the first one since take_failure()

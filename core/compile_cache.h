@@ -1,7 +1,8 @@
 // CompileCache: a CompileStore with a thread that fills it in the background, so that the first answer does not wait
-// for an entry to be written.
+// until an entry is written.
 //
-// Thread-safe. Destruction waits for what is still to be written, but not forever for a vendor that hangs.
+// All functions may be called from any thread. The destructor waits until pending work is done, but not forever if a
+// vendor hangs.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ namespace latebind::core {
 
 class CompileCache {
  public:
-  // Work beyond this is dropped, with a line in the log.
+  // Pending pieces of work beyond this number are dropped and logged.
   static constexpr std::size_t kPendingMax = 64;
 
   explicit CompileCache(std::filesystem::path folder, std::uint64_t bytes_max = CompileStore::kBytesMax,
@@ -28,18 +29,18 @@ class CompileCache {
   CompileCache(const CompileCache&) = delete;
   CompileCache& operator=(const CompileCache&) = delete;
 
-  // Never null. Work for later() keeps a copy: it may outlive this object.
+  // Never null. Work that is passed to later() keeps a copy, because it may outlive this object.
   [[nodiscard]] const std::shared_ptr<CompileStore>& store() const { return store_; }
 
-  // CompileStore::check_folder(); the first refusal is a warning in the log.
+  // Returns CompileStore::check_folder(), and logs the first refusal as a warning.
   [[nodiscard]] Status check_folder();
 
-  // Does `work` on the cache's thread, soon, in order. An error goes to the log, after `what` and a colon. Without a
-  // thread or memory for it the work is dropped and logged.
+  // Runs `work` soon on the cache's thread, in order. Errors are logged after `what` and a colon. If no thread or
+  // memory is available, the work is dropped and logged.
   void later(std::string what, std::function<Status()> work) noexcept;
-  // Waits until all that was given to later() is done.
+  // Waits until all work that was passed to later() is done.
   void settle();
-  // The first error of what was given to later(), which is in the log as well, since this was asked before.
+  // Returns and clears the first error of work that was passed to later(). It was logged already.
   [[nodiscard]] Status take_failure();
 
  private:

@@ -83,7 +83,7 @@ std::string payload_sum(std::span<const std::byte> payload) {
     try {
       helpers.emplace_back(work);
     } catch (const std::exception&) {
-      break;  // without a thread it takes longer
+      break;  // with fewer threads it takes longer
     }
   }
   work();
@@ -123,7 +123,7 @@ Result<std::string> entry_head(const EntryHeader& header) {
 
 bool looks_like_entry(std::span<const std::byte> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), std::min(head.size(), kEntryMarkBytes));
-  // Of any version.
+  // Entries of any version count.
   const std::string_view name = kMagic.substr(0, kMagic.size() - 1);
   return text.starts_with(name) || text.find_first_not_of('\0') == std::string_view::npos;
 }

@@ -1,5 +1,5 @@
-// An entry of the compile cache as bytes: a head that says what the payload is, and the payload, page-aligned so that
-// it is used directly from a mapping.
+// The byte format of an entry of the compile cache: a head that describes the payload, and the payload, aligned to
+// pages so that it can be used directly from a mapping.
 //
 //   8 bytes   magic "LBCACHE" and the format's number
 //   4 bytes   length of the header, little-endian
@@ -9,7 +9,7 @@
 //   …         zeros up to the next multiple of 4096
 //   …         the payload, to the end of the file
 //
-// Every bit of an entry is covered by a sum or has only one allowed value. Pure functions; any thread.
+// Every bit of an entry is covered by a checksum or has only one allowed value. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,18 @@
 
 namespace latebind::core {
 
-// The payload's offset is a multiple of this.
+// The payload's offset in the file is a multiple of this.
 inline constexpr std::size_t kEntryAlignment = 4096;
-// No header is longer.
+// The largest size of a header, in bytes.
 inline constexpr std::size_t kEntryHeaderMax = std::size_t{64} << 10;
 
-// XXH3-128 of the XXH3-128s of its blocks of 4 MiB, so that several threads can compute it: 32 hexadecimal digits.
+// Returns the checksum of a payload as 32 hexadecimal digits: the XXH3-128 of the XXH3-128s of its 4 MiB blocks, so
+// that several threads can compute it.
 [[nodiscard]] std::string payload_sum(std::span<const std::byte> payload);
 
 struct EntryHeader {
   std::string key;  // see compile_key.h
-  // For people; all of it is part of the key as well.
+  // For people; the key contains all of it as well.
   std::string model;
   std::string device;  // "openvino:CPU"
   std::string runtime_version;
@@ -40,7 +41,7 @@ struct EntryHeader {
   std::uint64_t payload_size = 0;
 };
 
-// Everything before the payload. kInvalidArgument when the header would be longer than kEntryHeaderMax.
+// Returns everything before the payload. kInvalidArgument when the header would be longer than kEntryHeaderMax.
 [[nodiscard]] Result<std::string> entry_head(const EntryHeader& header);
 
 struct ParsedEntry {
@@ -48,16 +49,16 @@ struct ParsedEntry {
   std::span<const std::byte> payload;  // a part of the bytes that were parsed
 };
 
-// How many bytes looks_like_entry() needs, if the file has as many.
+// The number of leading bytes that looks_like_entry() needs, if the file has that many.
 inline constexpr std::size_t kEntryMarkBytes = 8;
-// Whether a file that begins so can have been an entry: it has the magic, or it is nothing but zeros, or empty, as a
-// crash of the machine may leave one.
+// Whether a file that begins with `head` can have been an entry: it begins with the magic, or it is empty or all zeros,
+// as a crash of the machine may leave it.
 [[nodiscard]] bool looks_like_entry(std::span<const std::byte> head);
 
-// Checks everything but the payload's sum. kIo says what is damaged.
+// Checks everything except the payload's checksum. kIo says what is damaged.
 [[nodiscard]] Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes);
 
-// Compares the payload with its sum. kIo.
+// Compares the payload with its checksum. Returns kIo when they differ.
 [[nodiscard]] Status check_payload(const ParsedEntry& entry);
 
 }  // namespace latebind::core

@@ -11,14 +11,14 @@ namespace {
 
 using nlohmann::json;
 
-// To be raised whenever a backend makes other blobs from the same options.
+// Increase it whenever a backend makes other blobs from the same options.
 constexpr int kFormat = 2;
 
 std::string dump(const json& value) {
   return value.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-// Bytes that are not UTF-8 would be replaced, which could make two texts equal: they are written as numbers.
+// Bytes that are not UTF-8 are written as numbers, because replacing them could make two texts equal.
 json exact(std::string_view text) {
   const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
   if (plain) return std::string(text);

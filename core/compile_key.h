@@ -1,5 +1,5 @@
-// CompileKey: everything that determines the result of compiling, as one text. Two keys are equal only if their results
-// are interchangeable; a field that does not matter may cost a compilation, never a wrong result.
+// CompileKey: everything that determines the result of a compilation, as one text. Two keys are equal only if their
+// results are interchangeable. A field that does not matter may cost a compilation, but never gives a wrong result.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace latebind::core {
 
 struct CompileKey {
   std::string text;    // JSON
-  std::string digest;  // SHA-256 of the text, 64 hexadecimal digits: the entry's name
+  std::string digest;  // SHA-256 of the text, 64 hexadecimal digits: the name of the entry
   // For people.
   std::string model;
   std::string device;  // "openvino:CPU"
@@ -20,7 +20,7 @@ struct CompileKey {
   Precision precision = Precision::kF32;
 };
 
-// `model_digest` is Model::digest(); `device` as the backend listed it, metadata included.
+// Makes the key. `model_digest` is Model::digest(); `device` is as the backend listed it, metadata included.
 [[nodiscard]] CompileKey make_compile_key(std::string_view model_digest, std::string_view model_name,
                                           const Device& device, const CompileOptions& options);
 

@@ -35,7 +35,7 @@ bool is_entry_name(const path& file) {
          name.find_first_not_of("0123456789abcdef") == 64;
 }
 
-// The folder is one that the user may have named, with other files in it.
+// The user may have named the folder, so it may have other files in it.
 bool is_entry(const path& file) {
   if (!is_entry_name(file)) return false;
   std::ifstream stream(file, std::ios::binary);
@@ -50,7 +50,7 @@ struct File {
   std::filesystem::file_time_type last_used;
 };
 
-// A folder that is not there holds nothing.
+// A folder that does not exist has no entries.
 Result<std::vector<File>> entry_files(const path& folder) {
   std::vector<File> files;
   std::error_code error;
@@ -102,7 +102,8 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
                                         platform::path_to_utf8(file.filename()), status.to_string()));
     return status;
   }
-  // What was used last is removed last. In a folder that is read-only nothing is removed either.
+  // Marks the entry as used, so that it is evicted later. This fails in a read-only folder, which evicts nothing
+  // either.
   std::error_code read_only;
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), read_only);
   const auto colon = key.device.find(':');
@@ -116,9 +117,10 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
 Status CompileStore::check_folder() const {
   Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
-  return Status(
-      trust.code(),
-      fmt::format("{}: make sure that only you own it and can write to it, or name another folder", trust.message()));
+  return Status(trust.code(),
+                fmt::format("{}: make sure that only you own it and can write to it, or name another folder with "
+                            "LATEBIND_CACHE_FOLDER",
+                            trust.message()));
 }
 
 Status CompileStore::make_folder() const {
@@ -176,7 +178,7 @@ void CompileStore::drop(const CompileKey& key) {
 
 namespace {
 
-// `whole`: the payload's sum, too.
+// `whole` includes the payload's checksum.
 CompileStore::Entry look_at(const File& file, bool whole) {
   CompileStore::Entry entry{.file = file.place,
                             .model = {},
@@ -212,7 +214,8 @@ Result<std::vector<CompileStore::Entry>> CompileStore::list() const {
   std::vector<Entry> entries;
   for (const File& file : files) {
     Entry entry = look_at(file, false);
-    if (entry.status.code() != StatusCode::kNotFound) entries.push_back(std::move(entry));  // else it has just gone
+    if (entry.status.code() != StatusCode::kNotFound)
+      entries.push_back(std::move(entry));  // otherwise it was just removed
   }
   return entries;
 }
@@ -221,11 +224,11 @@ Result<CompileStore::Freed> CompileStore::clear() {
   Freed freed;
   std::error_code error;
   const auto type = std::filesystem::status(folder_, error).type();
-  // `none`: it may not even be looked at, and check_folder() says why.
+  // `none`: the folder may not even be examined, and check_folder() says why.
   if (type != std::filesystem::file_type::directory && type != std::filesystem::file_type::none) return freed;
   LB_RETURN_IF_ERROR(check_folder());
   freed.bytes += platform::remove_abandoned_outputs(folder_);
-  // No lock is created in a folder that was never a cache.
+  // A folder that was never a cache gets no lock file.
   LB_ASSIGN_OR_RETURN(const auto seen, entry_files(folder_));
   const bool has_digests = std::filesystem::exists(folder_ / "digests", error) && digests_.is_ours();
   if (seen.empty() && !has_digests) return freed;

@@ -1,6 +1,6 @@
-// Typed configuration values: words from outside are converted to enumerations here, and nowhere else.
+// Typed configuration values. Words from outside are converted to enumerations only here.
 //
-// An unknown word is an error that lists the known ones and names the nearest.
+// An unknown word is an error that lists the known words and names the nearest one. Pure functions, for any thread.
 #pragma once
 
 #include <array>
@@ -20,16 +20,17 @@ struct Word {
   E value;
 };
 
-// The table of words of an enumeration: specialise with `static constexpr std::string_view kWhat` (what is being named,
-// such as "precision") and `static constexpr std::array kWords`.
+// The words of an enumeration. Specialise it with `static constexpr std::string_view kWhat` (what the words name, such
+// as "precision") and `static constexpr std::array kWords`.
 template <class E>
 struct Words;
 
-// "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C", or, of more than fit a screen, "; LISTED" says where they
-// are.
+// Returns kInvalidArgument: "unknown WHAT 'GIVEN' (did you mean X?); known: A, B, C". If `listed` is not empty, it
+// replaces the list of known words: "; LISTED".
 [[nodiscard]] Status unknown_word_error(std::string_view what, std::string_view given,
                                         std::span<const std::string_view> known, std::string_view listed = {});
 
+// Returns the value that the word stands for, or unknown_word_error().
 template <class E>
 [[nodiscard]] Result<E> parse_word(std::string_view given) {
   std::vector<std::string_view> known;
@@ -40,6 +41,7 @@ template <class E>
   return unknown_word_error(Words<E>::kWhat, given, known);
 }
 
+// Returns the word of a value, or "?" for a value that has no word.
 template <class E>
 [[nodiscard]] constexpr std::string_view word_of(E value) {
   for (const auto& word : Words<E>::kWords) {
@@ -48,8 +50,8 @@ template <class E>
   return "?";
 }
 
-// The precision in which a device computes. Never left to the vendor to choose.
-// kFast is only ever asked for: the fastest that changes vectors by little, which the device names once it is loaded.
+// The precision in which a device computes; Latebind never leaves this choice to the vendor. kFast is only a request:
+// the fastest precision that changes vectors by little. The loaded device reports which one it uses.
 enum class Precision : std::int32_t { kF32 = 0, kBF16 = 1, kF16 = 2, kInt8 = 3, kFast = 4 };
 template <>
 struct Words<Precision> {
@@ -59,8 +61,8 @@ struct Words<Precision> {
                                      Word<Precision>{"fast", Precision::kFast}};
 };
 
-// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput: several runs side by
-// side, one or few threads each.
+// What the vendor should optimise for. kLatency: one run at a time uses all threads. kThroughput: several runs proceed
+// side by side, with one or few threads each.
 enum class PerformanceHint : std::int32_t { kLatency = 0, kThroughput = 1 };
 template <>
 struct Words<PerformanceHint> {
@@ -69,7 +71,8 @@ struct Words<PerformanceHint> {
                                      Word<PerformanceHint>{"throughput", PerformanceHint::kThroughput}};
 };
 
-// A whole number from outside, decimal digits only. `what` names it in the error.
+// Parses a whole number of decimal digits between `least` and `most`; kInvalidArgument otherwise. `what` names the
+// number in the error.
 [[nodiscard]] Result<std::int64_t> parse_integer(std::string_view what, std::string_view given, std::int64_t least,
                                                  std::int64_t most);
 

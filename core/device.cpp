@@ -9,13 +9,13 @@
 namespace latebind::core {
 namespace {
 
-// Short enough for a name, of characters that no list, path or file name takes for anything else.
+// Whether the text is short and consists of characters that have no special meaning in lists, paths and file names.
 bool is_word(std::string_view text) {
   constexpr std::size_t kLengthMax = 32;
   return !text.empty() && text.size() <= kLengthMax && std::ranges::all_of(text, is_name_character);
 }
 
-// In a list with commas.
+// Whether a list separated by commas has the word.
 bool has_word(std::string_view list, std::string_view word) {
   return fmt::format(",{},", list).find(fmt::format(",{},", word)) != std::string::npos;
 }
@@ -45,7 +45,7 @@ bool Device::computes_in(Precision precision) const {
 
 std::string Device::target() const {
   std::string target(word_of(kind));
-  // A CPU's is the machine's. What a vendor says in a sentence is for people.
+  // The architecture of a CPU is that of the machine. An architecture that is a sentence is for people.
   if (kind != DeviceKind::kNpu && kind != DeviceKind::kGpu) return target;
   const std::string architecture = metadata_at("Architecture");
   if (is_word(architecture)) target += ":" + architecture;

@@ -19,7 +19,7 @@ struct Words<DeviceKind> {
       Word<DeviceKind>{"npu", DeviceKind::kNpu}, Word<DeviceKind>{"other", DeviceKind::kOther}};
 };
 
-// A snapshot: devices come and go, so a Device is a value and says nothing about the present state.
+// A snapshot. Devices come and go, so a Device is a value and says nothing about the present state.
 struct Device {
   std::string backend;  // "openvino"
   std::string name;     // as the backend calls it: "CPU", "GPU.1", "NPU.4000"
@@ -29,22 +29,25 @@ struct Device {
   // Other known facts: architecture, driver, DiscoveredBy, IsVirtual … Keys are CamelCase words.
   std::map<std::string, std::string> metadata;
 
-  // "openvino:CPU"
+  // The device's id: "openvino:CPU".
   [[nodiscard]] std::string id() const { return backend + ":" + name; }
-  // The metadata of this key; empty when there is none.
+  // Returns the metadata of this key, or an empty text.
   [[nodiscard]] std::string metadata_at(const std::string& key) const;
+  // Whether the device is not in this machine but can be compiled for: IsVirtual is 1 in its metadata.
   [[nodiscard]] bool is_virtual() const;
-  // It runs what Latebind builds as a Graph, and no model from a file: GraphsOnly is 1 in its metadata.
+  // Whether the device runs only models that Latebind builds as a Graph, and no model from a file: GraphsOnly is 1 in
+  // its metadata.
   [[nodiscard]] bool runs_graphs_only() const;
   // Why such a device refuses a model without a graph.
   static constexpr const char* kNeedsGraph =
       "it runs embedding models with their config.json and weights, and nothing else";
-  // Before others of its kind for models that it knows, in this precision: it is among PreferredIn in its metadata.
+  // Whether the device comes before others of its kind for models that it knows, in this precision: PreferredIn in its
+  // metadata lists the precision.
   [[nodiscard]] bool is_preferred_in(Precision precision) const;
-  // It is among Precisions in its metadata.
+  // Whether Precisions in the device's metadata lists the precision.
   [[nodiscard]] bool computes_in(Precision precision) const;
-  // The compile target: "cpu", "gpu:v12.55.8", "npu:v73": its kind and, for a GPU or an NPU, the Architecture in its
-  // metadata, if that is one word.
+  // Returns the compile target, such as "cpu", "gpu:v12.55.8" or "npu:v73": the kind and, for a GPU or an NPU, the
+  // Architecture in the metadata if that is one word.
   [[nodiscard]] std::string target() const;
 };
 

@@ -21,7 +21,7 @@ bool wants_static_shapes(const Device& device, const LoadOptions& options) {
          (options.shapes == ShapeMode::kAutoShapes && device.kind == DeviceKind::kNpu);
 }
 
-// The lengths that lie ready, where the model brings some, and beyond the longest of them those that were asked for.
+// Returns the lengths of the model's own blobs, if it has some, and of the wanted lengths those that are longer.
 StaticLengthOptions static_lengths_for(const Model& model, const Device& device, const CompileOptions& compile,
                                        const StaticLengthOptions& wanted) {
   if (model.blobs() == nullptr) return wanted;
@@ -32,14 +32,14 @@ StaticLengthOptions static_lengths_for(const Model& model, const Device& device,
   const std::size_t longest = wanted.lengths.back();
   std::vector<std::size_t> lengths;
   std::ranges::copy_if(ready, std::back_inserter(lengths), [&](std::size_t length) { return length <= longest; });
-  // A ready length beyond the limit serves everything.
+  // One ready length beyond the limit serves all lengths up to the limit.
   if (lengths.size() < ready.size()) lengths.push_back(ready[lengths.size()]);
   made.lengths.insert(made.lengths.begin(), lengths.begin(), lengths.end());
   return made;
 }
 
-// In the first precision that the device takes. Vendors reject a precision in their own words, so that any refusal of
-// the device's leads to the next one.
+// Loads in the first precision that the device accepts. Vendors reject a precision in different ways, so any refusal by
+// the device leads to the next precision.
 Result<std::unique_ptr<Executable>> load_in_any(
     const std::function<Result<std::unique_ptr<Executable>>(const CompileOptions& compile)>& load,
     const LoadOptions& options) {
@@ -57,12 +57,12 @@ Result<std::unique_ptr<Executable>> load_in_any(
   return first.status();
 }
 
-// Whether it makes sense to ask this device, which runs graphs alone, before others: what it would refuse must not look
-// like a fallback, and blobs were made for others.
+// Whether a device that runs only graphs should come before others. If it would refuse the model, its refusal must not
+// look like a fallback, and a model with blobs was compiled for other devices.
 bool can_compute(const Device& device, const ModelKind& model, const LoadOptions& options) {
   const CompileOptions& compile = options.compile;
   if (!device.runs_graphs_only()) return true;
-  // No blob is in these precisions: vendors refuse them.
+  // No blob is in these precisions, because vendors refuse them.
   const bool is_its_own = compile.precision == Precision::kInt8 || compile.precision == Precision::kFast;
   if (!model.has_graph || (model.has_blobs && !is_its_own)) return false;
   if (options.shapes == ShapeMode::kStaticShapes) return false;
@@ -78,10 +78,16 @@ Placement::Preference preference_for(const ModelKind& model, const LoadOptions& 
   };
 }
 
+// The load is a stack of functions, each of which adds one thing to the one below it:
+//   load_one     one model with one set of options, from its blobs, from the cache, or compiled
+//   load_shapes  several static lengths of it as one executable, if the device wants static shapes
+//   load_with    the model's names, the bounds on input numbers, and the comparison with another device
+//   load_in_any  the first precision that the device accepts
+// The outermost function owns everything it uses, because PlacedModel keeps it for candidates that are loaded later.
 Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Placement& placement,
                                                   const LoadOptions& given) const {
   LoadOptions options = given;
-  // A node on the CPU is a fallback, too.
+  // A node on the CPU counts as a fallback.
   if (options.strict && options.compile.host_nodes == HostNodes::kIntegers)
     options.compile.host_nodes = HostNodes::kNone;
   if (options.static_lengths.inputs == 0 && options.compile.input_shapes.empty() && model.blobs() != nullptr) {
@@ -90,14 +96,14 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     options.static_lengths.lengths = std::move(padded.lengths);
   }
   const RunOptions limits{.deadline = options.deadline, .cancellation = options.cancellation};
-  RunOptions of_a_question = limits;
-  // Which devices there are is still open.
-  of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
+  RunOptions query_limits = limits;
+  // The kind of device is not known yet.
+  query_limits.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
   const auto prefers = preference_for(ModelKind::of(model), options);
-  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question, prefers));
+  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, query_limits, prefers));
   for (auto& candidate : candidates) {
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
-    // As if it was not there: it says nothing about the model.
+    // Treated as absent, because its refusal says nothing about the model.
     candidate.refusal =
         PlacementStep::refused(candidate.device->id(), Status(StatusCode::kUnsupported, Device::kNeedsGraph));
     candidate.device.reset();
@@ -108,20 +114,20 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
                 registry_.all(), model,
                 Verifier::Setup{options.verification, options.compile, options.failover, options.cache, options.strict})
           : nullptr;
-  // The model and the backends are kept for candidates that are loaded later.
+  // Owns the model and the backends, for candidates that are loaded later.
   auto load = [backends = registry_.all(), model, options,
                verifier](const Device& device) -> Result<std::unique_ptr<Executable>> {
     const auto backend = std::ranges::find_if(backends, [&](const auto& one) { return one->name() == device.backend; });
     if (backend == backends.end()) {
       return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
     }
-    // Kept by the executable for the shapes that are loaded later.
+    // The executable keeps it for shapes that are loaded later.
     const auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {
       return ready_or_cached_load(*backend, model, device, compile, cache.get());
     };
     const auto load_shapes = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       if (!wants_static_shapes(device, options)) return load_one(compile);
-      // Called by several threads at once.
+      // Several threads may call it at once.
       auto load_static = [load_one, compile, inputs = options.static_lengths.inputs](const Shape& shape) {
         CompileOptions with_shape = compile;
         with_shape.input_shapes.assign(inputs, shape);
@@ -131,7 +137,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
       return load_static_lengths(std::move(load_static), lengths);
     };
-    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, bounds_as_onnx_says(model, **backend, device));
+    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, onnx_input_bounds(model, **backend, device));
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       LB_ASSIGN_OR_RETURN(auto as_vendor_names, load_shapes(compile));
       auto loaded = with_names_of(model, std::move(as_vendor_names));
@@ -156,7 +162,7 @@ std::vector<BackendReport> Engine::report() const {
     if (auto known = backend->known_errors(); known.ok()) {
       report.known_errors = *std::move(known);
     } else if (report.status.ok()) {
-      // A table that cannot be read keeps every ONNX model from the backend.
+      // If the table cannot be read, the backend can load no ONNX model.
       devices = report.status = known.status();
     }
     if (report.status.ok()) {

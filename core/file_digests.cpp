@@ -24,7 +24,8 @@ constexpr std::size_t kMemoryMax = std::size_t{4} << 20;
 constexpr std::uint64_t kSmallFile = std::uint64_t{1} << 20;
 constexpr std::chrono::milliseconds kDigestLockPatience{2000};
 
-// What a file is remembered by: its canonical path. Nothing for a name that does not fit a line.
+// Returns the name under which a file is remembered: its canonical path. std::nullopt for a name that does not fit on a
+// line.
 std::optional<std::string> canonical_name(const std::filesystem::path& file) {
   std::error_code error;
   const auto canonical = std::filesystem::canonical(file, error);
@@ -89,7 +90,7 @@ void FileDigests::remember(const std::optional<std::string>& name, const platfor
                            const std::string& digest) {
   if (!name) return;
   const std::lock_guard lock(mutex_);
-  // Without the lock two processes could each drop what the other has added: no harm, but work for nothing.
+  // Without the lock two processes could each drop what the other has added, which would only cost time.
   auto lock_file = memory_;
   lock_file += ".lock";
   const auto held = platform::FileLock::acquire(lock_file, kDigestLockPatience);
@@ -111,11 +112,11 @@ bool FileDigests::is_ours() const {
   const auto mapped = platform::MappedFile::open(memory_);
   if (!mapped.ok()) return false;
   const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
-  // Of any version; and a crash of the machine may leave zeros.
+  // Accepts any version, and zeros, which a crash of the machine may leave.
   return text.starts_with(kName) || text.find_first_not_of('\0') == std::string_view::npos;
 }
 
-// One line a file, oldest first: digest, size of the file, times, number, device, then the file's name.
+// The file has one line per digest, oldest first: digest, size, times, file number, device, then the file's name.
 FileDigests::Files FileDigests::read() const {
   if (!platform::check_folder_trust(memory_).ok()) return {};
   const auto mapped = platform::MappedFile::open(memory_);

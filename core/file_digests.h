@@ -1,9 +1,11 @@
-// FileDigests: SHA-256 of files, remembered in a small file by what identifies each without reading it (path, size,
-// change time, inode, device), so that a model of gigabytes is hashed once and not at every start.
+// FileDigests: SHA-256 digests of files, remembered in a small memory file. A file is recognised without reading it, by
+// its path, size, change time, inode and device, so a model of several gigabytes is hashed once and not at every start.
 //
-// What is remembered is bounded and has a checksum; when it is damaged or cannot be written, files are hashed again. A
-// file that was changed less than two seconds before it was hashed is not remembered: it could change again undetected.
-// Nor is the small file trusted if another user could have written it. Thread-safe; several processes may use one place
+// The memory file is bounded and has a checksum; if it is damaged or cannot be written, files are hashed again. It is
+// not trusted if another user could have written it. A file that was changed less than two seconds before it was hashed
+// is not remembered, because it could change again undetected.
+//
+// All functions may be called from any thread, and several processes may use one memory file at once.
 // at once.
 #pragma once
 
@@ -24,27 +26,28 @@ class FileDigests {
  public:
   static constexpr std::size_t kFilesMax = 1000;
 
-  // How long ago a file must have been changed: file systems store times in steps of up to two seconds.
+  // A file must have been unchanged for this long before its digest is remembered: file systems store times in steps of
+  // up to two seconds.
   static constexpr std::chrono::nanoseconds kSettled{2'000'000'000};
 
-  // Opens nothing.
+  // Opens no file.
   explicit FileDigests(std::filesystem::path memory, std::chrono::nanoseconds settled = kSettled)
       : memory_(std::move(memory)), settled_(settled) {}
 
-  // False for a file that could change again and look the same.
+  // Returns false for a file that could change again without a visible difference.
   [[nodiscard]] bool is_settled(const platform::FileIdentity& identity) const {
     return platform::age_ns(identity) >= settled_.count();
   }
 
-  // The digest if it is remembered, or if the file is so small that hashing it takes no time; kNotFound otherwise. The
-  // errors of examining the file.
+  // Returns the digest if it is remembered, or if the file is so small that hashing it takes no time. Otherwise
+  // kNotFound, or the error of examining the file.
   [[nodiscard]] Result<std::string> known(const std::filesystem::path& file);
 
-  // The digest of the present content, computed, and remembered: writing through a mapping changes a file without
-  // changing what identifies it. kIo when the file is found to change meanwhile.
+  // Computes and remembers the digest of the present content. Use it instead of known() where the bytes matter: a write
+  // through a mapping changes a file without changing what identifies it. kIo when the file changes meanwhile.
   [[nodiscard]] Result<std::string> compute(const std::filesystem::path& file);
 
-  // Whether the small file was written by Latebind, or is missing. Any other file of that name is neither read nor
+  // Whether the memory file was written by Latebind, or is missing. Any other file of that name is neither read nor
   // written.
   [[nodiscard]] bool is_ours() const;
 
@@ -52,7 +55,7 @@ class FileDigests {
   struct Remembered {
     platform::FileIdentity identity;
     std::string digest;
-    std::uint64_t order = 0;  // the larger, the younger
+    std::uint64_t order = 0;  // larger is more recent
   };
   using Files = std::map<std::string, Remembered>;  // by canonical path
 

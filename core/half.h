@@ -1,4 +1,4 @@
-// Numbers of 16 bits as f32: exact, since each of them is one.
+// Conversion of 16-bit floating-point numbers to f32, which represents each of them exactly. Pure functions.
 #pragma once
 
 #include <bit>

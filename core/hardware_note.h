@@ -1,6 +1,6 @@
-// What keeps a GPU or an NPU that the system knows from being used, in words: for the backends' diagnoses.
+// Describes in words why a GPU or an NPU that the system knows cannot be used, for the backends' diagnoses.
 //
-// Pure functions over what is passed in; any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct HardwareProblem {
   std::string remedy;  // what to do about it
 };
 
-// "8086:46a6": metadata PciId, of a note and of a device that knows its hardware.
+// The metadata key of a hardware note, and of a device that knows its hardware, for the PCI id ("8086:46a6").
 inline constexpr const char* kPciId = "PciId";
 [[nodiscard]] std::string pci_id(std::uint32_t vendor_id, std::uint32_t device_id);
 
-// Of the system: no driver, or a node that may not be opened. Nothing when there is none. `kernel_module`: what drives
-// such a device; `load_module`: what to do when nothing does.
+// Returns the system's problem with this hardware: no driver, or a device node that may not be opened; std::nullopt if
+// there is none. `kernel_module` is the driver of such hardware, and `load_module` what to do when no driver is loaded.
 [[nodiscard]] std::optional<HardwareProblem> problem_of_system(const platform::Accelerator& one,
                                                                std::string_view kernel_module,
                                                                std::string_view load_module, System system);
 
-// A device on this hardware was tried, and works: so nothing is to be mended, whatever the system seemed to lack.
-// NVIDIA's libraries, for one, need no node in /dev/dri.
+// Marks the notes of the hardware on which `device` runs as ready, because the device was tried and works. This
+// overrides what the system seemed to lack: NVIDIA's libraries, for one, need no node in /dev/dri.
 void note_that_it_works(std::vector<HardwareNote>& notes, const Device& device);
 
-// Without problems it is ready.
+// Makes a note of this hardware and its problems. Without problems it is ready.
 [[nodiscard]] HardwareNote hardware_note(std::string name, DeviceKind kind, const platform::Accelerator& one,
                                          const std::vector<HardwareProblem>& problems);
 

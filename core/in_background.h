@@ -1,4 +1,4 @@
-// Work that goes on beside its caller, once, and is waited for. Any thread.
+// Runs one piece of work beside its caller, who waits for the result. Functions may be called from any thread.
 #pragma once
 
 #include <exception>
@@ -10,24 +10,24 @@
 
 namespace latebind::core {
 
-// What comes of it. Waits for the work when it is destroyed.
+// The result of work in the background. It belongs to one thread, and its destructor waits for the work.
 template <class Outcome>
 class InBackground {
  public:
-  // Of none.
+  // An empty object, without work.
   InBackground() = default;
   InBackground(std::future<Outcome> outcome, platform::Thread thread)
       : outcome_(std::move(outcome)), thread_(std::move(thread)) {}
   InBackground(InBackground&&) noexcept = default;
-  // This must be of none.
+  // Requires that this object is empty.
   InBackground& operator=(InBackground&&) noexcept = default;
   ~InBackground() {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Whether there is an outcome to get, which is there once.
+  // Whether get() may be called, which is possible once.
   [[nodiscard]] bool valid() const { return outcome_.valid(); }
-  // Throws what the work throws.
+  // Waits for the result and returns it. Throws what the work throws.
   Outcome get() { return outcome_.get(); }
 
  private:
@@ -35,7 +35,7 @@ class InBackground {
   platform::Thread thread_;
 };
 
-// On a thread of its own, or on demand, by whoever asks for the result, when none can be created.
+// Starts `work` on a new thread. If no thread can be created, get() runs it instead.
 template <class Work>
 [[nodiscard]] auto in_background(Work work) -> InBackground<decltype(work())> {
   using Outcome = decltype(work());

@@ -18,13 +18,13 @@ namespace {
 
 using Bound = InputBounds::Bound;
 
-// Decides by the bits of a floating-point number whether it is allowed. As unsigned integers, the bits without the sign
-// have the order of the magnitudes.
+// Decides by the bits of a floating-point number whether it is allowed. The idea: without the sign bit, and read as
+// unsigned integers, floating-point numbers have the order of their magnitudes, with NaN above infinity.
 template <class Bits>
 struct FloatLimits {
   Bits most = 0;
-  Bits least = 0;     // the smallest that is allowed, beside 0
-  Bits infinity = 0;  // NaN is beyond it
+  Bits least = 0;     // the smallest allowed magnitude besides 0
+  Bits infinity = 0;  // NaN is above it
   Bits sign = 0;
   bool takes_nan = false;
 
@@ -42,8 +42,8 @@ Number number_at(const std::byte* data) {
   return number;
 }
 
-// The index of the first of `count` numbers that `takes` refuses, if there is one. The loop over a block has no branch,
-// so that it is vectorised.
+// Returns the index of the first of `count` numbers that `takes` refuses, if any. The loop over a block has no branch,
+// so that it can be vectorised; only a block with a refused number is searched.
 template <class Number, class Takes>
 std::optional<std::size_t> first_refused(const std::byte* data, std::size_t count, const Takes& takes) {
   constexpr std::size_t kTogether = 1024;
@@ -68,7 +68,7 @@ std::uint64_t magnitude_of(double number) {
   return std::bit_cast<std::uint64_t>(number);
 }
 
-// Those below are rounded down: no number beyond the bound is taken.
+// The conversions below round down, so that no number beyond the bound is accepted.
 template <>
 std::uint32_t magnitude_of(double number) {
   if (number >= static_cast<double>(std::numeric_limits<float>::max())) number = std::numeric_limits<float>::max();
@@ -90,7 +90,7 @@ std::uint16_t f16_magnitude_of(double number) {
   return low;
 }
 
-// The largest magnitude that a floating-point bound allows: the nearer of its two limits.
+// Returns the largest magnitude that a floating-point bound allows: the limit that is nearer to zero.
 double most_of(const Bound& bound) {
   return std::max(0.0, std::min(-bound.low, bound.high));
 }
@@ -134,7 +134,7 @@ std::optional<std::size_t> refused(ElementType type, const std::byte* data, std:
       return first_refused<std::uint16_t>(data, count, [=](std::uint16_t bits) { return limits.takes(bits); });
     }
     case ElementType::kF64: {
-      // Devices compute it as f32: the smallest normal number is that of f32.
+      // Devices compute f64 as f32, so the smallest normal number is that of f32.
       const auto limits =
           limits_of<std::uint64_t>(bound, magnitude_of<std::uint64_t>(most_of(bound)), 0x7FF0'0000'0000'0000U,
                                    0x3810'0000'0000'0000U, 0x8000'0000'0000'0000U);
@@ -149,7 +149,7 @@ std::optional<std::size_t> refused(ElementType type, const std::byte* data, std:
     case ElementType::kU64:
       return integer_refused<std::uint64_t>(data, count, bound);
     default:
-      return std::nullopt;  // narrow types have no numbers that are out of bounds
+      return std::nullopt;  // no number of a narrow type is out of bounds
   }
 }
 

@@ -1,8 +1,8 @@
-// InputBounds: what numbers a caller may give to a model on a device that computes others otherwise than the model
-// says.
+// InputBounds: the numbers that a caller may give to a model on a device that computes other numbers differently from
+// the model's definition.
 //
 // A run with other numbers is kUnsupported before the device sees it, so that the next device of the placement answers.
-// Checking costs one pass over the inputs that are bounded. Constant after construction; any thread.
+// The check costs one pass over the bounded inputs. Constant after construction; may be used from any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,17 @@ class InputBounds {
  public:
   using Bound = onnx::InputBound;
 
-  // Any numbers.
+  // Allows any numbers.
   InputBounds() = default;
-  // `declared`: the inputs of what is loaded, `count` those of the model: a vendor may leave out what a model does not
-  // use. Those that `bounds` does not name are not bounded. `device` is for messages.
+  // `declared` has the inputs of the loaded model; `count` is the number of inputs of the model itself, because a
+  // vendor may leave out inputs that a model does not use. Inputs that `bounds` does not name are not bounded. `device`
+  // is for messages.
   static InputBounds of(std::span<const TensorInfo> declared, std::size_t count, std::span<const Bound> bounds,
                         std::string device);
 
   [[nodiscard]] bool empty() const { return bounds_.empty(); }
 
-  // `given`: checked against the declarations. kUnsupported names the input, the number, where it is, and the bounds.
+  // Checks inputs that match the declarations. kUnsupported names the input, the number, its position and the bounds.
   [[nodiscard]] Status check(std::span<const TensorView> given) const;
 
  private:

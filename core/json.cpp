@@ -6,7 +6,7 @@
 
 namespace {
 
-// Values that lie deeper in each other than any that we read or make are taken apart as the library does it, by a list
+// Values nested more deeply than any that Latebind reads or makes are destroyed as the library does it, with a list
 // instead of the stack.
 constexpr unsigned kDepthMax = 256;
 thread_local unsigned t_depth = 0;
@@ -47,7 +47,7 @@ void delete_value(Value* value) {
   std::allocator<Value>().deallocate(value, 1);
 }
 
-// `Value`: the library's union of pointers. One is null where there was no memory for what it should point to.
+// `Value` is the library's union of pointers. A pointer is null when there was no memory for its object.
 template <class Json, class Value>
 void destroy_value(Value& value, typename Json::value_t type) {
   using Type = typename Json::value_t;

@@ -1,11 +1,11 @@
 // nlohmann's JSON with values that can be destroyed without allocating. The library's own destructor first builds a
 // list of a value's parts, and running out of memory for that list would terminate the process.
 //
-// Included everywhere instead of the library's own header.
+// Include this header instead of the library's own.
 #pragma once
 
-// The library's own checks end the process where an allocation failed and a value is left without what it should point
-// to, which the destructor below copes with.
+// The library's own checks would end the process when an allocation failed and left a value without its content. The
+// destructor below handles such values.
 #define JSON_ASSERT(condition) static_cast<void>(0)
 
 #include <nlohmann/json.hpp>
@@ -19,11 +19,11 @@ void nlohmann::ordered_json::json_value::destroy(nlohmann::ordered_json::value_t
 
 namespace latebind::core {
 
-// Of what is written: its members keep the order in which they were set.
+// The type for JSON that is written: members keep the order in which they were set.
 using Json = nlohmann::ordered_json;
 
-// Where the text has a zero byte, counted from 0. JSON never has one, but the library takes it for the end of the text:
-// to be asked about all text from outside before it is parsed.
+// Returns the offset of the first zero byte in the text, or std::nullopt. JSON never contains one, but the library
+// takes it for the end of the text. Check all text from outside before parsing it.
 [[nodiscard]] std::optional<std::size_t> find_zero_byte(std::string_view text);
 
 }  // namespace latebind::core

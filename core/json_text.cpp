@@ -19,7 +19,7 @@ Status invalid(std::string_view name, std::string_view what) {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", name, what));
 }
 
-// Nesting is bounded before the parser sees the text, so that its memory is bounded as well.
+// Nesting is limited before the parser sees the text, which also limits the parser's memory.
 bool deeper_than(std::string_view text, std::size_t depth_max) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -65,7 +65,7 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
   if (deeper_than(text, limits.depth_max)) {
     return invalid(name, fmt::format("JSON nested deeper than {} levels", limits.depth_max));
   }
-  // One set of keys for each open object.
+  // The keys of each open object.
   std::vector<std::set<std::string, std::less<>>> keys;
   std::string duplicate;
   const auto watch = [&](int, json::parse_event_t event, json& parsed) {

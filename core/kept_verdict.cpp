@@ -15,12 +15,13 @@ namespace {
 
 using nlohmann::json;
 
-// To be raised when the bounds or the way of comparing change.
+// Increase it when the bounds or the way of comparing change.
 constexpr int kVerdictFormat = 1;
-// A verdict is never longer.
+// The largest size of a verdict.
 constexpr std::size_t kVerdictBytesMax = 4096;
 
-// With what the model brings; nothing where that is not recorded, or there is no cache.
+// Returns the subject completed with the digests of the model's blobs; std::nullopt when they are not recorded, or when
+// there is no cache.
 std::optional<VerdictSubject> whole_subject(CompileCache* cache, const Model& model, VerdictSubject subject) {
   if (cache == nullptr || !cache->check_folder().ok()) return std::nullopt;
   const BlobSource* const blobs = model.blobs();
@@ -71,7 +72,7 @@ std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, Ver
   const auto whole = whole_subject(cache, model, std::move(subject));
   if (!whole) return std::nullopt;
   CompileStore& store = *cache->store();
-  // Where nothing is known of the model's bytes yet, there can be no verdict.
+  // If the digest of the model's bytes is unknown, there can be no verdict.
   const auto digest = model.digest([&](const auto& file) { return store.digests().known(file); });
   if (!digest.ok() || !model.check_bytes().ok()) return std::nullopt;
   const auto blob = store.get(make_verdict_key(*digest, model.name(), *whole));

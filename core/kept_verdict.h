@@ -1,5 +1,5 @@
-// Verdicts in the compile cache: what came of comparing two devices, under everything that it depends on, so that the
-// next start need not compare them again. Thread-safe.
+// Verdicts in the compile cache: the outcome of comparing two devices, stored under everything that it depends on, so
+// that the next start need not compare them again. All functions may be called from any thread.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Verdict {
   std::string text;  // why, in one line
 };
 
-// What was compared.
+// Everything that was compared.
 struct VerdictSubject {
   Device device;
   CompileOptions compile;
@@ -27,19 +27,20 @@ struct VerdictSubject {
   Device reference;
   CompileOptions reference_options;
   std::string samples;  // VerificationOptions::samples_name
-  // BlobSource::digest_for() of the blobs that come with the model, for the device and for the reference; empty: none
-  // do.
+  // The results of BlobSource::digest_for() for the device and for the reference; empty when the model comes without
+  // blobs.
   std::string blobs{};
 };
 
+// Makes the key under which the verdict is stored.
 [[nodiscard]] CompileKey make_verdict_key(std::string_view model_digest, std::string_view model_name,
                                           const VerdictSubject& subject);
 
-// Nothing where there is none, the cache is off (null), or it cannot be used; nor for a model that brings blobs of
-// which nothing is recorded.
+// Returns the stored verdict. std::nullopt when none is stored, when the cache is off (null) or cannot be used, or when
+// the model comes with blobs whose digests are not recorded.
 [[nodiscard]] std::optional<Verdict> find_verdict(CompileCache* cache, const Model& model, VerdictSubject subject);
-// A little later, once the bytes have been verified against what the model says. Where find_verdict() would not look,
-// nothing.
+// Stores the verdict a little later, after the model's bytes were compared with its digest. Does nothing in the cases
+// in which find_verdict() does not look.
 void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subject, const Verdict& verdict);
 
 }  // namespace latebind::core

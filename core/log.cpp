@@ -21,12 +21,13 @@ struct LogState {
   std::condition_variable call_ended;
   // Guarded by mutex.
   LogSink sink;
-  std::uint64_t generation = 1;                      // of the sink
-  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call in progress; 0: a free place
-  std::vector<LogLine> of_vendors;                   // wait for one of Latebind's threads
+  std::uint64_t generation = 1;                      // of the sink; increases with each replacement
+  std::array<std::uint64_t, kSinkCallsMax> calls{};  // the generation of each call in progress; 0 for a free place
+  std::vector<LogLine> of_vendors;                   // lines that wait for a thread of Latebind
 };
 
-// A child made by fork() logs nothing until it sets a sink: the parent's may need what the child does not have.
+// A child made by fork() logs nothing until it sets a sink, because the parent's sink may need what the child does not
+// have.
 LogState& log_state() noexcept {
   static platform::PerProcess<LogState> instance;
   return instance.get();
@@ -48,7 +49,7 @@ void write(const LogSink& sink, LogLevel level, const char* text) noexcept {
   try {
     sink.write(sink.context, static_cast<std::int32_t>(level), text);
   } catch (...) {
-    // The sink's own error, which cannot be reported.
+    // An exception of the sink cannot be reported.
   }
 }
 
@@ -90,7 +91,7 @@ void keep(std::vector<LogLine>& lines, LogLevel level, std::string_view text) no
       lines.push_back({level, std::string(text)});
       return;
     }
-  } catch (const std::bad_alloc&) {  // as if there were no room
+  } catch (const std::bad_alloc&) {  // treated as a full list
   }
   ++g_dropped;
 }
@@ -119,7 +120,7 @@ void set_log_sink(LogSink sink, LogLevel least, LogTopics topics) noexcept {
   g_topics.store(topics, std::memory_order_relaxed);
   g_dropped.store(0);
   g_least.store(sink.write == nullptr ? kSilent : static_cast<int>(least), std::memory_order_relaxed);
-  if (t_in_sink) return;  // it would wait for itself, or for another that waits for it
+  if (t_in_sink) return;  // waiting could be for this call itself, or for one that waits for it
   all.call_ended.wait(lock, [&] {
     return std::ranges::none_of(all.calls, [&](std::uint64_t of) { return of != 0 && of < generation; });
   });

@@ -20,7 +20,7 @@
 namespace latebind::core {
 namespace {
 
-// As much of a file as identifies its format.
+// The part of a file that identifies its format.
 constexpr std::size_t kSniffedSize = 512;
 
 std::string_view head_of(std::span<const std::byte> bytes) {
@@ -60,8 +60,8 @@ std::filesystem::path bin_beside(const std::filesystem::path& xml) {
   return bin.replace_extension(".bin");
 }
 
-// What a vendor opens by its name when it loads this form, as it is now. What cannot be looked at is left to the
-// vendor, who needs it and says so.
+// Returns the files, as they are now, that a vendor opens by name when it loads this form. A file that cannot be
+// examined is left to the vendor, which needs it and reports the error.
 std::vector<SourceFile> sources_of(const ModelForm& form) {
   std::vector<SourceFile> sources;
   const auto add = [&](const std::filesystem::path& file) {
@@ -87,21 +87,21 @@ std::vector<SourceFile> sources_of(const ModelForm& form) {
   return sources;
 }
 
-// The size first, so that bytes which move from one part to the next make another digest.
+// The size comes first, so that moving bytes from one part to the next changes the digest.
 void update_with_size(platform::Sha256& digest, std::span<const std::byte> bytes) {
   digest.update(fmt::format("{} ", bytes.size()));
   digest.update(bytes);
 }
 
-// What has the name now is what was mapped.
+// Checks that the name still leads to the file that was mapped.
 Status check_same(const std::filesystem::path& file, const platform::FileIdentity& mapped) {
   LB_ASSIGN_OR_RETURN(const auto now, platform::file_identity(file));
   if (now == mapped) return {};
   return {StatusCode::kIo, fmt::format("{}: the file was replaced after it was loaded", platform::path_to_utf8(file))};
 }
 
-// Of what it computes and of its weights, in the words of this release: the next one may write the same graph
-// otherwise.
+// The digest covers the computation and the weights, as this release describes them: another release may write the same
+// graph differently.
 Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDigest& of_file) {
   const std::string text = graph::describe(*model.graph);
   std::string all =
@@ -120,15 +120,15 @@ Result<std::string> digest_of_graph(const ModelGraph& model, const Model::FileDi
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 
-// Where it has its data cannot be told.
+// The error for a model whose external files cannot all be determined.
 Status hides_data() {
   return Status(StatusCode::kInvalidModel,
                 fmt::format("the ONNX model is damaged, nested too deeply, or has data in more than {} files",
                             graph::kExternalLocationsMax));
 }
 
-// Vendors take a file of this name, after what they strip of its path, for an address in their own memory, which is
-// given as the offset: a model with it would have them read whatever is there.
+// Vendors take an external file of this name, after removing a part of its path, for an address in their own memory,
+// given as the offset. A model with it would make them read any memory.
 constexpr std::string_view kMemoryLocation = "_ORT_MEM_ADDR_";
 
 Status check_locations(const graph::ExternalLocations& named) {
@@ -139,7 +139,8 @@ Status check_locations(const graph::ExternalLocations& named) {
   return {StatusCode::kInvalidModel, "the ONNX model names an address in memory as the place of its data"};
 }
 
-// A graph in memory has all of its data in memory: a vendor would look for the rest in the working folder.
+// A graph in memory must have all of its data in memory, because a vendor would look for the rest in the working
+// folder.
 Status check_external(const ModelForm& form) {
   if (form.format != ModelFormat::kOnnx || !form.file.empty()) return {};
   const graph::ExternalLocations named = graph::external_data_locations(form.graph.bytes);
@@ -172,11 +173,11 @@ Status check(const std::vector<SourceFile>& sources, const std::string& model, b
   return {};
 }
 
-// A file's external data is found by vendors if it lies below the file's folder when all links are followed, be it
-// those to the file itself or not. What is not: a form that has the data by name, if the names stay within the folder
-// (vendors refuse others) and all files are there.
-Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& file, const FilePart& part,
-                                                   const std::set<std::string>& locations) {
+// Vendors find a file's external data only if it lies below the file's folder after all links are followed, both for
+// the name of the file and for the file that it links to. If it does not, this returns a form that has the data by
+// name, provided that all names stay within the folder (vendors refuse others) and all files exist.
+Result<std::optional<ModelForm>> form_with_linked_data(const std::filesystem::path& file, const FilePart& part,
+                                                       const std::set<std::string>& locations) {
   std::optional<ModelForm> form;
   if (locations.empty()) return form;
   const auto folder = platform::anchored(file).parent_path();
@@ -185,15 +186,15 @@ Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& 
   if (error) return form;
   const auto folder_of_real = std::filesystem::canonical(file, error).parent_path();
   if (error) return form;
-  bool is_behind = false;
+  bool is_outside = false;
   for (const std::string& location : locations) {
     const auto name = platform::path_from_utf8(location);
     if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) return form;
     const auto real = std::filesystem::canonical(folder / name, error);
     if (error) return form;
-    is_behind = is_behind || !platform::is_within(real, real_folder) || !platform::is_within(real, folder_of_real);
+    is_outside = is_outside || !platform::is_within(real, real_folder) || !platform::is_within(real, folder_of_real);
   }
-  if (!is_behind) return form;
+  if (!is_outside) return form;
   form.emplace();
   form->graph = part.bytes;
   for (const std::string& location : locations) {
@@ -206,13 +207,19 @@ Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& 
 
 }  // namespace
 
-Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
-  LB_ASSIGN_OR_RETURN(FilePart part, FilePart::open(platform::anchored(file)));
+ExternalData ExternalData::of_part(std::string location, FilePart part) {
   return ExternalData{.location = std::move(location),
                       .data = std::move(part.bytes),
                       .file = std::move(part.where.file),
                       .identity = part.identity,
-                      .may_open_file = false};
+                      .offset = part.where.offset};
+}
+
+Result<ExternalData> ExternalData::in_file(std::string location, const std::filesystem::path& file) {
+  LB_ASSIGN_OR_RETURN(FilePart part, FilePart::open(platform::anchored(file)));
+  ExternalData external = of_part(std::move(location), std::move(part));
+  external.may_open_file = false;
+  return external;
 }
 
 bool ExternalData::is_file_unchanged() const {
@@ -240,7 +247,8 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
   const auto format = format_of(bytes);
   const std::string name = platform::path_to_utf8(file.filename());
   if (format == ModelFormat::kOpenvinoIr) {
-    // Opened as well, so that what is missing or no regular file is found here: a vendor would wait at a pipe.
+    // The weights are opened as well, so that a missing or irregular file is found here: a vendor would block at a
+    // pipe.
     const auto weights = platform::MappedFile::open(bin_beside(file));
     if (weights.status().code() == StatusCode::kNotFound) {
       return Status(StatusCode::kNotFound,
@@ -254,7 +262,7 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(bytes).with_context(platform::path_to_utf8(file)));
     const auto locations = graph::external_data_locations(bytes);
     LB_RETURN_IF_ERROR(check_locations(locations).with_context(platform::path_to_utf8(file)));
-    LB_ASSIGN_OR_RETURN(auto form, form_behind_links(file, part, locations.names));
+    LB_ASSIGN_OR_RETURN(auto form, form_with_linked_data(file, part, locations.names));
     if (!form) return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
     return from_forms(name, {*std::move(form)})
         .with_sources({{.file = platform::anchored(file), .identity = part.identity, .mapped = true}});
@@ -304,7 +312,7 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
     update_with_size(digest, form.weights.bytes);
     for (const ExternalData& external : form.external) {
       update_with_size(digest, std::as_bytes(std::span(external.location)));
-      if (external.file.empty()) {
+      if (external.file.empty() || external.offset != 0) {
         update_with_size(digest, external.data.bytes);
         continue;
       }
@@ -372,8 +380,9 @@ Status Model::check_forms() const {
 
 std::vector<std::filesystem::path> Model::files() const {
   std::vector<std::filesystem::path> files;
-  for (std::size_t i = 0; graph_ && i < graph_->sources.size(); ++i) {
-    if (graph_->sources[i].may_be_opened) files.push_back(graph_->graph->weights()[i].where.file);
+  if (graph_) {
+    for (const FilePart& weights : graph_->graph->weights())
+      if (!weights.where.file.empty()) files.push_back(weights.where.file);
   }
   for (const ModelForm& form : forms_) {
     if (!form.file.empty()) {

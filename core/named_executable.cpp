@@ -37,7 +37,7 @@ class NamedExecutable final : public Executable {
   const std::vector<TensorInfo> outputs_;
 };
 
-// `ports` with these names, by position.
+// Returns `ports` with these names, by position.
 std::optional<std::vector<TensorInfo>> renamed(std::span<const TensorInfo> ports, std::span<const std::string> names) {
   if (ports.size() != names.size()) return std::nullopt;
   std::vector<TensorInfo> all(ports.begin(), ports.end());
@@ -52,7 +52,7 @@ std::unique_ptr<Executable> with_names_of(const Model& model, std::unique_ptr<Ex
   const ModelForm* form = model.find(ModelFormat::kOnnx);
   if (form == nullptr || model.graph() != nullptr) return loaded;
   const auto content = form->open();
-  if (!content.ok()) return loaded;  // the file has gone since the vendor read it
+  if (!content.ok()) return loaded;  // the file was removed after the vendor read it
   const onnx::PortNames names = onnx::port_names_of(content->bytes);
   if (std::ranges::equal(loaded->inputs(), names.inputs, {}, &TensorInfo::name) &&
       std::ranges::equal(loaded->outputs(), names.outputs, {}, &TensorInfo::name)) {

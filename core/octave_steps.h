@@ -1,6 +1,7 @@
-// Sizes that go up in steps: few different ones, and none much larger than what there is to hold.
+// Rounds sizes up in steps: there are few different sizes, and none is much larger than needed.
 //
-// For what costs something for each size that it has met, such as the shapes of tensors. Pure functions, any thread.
+// For resources that cost something for each size that was seen, such as the shapes of tensors. Pure functions, for any
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +10,9 @@
 
 namespace latebind::core {
 
-// `size` rounded up: from each power of two to the next there are `steps_in_octave` sizes, a power of two as well, but
-// no two closer to each other than `step_min`, which is one, too. At most 1 / steps_in_octave more, or step_min - 1.
+// Returns `size` rounded up. There are `steps_in_octave` sizes between each power of two and the next, but no two sizes
+// are closer than `step_min`. Both must be powers of two. The result exceeds `size` by at most size / steps_in_octave
+// or step_min - 1, whichever is larger.
 [[nodiscard]] constexpr std::size_t in_octave_steps(std::size_t size, std::size_t steps_in_octave,
                                                     std::size_t step_min = 1) {
   const std::size_t step = std::max(step_min, std::bit_ceil(size) / (2 * steps_in_octave));

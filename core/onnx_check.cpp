@@ -21,14 +21,14 @@ namespace {
 constexpr std::size_t kNamedMax = 3;
 constexpr std::size_t kFilesMax = 1024;
 
-// A relative path that does not lead out of its folder.
+// Whether it is a relative path that does not lead out of its folder.
 bool is_within(const std::filesystem::path& name) {
   return !name.empty() && name.is_relative() && std::ranges::find(name, std::filesystem::path("..")) == name.end();
 }
 
 }  // namespace
 
-Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, const Device& device) {
+Result<OnnxBounds> onnx_input_bounds(const Model& model, Backend& backend, const Device& device) {
   OnnxBounds bounds;
   const ModelForm* form = model.find(ModelFormat::kOnnx);
   if (form == nullptr || model.graph() != nullptr) return bounds;
@@ -50,7 +50,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     if (known != beside.end()) return known->second ? known->second->bytes() : std::span<const std::byte>();
     std::optional<platform::MappedFile>& file = beside[std::string(location)];
     const auto name = platform::path_from_utf8(std::string(location));
-    // Other places are not looked at: what has its data there may be any number.
+    // Data in other places, or in more files, is not read.
     if (beside.size() > kFilesMax || !is_within(name)) return {};
     if (auto opened = platform::MappedFile::open(form->file.parent_path() / name); opened.ok())
       file = *std::move(opened);
@@ -58,7 +58,7 @@ Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, con
     return file ? file->bytes() : std::span<const std::byte>();
   };
   LB_ASSIGN_OR_RETURN(const auto network, onnx::read_onnx_network(content.bytes, model.name(), external));
-  // What cannot be opened is the vendor's to refuse, by its name.
+  // If a file cannot be opened, the vendor reports it, by name.
   if (!all_opened) return bounds;
   auto report = onnx::find_known_errors(network, errors);
   if (!report.nodes.empty()) {

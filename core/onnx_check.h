@@ -1,4 +1,4 @@
-// Whether a device computes a user's ONNX model as ONNX defines it, by what is known of its vendor's errors
+// Checks whether a device computes a user's ONNX model as ONNX defines it, according to the known errors of its vendor
 // (Backend::known_errors()).
 #pragma once
 
@@ -12,14 +12,15 @@
 
 namespace latebind::core {
 
+// The numbers that a caller may give to a model.
 struct OnnxBounds {
-  std::size_t inputs = 0;  // of the model
+  std::size_t inputs = 0;  // the number of the model's inputs
   std::vector<InputBounds::Bound> bounds{};
 };
 
-// What the numbers that a caller gives must be for that; no bounds where any will do, where the model is no ONNX or a
-// graph of Latebind's own, and where nothing is known against the vendor. kUnsupported names the nodes that the vendor
-// computes otherwise, whatever a caller gives. Thread-safe.
-[[nodiscard]] Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, const Device& device);
+// Returns the bounds within which the device computes the model as ONNX defines it. There are no bounds if any numbers
+// will do, if the model is not ONNX or is one of Latebind's graphs, and if no errors of the vendor are known.
+// kUnsupported names the nodes that the vendor computes differently for any input. May be called from any thread.
+[[nodiscard]] Result<OnnxBounds> onnx_input_bounds(const Model& model, Backend& backend, const Device& device);
 
 }  // namespace latebind::core

@@ -16,15 +16,9 @@ ModelForm written(const ModelGraph& model) {
   form.format = ModelFormat::kOnnx;
   std::vector<std::string> locations;
   for (std::size_t i = 0; i < model.sources.size(); ++i) {
-    const WeightsSource& source = model.sources[i];
-    const FilePart& weights = model.graph->weights()[i];
-    ExternalData external{.location = source.name, .data = weights.bytes};
-    if (source.may_be_opened) {
-      external.file = weights.where.file;
-      external.identity = weights.identity;
-    }
-    form.external.push_back(std::move(external));
-    locations.push_back(source.name);
+    const std::string& name = model.sources[i].name;
+    form.external.push_back(ExternalData::of_part(name, model.graph->weights()[i]));
+    locations.push_back(name);
   }
   form.graph = SharedBytes::from_string(graph::write_onnx(*model.graph, locations));
   return form;

@@ -1,4 +1,4 @@
-// A model as ONNX, for readers of that format: vendors, bundles, child processes. Pure function, for any thread.
+// Gives a model as ONNX to readers of that format: vendors, bundles, child processes. Pure function, for any thread.
 #pragma once
 
 #include "core/model.h"
@@ -6,8 +6,8 @@
 
 namespace latebind::core {
 
-// The model's own ONNX form, or one written now from its graph, with the weights left in place. kUnsupported, naming
-// the existing formats, when it has neither.
+// Returns the model's own ONNX form, or writes one from its graph and leaves the weights in place. kUnsupported names
+// the existing formats when the model has neither.
 [[nodiscard]] Result<ModelForm> onnx_form(const Model& model);
 
 }  // namespace latebind::core

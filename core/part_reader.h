@@ -1,5 +1,5 @@
-// PartReader: pieces of a file's part, read and not looked at in its mapping: where the file is cut meanwhile, that is
-// an error, and not the end of the process.
+// PartReader: reads pieces of a part of a file with read calls instead of through a mapping. If the file is truncated
+// meanwhile, reading fails; an access through a mapping would end the process.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace latebind::core {
 
-// Any thread.
+// May be used from any thread.
 class PartReader {
  public:
-  // Reads the part's file. Where there is none, its name leads to another one now, or the system cuts no file that is
-  // mapped, it reads the part's bytes, of which it is an owner then.
+  // Opens the file of the part. If the part has no file, if its name now leads to another file, or if the system does
+  // not let mapped files be truncated, the reader uses the part's bytes in memory and shares their ownership.
   explicit PartReader(const FilePart& part);
 
-  // The bytes from an offset in the part on, where it has as many. False when they cannot be read, and from then on.
-  // Allocates nothing.
+  // Reads the bytes from `offset` in the part on, which must be inside the part. Returns false if they cannot be read,
+  // and from then on. Allocates nothing.
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
-  // Why not, once that was so.
+  // The error after read() has returned false.
   [[nodiscard]] Status why_not() const;
-  // All bytes of the part, where that is what is read.
+  // Returns all bytes of the part if the reader uses them in memory; otherwise std::nullopt.
   [[nodiscard]] std::optional<std::span<const std::byte>> in_memory() const;
 
  private:
-  std::unique_ptr<const platform::FileReader> file_;  // null: bytes_
-  std::uint64_t offset_ = 0;                          // of the part in it
+  std::unique_ptr<const platform::FileReader> file_;  // null when bytes_ is used
+  std::uint64_t offset_ = 0;                          // of the part in the file
   SharedBytes bytes_;
 };
 

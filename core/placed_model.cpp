@@ -60,8 +60,8 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     if (std::ranges::any_of(slots_, [](const Slot& slot) { return !slot.breaker.is_closed(); })) ensure_prober();
     return {};
   }
-  // When every device that tried says the same about the caller's model, blob or options, or lacks memory, that is the
-  // answer; else the machine is at fault.
+  // If every device that tried reports the same fault of the caller's model, blob or options, or a lack of memory, that
+  // is the result. Otherwise the machine is at fault.
   StatusCode code = StatusCode::kNoDevice;
   if (!load_codes.empty() && (is_of_the_model(load_codes.front()) || load_codes.front() == StatusCode::kOutOfMemory) &&
       std::ranges::all_of(load_codes, [&](StatusCode c) { return c == load_codes.front(); })) {
@@ -74,7 +74,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
-  Pick picked = pick({}, For::kQuestion);
+  Pick picked = pick({}, PickFor::kReport);
   if (picked.attestation) return picked.attestation;
   auto made = std::make_shared<Attestation>();
   // The device that would answer is not loaded yet: report it without loading.
@@ -92,7 +92,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
 }
 
 DeviceKind PlacedModel::State::device_kind() {
-  const Pick picked = pick({}, For::kQuestion);
+  const Pick picked = pick({}, PickFor::kReport);
   return picked.slot == nullptr ? DeviceKind::kOther : picked.slot->device->kind;
 }
 
@@ -111,7 +111,7 @@ std::size_t PlacedModel::State::hung_runs() const {
 }
 
 Status PlacedModel::State::prepare() {
-  Pick picked = pick({}, For::kQuestion);
+  Pick picked = pick({}, PickFor::kReport);
   if (picked.slot == nullptr) return Status(StatusCode::kNoDevice, fmt::format("no device for {}", model_name_));
   if (!picked.executable) {
     LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false, {}));
@@ -119,8 +119,8 @@ Status PlacedModel::State::prepare() {
   return picked.executable->prepare();
 }
 
-// Loads unless that is done or in progress already, and waits for it: as long as `limits` say, and as long as loading
-// may take on this device. The loading continues when a caller leaves.
+// Returns the slot's executable, or loads it. A load that is in progress is shared. The caller waits as long as
+// `limits` allow and as long as a load may take on this device; the load continues after the caller has left.
 Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool anew, const RunOptions& limits) {
   RunOptions until = limits;
   until.run_timeout = load_timeout_of(options_, slot.device->kind);
@@ -158,7 +158,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load(Slot& slot, bool an
     const std::lock_guard lock(mutex_);
     if (slot.executable) return slot.executable;
   }
-  return load(slot, anew, limits);  // spoiled already, and taken away
+  return load(slot, anew, limits);  // a run has spoiled it already, and it was removed
 }
 
 // Takes as long as the vendor does.
@@ -174,7 +174,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   if (is_spoiled) {
     log(LogLevel::kInfo, fmt::format("{} loads {} again: a run that failed has spoiled it", slot.name, model_name_));
   }
-  let_go(slot);  // before there is another
+  unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
   const std::lock_guard lock(mutex_);
@@ -192,9 +192,9 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   return executable;
 }
 
-// A vendor may keep a device that was lost as long as anything on it lives (WebGPU's provider does): what is loaded
-// again beside it would be on that device, too.
-void PlacedModel::State::let_go(Slot& slot) {
+// Drops the executable. A vendor may keep a lost device as long as any object on it exists (WebGPU's provider does); a
+// model loaded beside that object would be on the lost device, too.
+void PlacedModel::State::unload(Slot& slot) {
   std::shared_ptr<Executable> last;
   const std::lock_guard lock(mutex_);
   last.swap(slot.executable);
@@ -242,7 +242,7 @@ Result<std::shared_ptr<PlacedModel>> PlacedModel::place(std::string model_name, 
                                                         bool strict, const FailoverOptions& options,
                                                         const RunOptions& limits) {
   auto state = std::make_shared<State>(std::move(model_name), placement.text(), std::move(load), strict, options);
-  // From here on it ends the prober, however this ends: that thread keeps the state alive.
+  // From here on the model's destructor ends the prober on every path; that thread keeps the state alive.
   std::shared_ptr<PlacedModel> model(new PlacedModel(state));
   LB_RETURN_IF_ERROR(state->place(std::move(candidates), limits));
   if (options.warm_standby && !strict) state->start_standby();
@@ -275,7 +275,7 @@ Status PlacedModel::prepare() {
 
 Status PlacedModel::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                             const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
-  const LogHold hold;  // for what is loaded under a lock meanwhile, and what the vendor says
+  const LogHold hold;  // for loads under a lock, and for what the vendor logs meanwhile
   return state_->execute(inputs, outputs, options, answered_by);
 }
 

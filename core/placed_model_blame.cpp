@@ -1,4 +1,9 @@
-// What is to blame for a failure: docs/decisions/0013-when-a-device-is-blamed.md.
+// Decides what caused a failure: docs/decisions/0013-when-a-device-is-blamed.md.
+//
+// The idea: the caller's request is no evidence, because it may be wrong itself. Instead, ask() runs a made-up request
+// of zeros, in shapes that the device has computed before. If the device fails on that, it is at fault and rests; if it
+// works, the request was too much for it. If no such request is known, the outcome on other devices decides: a device
+// that fails on a request which another one computes is at fault (record_answer()).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +17,10 @@
 namespace latebind::core {
 namespace {
 
-// A CPU without a run timeout is slow at worst: this long counts as forever.
+// A CPU has no run timeout, because it is slow at worst. This long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
-// A suspect is checked no more often than this.
+// The shortest time between two checks of a suspect.
 constexpr std::chrono::milliseconds kBetweenSuspicions{1'000};
 
 std::shared_ptr<const std::vector<Shape>> smallest_shapes(std::span<const TensorInfo> inputs) {
@@ -52,7 +57,7 @@ bool was_spoiled_by_another(const Executable& executable, const Status& failure)
   return executable.spoiled_by() > own;
 }
 
-// Keeps the shapes of the smallest run: asking with them costs least.
+// Keeps the shapes of the smallest run, because a made-up request with them costs least.
 void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView> inputs) {
   std::size_t elements = 0;
   for (const TensorView& input : inputs) {
@@ -60,7 +65,7 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
     if (!count.ok()) return;
     elements += *count;
   }
-  // A run on nothing proves nothing.
+  // A run without elements proves nothing.
   if (elements == 0 || elements >= slot.known_elements.load(std::memory_order_relaxed)) return;
   auto shapes = std::make_shared<std::vector<Shape>>();
   for (const TensorView& input : inputs)
@@ -71,8 +76,8 @@ void PlacedModel::State::remember_shapes(Slot& slot, std::span<const TensorView>
   slot.known_shapes = std::move(shapes);
 }
 
-// Does the device work? `caller` has the limits of the waiting caller; `said` receives why it does not. `may_guess`:
-// where no shapes are known, others are tried.
+// Tests whether the device works. `caller` has the limits of the waiting caller, and `said` receives the reason of a
+// failure. With `may_guess`, shapes are guessed if none are known.
 PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable& executable, const RunOptions& caller,
                                                    Status* said, bool may_guess) {
   std::shared_ptr<const std::vector<Shape>> shapes;
@@ -80,8 +85,8 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     const std::lock_guard lock(mutex_);
     shapes = slot.known_shapes;
   }
-  // A model of static shapes computes no others. Where dimensions are open, ones go together with most operators: that
-  // the device computes them tells that it works, that it does not tells nothing.
+  // A model with static shapes computes no others. For open dimensions the guess is 1, which most operators accept: if
+  // the device computes it, the device works; if it does not, the result says nothing.
   const bool is_guess = !shapes && !std::ranges::all_of(executable.inputs(), &Shape::is_static, &TensorInfo::shape);
   if (is_guess && !may_guess) return Answer::kNotAskable;
   if (!shapes) shapes = smallest_shapes(executable.inputs());
@@ -105,15 +110,15 @@ PlacedModel::State::Answer PlacedModel::State::ask(const Slot& slot, Executable&
     case StatusCode::kDeadlineExceeded:
       return caller_is_first ? Answer::kNone : is_guess ? Answer::kNotAskable : Answer::kHangs;
     default:
-      // Where zeros are not valid input, the result says nothing.
+      // If zeros are not valid input, the result says nothing.
       if (is_guess || !is_device_fault(status)) return Answer::kNotAskable;
       if (was_spoiled_by_another(executable, status)) return Answer::kNone;
       return options.run_timeout && Clock::now() - began >= *options.run_timeout ? Answer::kHangs : Answer::kFails;
   }
 }
 
-// Whether what was missed is the device's fault. One that does not answer rests from now on; where that cannot be found
-// out, what becomes of the request on other devices will tell.
+// Decides whether the miss is the device's fault. A device that does not answer rests from now on. If this cannot be
+// decided here, the outcome of the request on other devices decides.
 void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executable, const RunOptions& caller) {
   if (!is_usable(executable)) {
     auto loaded = load(*miss.slot, false, caller);
@@ -123,7 +128,7 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
     }
     executable = *std::move(loaded);
   }
-  // Whoever has waited so long does not wait for a guess as well.
+  // A caller that has waited this long should not wait for a guess as well.
   miss.answer = ask(*miss.slot, *executable, caller, nullptr, !miss.took_too_long);
   if (miss.answer == Answer::kNone) {
     if (miss.took_too_long) {
@@ -151,19 +156,19 @@ void PlacedModel::State::suspect(Slot& slot) {
   ensure_prober();
 }
 
-// On the background's thread.
-void PlacedModel::State::question_suspect(Slot& slot) {
+// Called on the background thread.
+void PlacedModel::State::check_suspect(Slot& slot) {
   std::shared_ptr<Executable> executable;
   {
     const std::lock_guard lock(mutex_);
     executable = slot.executable;
   }
-  if (!is_usable(executable)) return;  // the next request loads it again, and tells
+  if (!is_usable(executable)) return;  // the next request loads it again and shows whether it works
   const auto openings = slot.breaker.openings();
   Status said;
   Answer answer = ask(slot, *executable, {.cancellation = leaving_}, &said);
   if (leaving_.is_requested()) return;
-  // Too busy for a small run all that time, and nothing else was answered either: what it is busy with does not end.
+  // It was too busy for a small run all that time, and answered no other request either: what occupies it does not end.
   if (answer == Answer::kNone && !slot.has_answered.load(std::memory_order_relaxed) && given_up_calls(slot.name) > 0) {
     answer = Answer::kHangs;
   }
@@ -175,29 +180,29 @@ void PlacedModel::State::question_suspect(Slot& slot) {
                             said.brief())));
 }
 
-// Lets the next request through to a device that rests, unless it was judged since it had opened `openings` times.
+// Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.
 void PlacedModel::State::want_request(Slot& slot, std::uint64_t openings) {
   const std::lock_guard lock(mutex_);
   if (slot.breaker.openings() == openings && !slot.breaker.is_closed()) slot.wants_request = true;
 }
 
-// For good: the device works, and will never take this model or these options.
+// Refuses the device permanently: it works, but will never take this model or these options.
 void PlacedModel::State::refused(Slot& slot, const Status& status) {
   const std::lock_guard lock(mutex_);
   slot.out_of_rotation = true;
   slot.refusal = PlacementStep::refused(slot.name, status);
-  changed();
+  forget_attestations();
 }
 
-// `openings`: of the slot's breaker, when what failed began.
+// `openings` is the number of the breaker's openings when the failed work began.
 void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status& status) {
   {
     const std::lock_guard lock(mutex_);
     const bool opened = slot.breaker.failed_since(openings, Clock::now());
-    if (!opened && slot.breaker.openings() != openings) return;  // judged since
+    if (!opened && slot.breaker.openings() != openings) return;  // it was judged since
     slot.has_failed.store(true, std::memory_order_relaxed);
     slot.refusal = PlacementStep::refused(slot.name, status);
-    changed();
+    forget_attestations();
     if (!opened) return;
   }
   log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()),
@@ -214,13 +219,13 @@ void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
     slot.has_failed.store(false, std::memory_order_relaxed);
     slot.refusal.reset();
     slot.wants_request = false;
-    changed();
+    forget_attestations();
   }
   if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
 }
 
-// Under mutex_: every attestation may have to tell another story now.
-void PlacedModel::State::changed() {
+// Called with mutex_ held: every attestation may have to be made again.
+void PlacedModel::State::forget_attestations() {
   for (Slot& slot : slots_)
     slot.attestation = nullptr;
 }

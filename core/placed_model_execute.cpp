@@ -8,18 +8,19 @@
 namespace latebind::core {
 namespace {
 
-// A caller's deadline is the caller's own business. But when so many requests in a row, each with that much time, did
-// not come back before theirs, an accelerator may hang: it is asked.
+// A caller's deadline alone says nothing about the device. But if this many consecutive requests, each with at least
+// that much time, missed their deadlines, an accelerator may hang, and it is checked.
 constexpr unsigned kLateRunsToSuspect = 3;
 constexpr std::chrono::milliseconds kTimeForAnyRun{1'000};
 
-// A run that failed because another spoiled the executable is repeated so often, which may be spoiled again.
+// How often a run is repeated that failed because another one spoiled the executable. The repetition may be spoiled
+// again.
 constexpr unsigned kRepeatsMax = 4;
 
-// Windows ends a wait up to a tick of its clock before the time that was asked for.
+// Windows may end a wait up to one tick of its clock early.
 constexpr std::chrono::milliseconds kTick{16};
 
-// The vendor's message about a request that no device could compute, while the one that reported it computes others.
+// The error for a request that no device could compute, with the message of a device that computes others.
 Status request_is_at_fault(std::string_view device, const Status& status) {
   std::string message = fmt::format("{} works, and could not compute this request: {}", device, status.message());
   if (!status.vendor_code()) return {StatusCode::kInvalidArgument, std::move(message)};
@@ -29,7 +30,7 @@ Status request_is_at_fault(std::string_view device, const Status& status) {
 
 }  // namespace
 
-// When the request that is let through to a resting device says nothing about it, the next one is let through.
+// If the request that is let through to a resting device reveals nothing about it, the next one is let through.
 class PlacedModel::State::LetThrough {
  public:
   LetThrough(State& state, const Pick& pick)
@@ -46,19 +47,22 @@ class PlacedModel::State::LetThrough {
   const std::uint64_t seen_;
 };
 
+// Walks through the candidates until one answers. The invariant: `misses` has every slot that was tried and did not
+// answer, and pick() never returns one of those, so the loop ends. The exceptions are runs that another run has
+// spoiled: their slot is tried again, at most kRepeatsMax times in all.
 Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
                                    const RunOptions& options, std::shared_ptr<const Attestation>* answered_by) {
   std::vector<Miss> misses;  // allocates only after a failure
   unsigned repeats = 0;
   for (;;) {
-    Pick picked = pick(misses, For::kRequest);
-    if (picked.slot == nullptr) return nobody_answered(misses);
+    Pick picked = pick(misses, PickFor::kRequest);
+    if (picked.slot == nullptr) return no_answer_error(misses);
     Slot& slot = *picked.slot;
     const LetThrough let_through(*this, picked);
     if (!picked.executable) {
       auto loaded = load(slot, false, options);
       if (!loaded.ok()) {
-        // The caller's time was up while the device was still loading, which continues.
+        // The caller's time was up while the device was still loading. The load continues.
         if (is_of_the_call(loaded.status())) return loaded.status();
         if (is_device_fault(loaded.status())) {
           failed(slot, picked.openings, loaded.status());
@@ -73,7 +77,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     const auto began = Clock::now();
     Status status = run(slot, *picked.executable, inputs, outputs, options);
     if (status.ok()) {
-      answered(picked, inputs, misses);
+      record_answer(picked, inputs, misses);
       if (answered_by != nullptr) {
         auto now = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
         for (const Miss& miss : misses)
@@ -115,9 +119,9 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
   }
 }
 
-// The first candidate that is thought to work and was not tried, or one before it that waits for a request to be tried
-// with; when none is left, the first that rests.
-PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, For what) {
+// Returns the first candidate that is thought to work and was not tried, or one before it that waits for a request to
+// test it; if there is neither, the first resting one.
+PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, PickFor purpose) {
   const auto usable = [&](const Slot& slot) {
     return !slot.out_of_rotation && std::ranges::find(misses, &slot, &Miss::slot) == misses.end();
   };
@@ -138,8 +142,8 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
     if (!take_first([](const Slot& slot) { return slot.breaker.is_closed() || slot.wants_request; })) {
       (void)take_first([](const Slot&) { return true; });
     }
-    // Only a request tries it.
-    if (pick.let_through && what == For::kRequest) pick.slot->wants_request = false;
+    // Only a request tests the device.
+    if (pick.let_through && purpose == PickFor::kRequest) pick.slot->wants_request = false;
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;
@@ -151,13 +155,14 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
   return pick;
 }
 
-void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses) {
+void PlacedModel::State::record_answer(const Pick& by, std::span<const TensorView> inputs,
+                                       const std::vector<Miss>& misses) {
   Slot& slot = *by.slot;
   remember_shapes(slot, inputs);
   if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, by.openings);
   if (slot.late_runs.load(std::memory_order_relaxed) != 0) slot.late_runs.store(0, std::memory_order_relaxed);
   if (!slot.has_answered.load(std::memory_order_relaxed)) slot.has_answered.store(true, std::memory_order_relaxed);
-  // A device that could not be checked, and failed on what this one computed, is at fault.
+  // A device is at fault if it could not be checked and failed on a request that this one computed.
   for (const Miss& miss : misses) {
     if (miss.kind == Miss::Kind::kFailed && miss.answer == Answer::kNotAskable) {
       failed(*miss.slot, miss.openings, miss.status);
@@ -165,17 +170,17 @@ void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> in
   }
 }
 
-Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) const {
+Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) const {
   using Kind = Miss::Kind;
   if (!misses.empty() && std::ranges::all_of(misses, [](const Miss& miss) { return miss.kind == Kind::kUnable; })) {
     return misses.front().status;
   }
-  // A device that lacked memory, for the model or for the run, might have computed it, and may later.
+  // A device that lacked memory, for the model or for the run, might have computed the request, and may do so later.
   for (const Miss& miss : misses) {
     if (miss.status.code() == StatusCode::kOutOfMemory) return miss.status;
   }
   for (const Miss& miss : misses) {
-    // Where a run took too long, the machine may have been busy.
+    // If a run took too long, the machine may have been busy.
     if (miss.kind == Kind::kFailed && miss.answer == Answer::kWorks && !miss.took_too_long) {
       return request_is_at_fault(miss.slot->name, miss.status);
     }
@@ -203,8 +208,8 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_of(Slot& slot
   return made;
 }
 
-// The attestation of a request that went past `met` on its way: what it failed on or found resting may have been taken
-// back since, and is the reason all the same.
+// Returns the attestation for a request that passed over the devices in `met`. Their state may have changed since then,
+// but it is the reason for this answer.
 std::shared_ptr<const Attestation> PlacedModel::State::attestation_after(const Attestation& now,
                                                                          const std::vector<PlacementStep>& met) const {
   auto made = std::make_shared<Attestation>(now);
@@ -215,7 +220,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation_after(const A
   for (const Slot& slot : slots_) {
     if (slot.name == taken) break;
     const auto is_it = [&](const PlacementStep& step) { return step.device == slot.name; };
-    // The last that the request saw of it, else what is known of it.
+    // The last state that the request saw, or else the known one.
     if (const auto seen = std::find_if(met.rbegin(), met.rend(), is_it); seen != met.rend()) {
       made->steps.push_back(*seen);
     } else if (const auto known = std::ranges::find_if(now.steps, is_it); known != now.steps.end()) {

@@ -8,11 +8,11 @@
 namespace latebind::core {
 namespace {
 
-// How long destruction waits for the background, which leaves calls that can be left at once: it may be inside one that
-// cannot, such as releasing a vendor's object.
+// How long the destructor waits for the background thread. That thread leaves abandonable calls at once, but may be
+// inside a call that it cannot abandon, such as releasing a vendor's object.
 constexpr std::chrono::milliseconds kProberPatience{2'000};
 
-// How long the background thread waits before it goes on after running out of memory.
+// How long the background thread waits before it continues after running out of memory.
 constexpr std::chrono::milliseconds kAfterException{1'000};
 
 }  // namespace
@@ -22,10 +22,10 @@ void PlacedModel::State::ensure_prober() {
   if (stop_) return;
   if (!prober_running_) {
     try {
-      prober_ = platform::Thread([self = shared_from_this()] { self->probe_for_ever(); });
+      prober_ = platform::Thread([self = shared_from_this()] { self->run_prober(); });
       prober_running_ = true;
     } catch (const std::exception&) {
-      return;  // no thread or no memory to give: the next failure tries again
+      return;  // the next failure tries again
     }
   }
   wake_.notify_all();
@@ -39,12 +39,12 @@ void PlacedModel::State::start_standby() {
   ensure_prober();
 }
 
-void PlacedModel::State::probe_for_ever() {
+void PlacedModel::State::run_prober() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     try {
       probe_next(lock);
-    } catch (const std::exception&) {  // no memory left just now
+    } catch (const std::exception&) {  // no memory at the moment
       if (!lock.owns_lock()) lock.lock();
       wake_.wait_for(lock, kAfterException, [&] { return stop_; });
     }
@@ -53,8 +53,7 @@ void PlacedModel::State::probe_for_ever() {
   stopped_.notify_all();
 }
 
-// Does `work`, which calls a vendor, without the lock, unless the process is ending: then there is nothing to do any
-// more.
+// Does `work`, which calls a vendor, without the lock. If the process is ending, it waits for stop() instead.
 template <class Work>
 void PlacedModel::State::in_background(std::unique_lock<std::mutex>& lock, const Work& work) {
   const auto counted = BackgroundWork::begin();
@@ -67,7 +66,7 @@ void PlacedModel::State::in_background(std::unique_lock<std::mutex>& lock, const
   lock.lock();
 }
 
-// Does one thing that is due, or waits until there is one. `lock` is on mutex_, and is held on return.
+// Does one thing that is due, or waits until there is one. `lock` holds mutex_ on entry and on return.
 void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
   if (standby_wanted_) {
     standby_wanted_ = false;
@@ -82,7 +81,7 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
   }
   if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
     suspected->suspected = false;
-    in_background(lock, [&] { question_suspect(*suspected); });
+    in_background(lock, [&] { check_suspect(*suspected); });
     return;
   }
   std::optional<Clock::time_point> earliest;
@@ -121,9 +120,9 @@ void PlacedModel::State::load_standby(Slot& slot) {
   }
 }
 
-// A real inference on made-up values; a second try with the model loaded again, because a device that was reset forgets
-// what was on it. Where that fails as well, nothing stays loaded while the device rests. One that hangs does not get a
-// second run. Where no shapes are known, the next request is let through.
+// Runs a real inference on made-up values. If that fails, the model is loaded again and tried a second time, because a
+// device that was reset has lost what was on it. If that fails as well, nothing stays loaded while the device rests. A
+// device that hangs gets no second run. If no shapes are known, the next request is let through.
 void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
   std::shared_ptr<Executable> executable;
   {
@@ -145,7 +144,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
     answer = ask(slot, **loaded, until_leaving, &said);
     if (answer == Answer::kFails) {
       *loaded = nullptr;
-      let_go(slot);
+      unload(slot);
     }
   }
   if (leaving_.is_requested()) return;
@@ -176,7 +175,7 @@ void PlacedModel::State::stop() {
     const bool ended = stopped_.wait_for(lock, kProberPatience, [&] { return !prober_running_; });
     prober = std::move(prober_);
     if (!ended) {
-      // Inside a vendor call that does not return: the thread holds what it uses and ends when the call does.
+      // The thread is inside a vendor call that does not return. It holds what it uses and ends when the call does.
       prober.detach();
       return;
     }

@@ -1,8 +1,14 @@
-// The state of a PlacedModel: the candidates in their order, what is known of each, and when each is tried. Internal:
-// placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds out whose
-// fault a failure was, placed_model_probe.cpp is the background thread.
+// The state of a PlacedModel: the candidates in their order, what is known about each, and when each is tried.
+// Internal. placed_model.cpp places and loads, placed_model_execute.cpp answers requests, placed_model_blame.cpp finds
+// out what caused a failure, placed_model_probe.cpp is the background thread.
 //
-// Lock order: a slot's `loading`, then mutex_. No vendor is called under mutex_.
+// The idea: each candidate has a Slot with a breaker, and its place in `slots_` is its rank. A request walks through
+// the slots in order and records a Miss for each that did not answer. A slot is skipped while its breaker is open, and
+// for good once it is out of rotation. A failed slot is not blamed on the evidence of the caller's request alone: the
+// device is asked to compute a small made-up request (ask()), and its answer decides (judge()). Reports about a slot
+// carry the number of its breaker's openings when the work began, so a late report never overrules a newer one.
+//
+// Lock order: a slot's `loading`, then mutex_. No vendor is called with mutex_ held.
 #pragma once
 
 #include <atomic>
@@ -23,14 +29,14 @@
 
 namespace latebind::core {
 
-// True for what is wrong with the caller's model, blob or options. An incompatible blob has an environment code, but
-// only another library makes it fit.
+// Whether the code reports a fault of the caller's model, blob or options. An incompatible blob has an environment
+// code, but belongs here, because only another library makes it fit.
 [[nodiscard]] bool is_of_the_model(StatusCode code);
-// True when another device, or this one later, may succeed where this one failed.
+// Whether another device, or this one later, may succeed where this one failed.
 [[nodiscard]] bool is_device_fault(const Status& status);
-// There is one, and no run has spoiled it.
+// Whether there is an executable and no run has spoiled it.
 [[nodiscard]] bool is_usable(const std::shared_ptr<Executable>& executable);
-// That a run on it failed says nothing, since not that run alone has spoiled it, if it did at all.
+// Whether runs other than the failed one have spoiled the executable. The failure then says nothing about the device.
 [[nodiscard]] bool was_spoiled_by_another(const Executable& executable, const Status& failure);
 
 class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::State> {
@@ -69,21 +75,21 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::atomic<bool> has_failed{false};    // since it last worked
     std::atomic<unsigned> late_runs{0};     // in a row
     std::atomic<bool> has_answered{false};  // since it was last suspected
-    // Elements of known_shapes, so that a run that is no smaller takes no lock for them.
+    // The number of elements in known_shapes, so that a run that is not smaller need not take the lock.
     std::atomic<std::size_t> known_elements{std::numeric_limits<std::size_t>::max()};
     std::mutex loading;  // held while this slot's executable is made
     // Guarded by State::mutex_.
     bool out_of_rotation = false;          // rejected permanently
-    std::optional<PlacementStep> refusal;  // why it is skipped; nothing while it works
+    std::optional<PlacementStep> refusal;  // why it is skipped; std::nullopt while it works
     std::shared_ptr<Executable> executable;
-    std::shared_ptr<const Attestation> attestation;          // made when first asked for after a change
-    std::shared_ptr<const std::vector<Shape>> known_shapes;  // inputs of the smallest run that it has computed
-    std::shared_ptr<VendorCall> pending_load;                // the last one that a caller waited for with a limit
-    bool suspected = false;                                  // requests were late on it: to be checked in the
-                                                             // background
+    std::shared_ptr<const Attestation> attestation;  // made when first requested after a change
+    // The input shapes of the smallest run that it has computed.
+    std::shared_ptr<const std::vector<Shape>> known_shapes;
+    std::shared_ptr<VendorCall> pending_load;  // the last load that a caller waited for with a limit
+    bool suspected = false;                    // requests were late on it; the background checks it
     Clock::time_point suspected_last{};
-    bool wants_request = false;  // it rests and no shapes are known for a made-up request: the next request is let
-                                 // through
+    // It rests, and no shapes are known for a made-up request: the next request is let through.
+    bool wants_request = false;
   };
 
   struct Pick {
@@ -95,13 +101,13 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::vector<PlacementStep> passed_over;  // when the executable is still to be loaded
   };
 
-  // A device's result for made-up values in shapes that it has computed before.
+  // What a device did with a made-up request, in shapes that it has computed before.
   enum class Answer {
     kWorks,
     kFails,
     kHangs,
     kNone,        // it was too busy, or the caller's time was up
-    kNotAskable,  // no shapes are known that it must be able to compute
+    kNotAskable,  // no made-up request is known that it must be able to compute
   };
 
   class LetThrough;
@@ -114,16 +120,17 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     std::uint64_t openings = 0;  // as in Pick
     Kind kind = Kind::kFailed;
     Status status;
-    Answer answer = Answer::kNone;  // of kFailed
-    bool took_too_long = false;     // longer than a run may take
+    Answer answer = Answer::kNone;  // set for kFailed
+    bool took_too_long = false;     // the run exceeded the device's limit
   };
 
-  enum class For { kRequest, kQuestion };
-  Pick pick(const std::vector<Miss>& misses, For what);
+  // Only a request may be let through to a resting device; a report leaves that to the next request.
+  enum class PickFor { kRequest, kReport };
+  Pick pick(const std::vector<Miss>& misses, PickFor purpose);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
              std::span<OutputTensor> outputs, const RunOptions& options) const;
-  void answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
-  [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
+  void record_answer(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
+  [[nodiscard]] Status no_answer_error(const std::vector<Miss>& misses) const;
 
   Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr,
              bool may_guess = true);
@@ -131,20 +138,20 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
   void suspect(Slot& slot);
-  void question_suspect(Slot& slot);
+  void check_suspect(Slot& slot);
 
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   std::shared_ptr<const Attestation> attestation_after(const Attestation& now,
                                                        const std::vector<PlacementStep>& met) const;
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
   Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
-  void let_go(Slot& slot);
+  void unload(Slot& slot);
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
-  void changed();
+  void forget_attestations();
   void ensure_prober();
-  void probe_for_ever();
+  void run_prober();
   void probe_next(std::unique_lock<std::mutex>& lock);
   template <class Work>
   void in_background(std::unique_lock<std::mutex>& lock, const Work& work);

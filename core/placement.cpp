@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kTextLengthMax = 1024;
 constexpr std::size_t kDeviceNameLengthMax = 128;
 
-// Best first, as `auto` tries them.
+// Best first, in the order of `auto`.
 constexpr std::array kKindOrder{DeviceKind::kNpu, DeviceKind::kGpu, DeviceKind::kCpu};
 
 std::string_view trimmed(std::string_view text) {
@@ -31,7 +31,7 @@ std::size_t rank_of(DeviceKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kKindOrder, kind) - kKindOrder.begin());
 }
 
-// The virtual device of this name, or why it cannot run; nothing when there is none.
+// Returns the virtual device of this name, or why it cannot run; std::nullopt when there is none.
 std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>& devices, std::string_view name,
                                                       bool emulate) {
   const auto found = std::ranges::find(devices, name, &Device::name);
@@ -49,18 +49,20 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
                               PlacementStep::refused(found->id(), Status(StatusCode::kDeviceNotFound, why))};
 }
 
-// A library that is not there, for a device that is named: with what to type for that one, where it is known.
+// Returns the error of a backend whose library is missing, for a device that was named. Uses the instructions for that
+// device if there are any.
 Status absence_of(const Status& backend, const std::string& why_not) {
   if (why_not.empty()) return backend;
   return Status(backend.code(), why_not).with_details(std::string(backend.details()));
 }
 
+// What one backend offers.
 struct Offer {
   Status status;
   std::vector<Device> devices;
-  // There is no library, and nobody expects one.
+  // The library is missing, and nobody expects it.
   bool is_absent = false;
-  std::optional<Device> kept_back;  // by a setting
+  std::optional<Device> withheld;  // by a setting
 };
 
 Result<Offer> offer_of(Backend& backend) {
@@ -68,7 +70,7 @@ Result<Offer> offer_of(Backend& backend) {
   offer.status = backend.available();
   if (!offer.status.ok()) {
     offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
-    offer.kept_back = backend.kept_back_by_setting();
+    offer.withheld = backend.withheld_by_setting();
     return offer;
   }
   auto devices = backend.devices();
@@ -83,7 +85,7 @@ Result<Offer> offer_of(Backend& backend) {
 // What a backend knows about devices that it does not offer.
 struct Others {
   std::vector<Device> virtual_devices;
-  std::string why_not;  // of the device that is asked for
+  std::string why_not;  // for the device that was named
 };
 
 Result<Others> others_of(Backend& backend, std::string_view device) {
@@ -93,7 +95,7 @@ Result<Others> others_of(Backend& backend, std::string_view device) {
   return others;
 }
 
-// The backend's answer, or why there was none within the limits.
+// Returns the backend's answer, or why there was none within the limits.
 template <class Answer>
 Result<Answer> ask(const std::shared_ptr<Backend>& backend, const std::function<Result<Answer>(Backend&)>& question,
                    const RunOptions& limits) {
@@ -105,7 +107,7 @@ Result<Answer> ask(const std::shared_ptr<Backend>& backend, const std::function<
     LB_ASSIGN_OR_RETURN(answer->emplace(), question(*backend));
     return {};
   });
-  // Without a time limit it needs no extra thread.
+  // Without a time limit, no extra thread is needed.
   if (status.code() == StatusCode::kBusy && !limits.deadline && !limits.cancellation.can_be_requested()) {
     return question(*backend);
   }
@@ -113,7 +115,7 @@ Result<Answer> ask(const std::shared_ptr<Backend>& backend, const std::function<
   return *std::move(*answer);
 }
 
-// "openvino:NPU, openvino:CPU"
+// Returns "openvino:NPU, openvino:CPU".
 std::string ids_of(const std::vector<Device>& devices) {
   std::string ids;
   for (const Device& device : devices)
@@ -175,10 +177,18 @@ std::vector<Placement::Candidate> Placement::resolve(const Registry& registry, b
   return *resolve(registry, emulate, {}, prefers);
 }
 
+// Resolves each term separately and concatenates the results, without duplicates. Within a term:
+//   1. The devices that it means are sorted by (kind, preferred or not); the sort is stable, so registry order decides
+//      the rest. Each device keeps the rank of its backend.
+//   2. The refusal of a backend that is not available is inserted before the first device of a later backend. The
+//      invariant: everything after a refusal is a fallback from it, and nothing before it is. Hence the refusal of a
+//      library that nobody expects goes after devices that need no library, and a device that is not a fallback (it is
+//      preferred to one of an earlier backend) stays before the refusal.
+//   3. A term without any device gives one refusal that says why.
 Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& registry, bool emulate,
                                                              const RunOptions& limits,
                                                              const Preference& prefers) const {
-  // Each backend is asked once, and only if some term concerns it.
+  // Each backend is asked once, and only if a term concerns it.
   std::map<std::string, Offer, std::less<>> offers;
   for (const auto& backend : registry.all()) {
     const auto concerns = [&](const Term& term) { return term.backend.empty() || term.backend == backend->name(); };
@@ -200,9 +210,9 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
   for (const Term& term : terms_) {
     struct Found {
       std::size_t kind_rank;
-      bool is_second;            // after those that are preferred
+      bool is_second;            // not one of the preferred devices
       std::size_t backend_rank;  // place in the registry
-      bool is_absent;            // a refusal that is no news
+      bool is_absent;            // a refusal that should not be reported first
       Candidate candidate;
     };
     std::vector<Found> devices;
@@ -212,7 +222,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
       if (device.is_virtual()) return false;
       if (!term.device.empty() && term.device != device.name) return false;
       if (!term.any_kind && term.kind != device.kind) return false;
-      // `auto` takes the kinds that it can rank; anything else must be named.
+      // `auto` takes only kinds that have a rank; others must be named.
       return !term.backend.empty() || rank_of(device.kind) != kKindOrder.size();
     };
     for (const auto& backend : registry.all()) {
@@ -230,9 +240,9 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         }
         const Status why = absence_of(offer.status, why_not);
         Candidate refusal{std::nullopt, PlacementStep::refused(std::string(backend->name()), why)};
-        if (offer.kept_back && is_meant(*offer.kept_back)) {
+        if (offer.withheld && is_meant(*offer.withheld)) {
           devices.push_back(
-              {rank_of(offer.kept_back->kind), !prefers(*offer.kept_back), backend_rank, false, std::move(refusal)});
+              {rank_of(offer.withheld->kind), !prefers(*offer.withheld), backend_rank, false, std::move(refusal)});
         } else {
           refusals.push_back({0, false, backend_rank, offer.is_absent, std::move(refusal)});
         }
@@ -246,8 +256,9 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
     const bool any_device =
         std::ranges::any_of(devices, [](const Found& one) { return one.candidate.device.has_value(); });
     std::ranges::stable_sort(devices, {}, [](const Found& one) { return std::pair(one.kind_rank, one.is_second); });
-    // A refusal goes before the first device of a later backend: that device is a second choice. But not where it is
-    // preferred to one of an earlier backend, which alone would have answered before the one that refuses.
+    // A refusal goes before the first device of a later backend, because that device is a second choice. It does not go
+    // before a device that is preferred to one of an earlier backend: without it, that earlier backend would have
+    // answered before the one that refuses.
     for (Found& refusal : refusals) {
       const auto later = std::ranges::find_if(devices, [&](const Found& one) {
         if (one.backend_rank <= refusal.backend_rank) return false;
@@ -266,8 +277,8 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
 
     if (!term.device.empty()) {
       const Offer& offer = offers.find(term.backend)->second;
-      if (!offer.status.ok()) continue;  // the backend's own reason is there already
-      // It may be asked on a thread that outlives this call.
+      if (!offer.status.ok()) continue;  // the backend's reason is in the list already
+      // Owns what it uses, because it may run on a thread that outlives this call.
       const auto of_this = [device = term.device](Backend& backend) { return others_of(backend, device); };
       const auto asked = ask<Others>(registry.find(term.backend), of_this, limits);
       if (limits.is_bounded() && is_of_the_call(asked.status())) return asked.status();

@@ -1,12 +1,13 @@
-// Placement: the ordered list of devices to try, and why each one was taken or rejected.
+// Placement: the ordered list of devices to try, and why each one was taken or rejected. A value; parsed placements are
+// immutable and may be used from any thread.
 //
-// Written as words with commas: `auto`, `npu`, `npu,cpu`, `openvino`, `openvino:NPU.4000,onnxruntime:CPU`.
-//   auto             NPU, then GPU, then CPU, of every backend; of one kind preferred ones first, then in the
-//   registry's
-//                    order
+// A placement is written as words separated by commas: `auto`, `npu`, `npu,cpu`, `openvino`,
+// `openvino:NPU.4000,onnxruntime:CPU`.
+//   auto             NPU, then GPU, then CPU, of every backend; within a kind, preferred devices come first, then
+//                    registry order decides
 //   npu, gpu, cpu    devices of that kind, of every backend
 //   BACKEND          all devices of that backend, best kind first
-//   BACKEND:DEVICE   exactly that one
+//   BACKEND:DEVICE   exactly that device
 #pragma once
 
 #include <functional>
@@ -26,8 +27,8 @@ namespace latebind::core {
 struct PlacementStep {
   std::string device;  // "openvino:CPU", or just "openvino" when the backend is not available
   bool taken = false;
-  // Why it was rejected, in one line. Of the one that was taken: what came compiled with the model for it and did not
-  // do, and why; else empty.
+  // Why it was rejected, in one line. For the device that was taken: the blobs that came with the model but could not
+  // be used, and why; otherwise empty.
   std::string reason;
   std::string brief{};    // why it was rejected, in a short line
   std::string details{};  // Status::details()
@@ -40,30 +41,31 @@ struct PlacementStep {
 
 class Placement {
  public:
-  // Unknown words are an error that lists the known ones; backends are checked against `registry`.
+  // Parses a placement. Unknown words are an error that lists the known ones; backends are checked against `registry`.
   static Result<Placement> parse(std::string_view text, const Registry& registry);
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // A device to try, or the reason why there is none at this place in the order.
+  // A device to try, or the reason why this place in the order has no device.
   struct Candidate {
     std::optional<Device> device;
     PlacementStep refusal;  // when there is no device
   };
   // Whether a device comes before others of its kind.
   using Preference = std::function<bool(const Device&)>;
-  // What a model that every device knows would prefer.
+  // The preference for a model that every device knows.
   [[nodiscard]] static Preference in(Precision precision) {
     return [precision](const Device& device) { return device.is_preferred_in(precision); };
   }
-  // Asks the backends concerned for their present devices. Best first; each device and each refusal once. Virtual
-  // devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A backend that is not
-  // available comes before the devices of the backends registered after it: taking one of those is a fallback. But one
-  // whose library is not there, and that nobody expects, comes after devices that need none.
+  // Asks the backends concerned for their present devices. Returns the candidates best first, each device and each
+  // refusal once. Virtual devices are left out, unless one is named exactly, can be emulated and `emulate` is set. A
+  // backend that is not available comes before the devices of backends registered after it, because taking one of those
+  // is a fallback. However, a backend whose library is missing and not expected (Backend::library_is_expected()) comes
+  // after devices that need no library.
   [[nodiscard]] std::vector<Candidate> resolve(const Registry& registry, bool emulate = false,
                                                const Preference& prefers = in(Precision::kF32)) const;
-  // The same for callers with a time limit, since a backend may open its vendor's library, start it and ask drivers.
-  // One that takes longer than limits.run_timeout to answer is skipped, with that as the reason. kCancelled,
+  // Like resolve() above, for callers with a time limit: a backend may open its vendor's library, start it and ask
+  // drivers. A backend that takes longer than limits.run_timeout is skipped, and that is its reason. kCancelled,
   // kDeadlineExceeded or kBusy when the caller's own time is up.
   [[nodiscard]] Result<std::vector<Candidate>> resolve(const Registry& registry, bool emulate, const RunOptions& limits,
                                                        const Preference& prefers) const;

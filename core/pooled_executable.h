@@ -1,20 +1,22 @@
-// PooledExecutable: the executable of a vendor that runs several requests concurrently, each from a pool.
+// PooledExecutable: an executable of a vendor that runs several requests concurrently, each from a pool.
 //
-// It has what is the same for every vendor: the place in the pool, time limits, abandoning a call that does not return,
-// and whose memory the vendor may touch meanwhile. The vendor's part of one run is `Run`:
+// It contains what is the same for every vendor: taking a place in the pool, time limits, abandoning a call that does
+// not return, and deciding whose memory the vendor may touch meanwhile. The vendor's part of one run is the class
+// `Run`:
 //
-//   using Request = …;                 what is kept warm between runs
-//   using Loaded = …;                  what runs share, kept alive by those that were given up
+//   using Request = …;    what is kept warm between runs
+//   using Loaded = …;     what runs share; abandoned runs keep it alive
 //   Run(std::shared_ptr<const Loaded>, RequestPool<Request>::Lease);
 //   RequestPool<Request>::Lease& lease();
-//   Status place(inputs, outputs, bool in_own_memory);  where the next run has them; an error is the caller's mistake
-//   Status compute();        calls the vendor and reads what came of it; nothing once it was given up. Touches none of
-//                            the caller's memory when all was placed in its own. Spoils the pool with its lease when
-//                            other requests may fail because of this one
-//   Status give(outputs);    what is not in its place yet; does not call the vendor
-//   void give_up();          from another thread than compute()'s: tells the vendor to stop; may block
+//   Status place(inputs, outputs, bool in_own_memory);
+//                         sets where the run has its tensors; an error is the caller's mistake
+//   Status compute();     calls the vendor and reads the result; does nothing after give_up(). With in_own_memory it
+//                         does not touch the caller's memory. If other requests may fail because of this one, it spoils
+//                         the pool through its lease
+//   Status give(outputs); fills the outputs that are not in place yet; does not call the vendor
+//   void give_up();       asks the vendor to stop; called from another thread than compute(), may block
 //
-// Its destructor marks the lease broken when the request can no longer be trusted.
+// The destructor of Run marks the lease broken when the request can no longer be trusted.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,7 @@ class PooledExecutable : public Executable {
  protected:
   using Pool = RequestPool<typename Run::Request>;
 
-  // `id`: of the device, "openvino:CPU".
+  // `id` is the id of the device: "openvino:CPU".
   PooledExecutable(std::shared_ptr<const typename Run::Loaded> loaded, std::string id, std::size_t requests,
                    typename Pool::Factory factory)
       : loaded_(std::move(loaded)), id_(std::move(id)), pool_(requests, std::move(factory)) {}
@@ -47,7 +49,7 @@ class PooledExecutable : public Executable {
   // Creates all requests, so that the first run is as fast as the second.
   [[nodiscard]] Status warm() { return pool_.warm(); }
 
-  // Checks the inputs' values, once their shapes and types are checked. By default nothing.
+  // Checks the values of inputs whose shapes and types were checked. The default accepts all.
   [[nodiscard]] virtual Status check_values(std::span<const TensorView> /*inputs*/) const { return {}; }
 
  private:

@@ -7,12 +7,13 @@
 namespace latebind::core {
 namespace {
 
-// A multiple of 1/128 from -1 to 1 has at most eight bits: exact in every type of float.
+// A multiple of 1/128 from -1 to 1 has at most eight significant bits, so every floating-point type represents it
+// exactly.
 float small_float(std::uint64_t bits) {
   return (static_cast<float>(bits & 0xFFU) - 128.0F) / 128.0F;
 }
 
-// Exact for the values of small_float.
+// Exact for the values of small_float().
 std::uint16_t to_f16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (value == 0) return 0;
@@ -49,7 +50,7 @@ void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> byte
         break;
       default: {
         const bool wide = integer_most > 1 && type != ElementType::kBool;
-        // Little-endian: the first byte is the lowest one of any integer.
+        // The first byte is the lowest one of any integer, because integers are little-endian.
         std::memset(to, 0, size);
         *to = static_cast<std::byte>(wide ? 1 + bits % integer_most : bits & 1U);
       }

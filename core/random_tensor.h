@@ -9,9 +9,9 @@
 
 namespace latebind::core {
 
-// Fills `bytes` with elements of `type`. Floats are multiples of 1/128 from -1 to 1, which is exact in every type of
-// float; integers are 0 or 1 and, with an `integer_most` above that, 1 to `integer_most`, at most 127; booleans are
-// false or true.
+// Fills `bytes` with elements of `type`. Floats are multiples of 1/128 from -1 to 1, which every floating-point type
+// represents exactly. Integers are 0 or 1, or, if `integer_most` (at most 127) is above 1, 1 to `integer_most`.
+// Booleans are false or true.
 void fill_random(ElementType type, std::uint64_t seed, std::span<std::byte> bytes, unsigned integer_most = 1);
 
 }  // namespace latebind::core

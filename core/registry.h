@@ -1,6 +1,6 @@
 // Registry: the backends of this process, by name, in order of preference.
 //
-// Filled once by its owner (app/backends lists them); reading is thread-safe afterwards.
+// Its owner fills it once (app/backends has the list). After that, any thread may read it.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ namespace latebind::core {
 
 class Registry {
  public:
-  // The first one added is preferred among equals. Rejects duplicate names.
+  // Adds a backend. Among equals, the one added first is preferred. kInvalidArgument for null or a name that is taken.
   [[nodiscard]] Status add(std::shared_ptr<Backend> backend);
 
-  // Null when there is none of that name.
+  // Returns null when there is no backend of that name.
   [[nodiscard]] std::shared_ptr<Backend> find(std::string_view name) const;
   [[nodiscard]] const std::vector<std::shared_ptr<Backend>>& all() const { return backends_; }
 

@@ -1,13 +1,16 @@
 // RequestPool: a fixed number of warm vendor requests, handed out in order of arrival.
 //
-// Thread-safe. A Lease returns its place on every path. A request whose run failed is dropped and recreated by the
-// factory, so that the pool is never drained: when the factory fails, or throws, the place stays and the next checkout
-// tries again. A lease may outlive the pool: what the factory refers to must be owned by it. Waiting in one pool never
-// blocks another, and the queue is bounded: beyond kWaitersMax, and four for each request, it is kBusy at once.
+// All functions may be called from any thread. A Lease returns its place on every path. A request whose run failed is
+// dropped, and the factory creates a new one, so the pool is never drained: if the factory fails or throws, the place
+// remains and the next checkout tries again. A lease may outlive the pool, so the factory must own what it refers to.
+// Waiting in one pool never blocks another. The queue is bounded: beyond kWaitersMax waiters, or four per request if
+// that is more, callers get kBusy at once.
 //
-// A run may spoil what all requests share. No request is given out after that, also not to those who wait: kBusy.
+// A run may spoil what all requests share. After that no request is handed out, not even to callers that wait already:
+// kBusy.
 //
-// A lease may be held by a vendor's call that never returns. When calling() has set how long each call counts as
+// A vendor's call that never returns may hold a lease. calling() says how long each call counts as healthy. Once that
+// time has passed for every place, waiting callers get an error instead of waiting forever.
 // healthy, and that time has passed for every place, waiting callers get an error instead of waiting forever.
 #pragma once
 
@@ -39,7 +42,7 @@ class RequestPool {
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kWaitersMax = 1024;
 
-  // One place of the pool, with its request.
+  // One place of the pool, with its request. It belongs to one thread at a time.
   class Lease {
    public:
     Lease(Lease&& other) noexcept
@@ -49,7 +52,7 @@ class RequestPool {
       if (state_ != nullptr) state_->give_back(place_, broken_);
     }
 
-    // Creates the request if there is none yet, which is a call into the vendor's library. Not needed after checkout().
+    // Creates the request if the place has none yet, which calls the vendor's library. Not needed after checkout().
     [[nodiscard]] Status make() {
       auto& request = state_->places[place_].request;
       if (request) return {};
@@ -61,11 +64,11 @@ class RequestPool {
     [[nodiscard]] bool has_request() const { return state_->places[place_].request.has_value(); }
     Request& operator*() { return *state_->places[place_].request; }
     Request* operator->() { return &**this; }
-    // The request can no longer be trusted: it is replaced instead of reused.
+    // Marks the request as untrustworthy: it is replaced instead of reused.
     void mark_broken() { broken_ = true; }
-    // Nor can any other of the pool.
+    // Marks all requests of the pool as untrustworthy.
     void spoil() { state_->spoiled_by.fetch_add(1, std::memory_order_relaxed); }
-    // The vendor is being called now, and counts as hung if the call takes longer than this.
+    // Notes that the vendor is being called now; the call counts as hung if it takes longer than `timeout`.
     void calling(std::chrono::milliseconds timeout) { state_->calling(place_, timeout); }
 
    private:
@@ -77,7 +80,7 @@ class RequestPool {
     bool broken_ = false;
   };
 
-  // Creates no request yet; see warm(). `size` at least 1.
+  // Creates no requests yet; see warm(). `size` is at least 1.
   RequestPool(std::size_t size, Factory factory)
       : state_(std::make_shared<State>(size ? size : 1, std::move(factory))) {}
 
@@ -93,8 +96,8 @@ class RequestPool {
     return {};
   }
 
-  // Waits for its turn: until the deadline, then kBusy, or until it is cancelled, then kCancelled. kDeviceFailed with
-  // "hung: ..." when every place is held by a call that hangs. The request may still have to be created: see
+  // Waits for a place. kBusy when the deadline passes or the queue is full, kCancelled when cancellation is requested,
+  // kDeviceFailed with "hung: ..." when a hanging call holds every place. The request may still have to be created: see
   // Lease::make().
   [[nodiscard]] Result<Lease> reserve(const RunOptions& options) {
     LB_ASSIGN_OR_RETURN(const std::size_t place, state_->take(options));
@@ -104,7 +107,7 @@ class RequestPool {
     }
     return lease;
   }
-  // As reserve(), with the request; else the factory's own error.
+  // Like reserve(), and creates the request; fails with the factory's error.
   [[nodiscard]] Result<Lease> checkout(const RunOptions& options) {
     LB_ASSIGN_OR_RETURN(Lease lease, reserve(options));
     LB_RETURN_IF_ERROR(lease.make());
@@ -116,9 +119,9 @@ class RequestPool {
     const std::lock_guard lock(state_->mutex);
     return state_->idle.size();
   }
-  // How often it was, since it was made.
+  // How often the pool was spoiled since it was made.
   [[nodiscard]] std::size_t spoiled_by() const { return state_->spoiled_by.load(std::memory_order_relaxed); }
-  // Callers waiting in the queue.
+  // The number of callers in the queue.
   [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(state_->mutex);
     return state_->waiting;
@@ -126,16 +129,16 @@ class RequestPool {
 
  private:
   struct Place {
-    std::optional<Request> request;               // the lease's, while there is one
-    bool is_out = false;                          // guarded by State::mutex, as what follows
-    std::optional<Clock::time_point> hangs_from;  // of one that is out
+    std::optional<Request> request;               // used by the lease while there is one
+    bool is_out = false;                          // guarded by State::mutex, as the next member
+    std::optional<Clock::time_point> hangs_from;  // when the call that holds this place counts as hung
   };
 
-  // A caller waiting in the queue; on its own stack.
+  // A caller waiting in the queue, on that caller's stack.
   struct Waiter {
     std::condition_variable wake;
-    std::optional<std::size_t> place;  // what it was given
-    bool told_of_hang = false;
+    std::optional<std::size_t> place;  // the place that it was given
+    bool is_hung = false;
     Waiter* before = nullptr;
     Waiter* after = nullptr;
   };
@@ -149,7 +152,7 @@ class RequestPool {
 
     Result<std::size_t> take(const RunOptions& options) {
       Waiter self;
-      // Before the lock, since it may be called at once; destroyed after it.
+      // Constructed before the lock, because the action may be called at once, and destroyed after it.
       const Cancellation::Watch watch(options.cancellation, [&] {
         const std::lock_guard waking(mutex);
         self.wake.notify_all();
@@ -166,7 +169,7 @@ class RequestPool {
                                              std::to_string(waiting) + " others wait for one");
       }
       join(self);
-      while (!self.place && !self.told_of_hang) {
+      while (!self.place && !self.is_hung) {
         if (options.cancellation.is_requested()) {
           leave(self);
           return Status(StatusCode::kCancelled, "the call was cancelled while it waited for a request");
@@ -178,10 +181,10 @@ class RequestPool {
                                                " requests of this model stayed busy until the deadline");
         }
         auto until = options.deadline;
-        // The first in line watches for all of them.
+        // The first waiter watches for hanging calls on behalf of all.
         if (const auto hang = first == &self ? all_hang_from() : std::nullopt) {
           if (*hang <= now) {
-            tell_of_hang();
+            report_hang();
             break;
           }
           until = until ? std::min(*until, *hang) : *hang;
@@ -198,7 +201,7 @@ class RequestPool {
     }
 
     void give_back(std::size_t place, bool broken) {
-      // Frees a vendor's object, so not under the lock.
+      // Done without the lock, because it frees a vendor's object.
       if (broken) places[place].request.reset();
       const std::lock_guard lock(mutex);
       places[place].hangs_from.reset();
@@ -219,7 +222,7 @@ class RequestPool {
       if (first != nullptr) first->wake.notify_all();
     }
 
-    // Under mutex.
+    // Called with mutex held.
     void join(Waiter& waiter) {
       waiter.before = last;
       (last != nullptr ? last->after : first) = &waiter;
@@ -232,7 +235,8 @@ class RequestPool {
       --waiting;
       if (waiter.before == nullptr && first != nullptr) first->wake.notify_all();
     }
-    // When the last of the calls that hold a place will count as hung; nothing while one is out that may still return.
+    // Returns when the last of the calls that hold a place will count as hung; std::nullopt while a place is free or
+    // may still be returned.
     [[nodiscard]] std::optional<Clock::time_point> all_hang_from() const {
       std::optional<Clock::time_point> latest;
       for (const Place& place : places) {
@@ -241,16 +245,16 @@ class RequestPool {
       }
       return latest;
     }
-    void tell_of_hang() {
+    void report_hang() {
       while (first != nullptr) {
         Waiter& waiter = *first;
         leave(waiter);
-        waiter.told_of_hang = true;
+        waiter.is_hung = true;
         waiter.wake.notify_all();
       }
     }
 
-    // Destroyed last, since requests depend on what it refers to.
+    // Destroyed last, because requests depend on what it refers to.
     const Factory factory;
     std::vector<Place> places;  // constant
     std::atomic<std::size_t> spoiled_by{0};

@@ -1,7 +1,8 @@
-// Result<T>: a value, or the Status that says why there is none.
+// Result<T>: a value, or the Status that says why there is no value.
 //
-// A Result made from an ok Status is an internal error, so that "no value, no error" cannot exist.
-// It does by hand what std::variant would do: compilers spend a tenth less time on a file that has many kinds of it.
+// A Result made from an ok Status becomes an internal error, so a Result always has a value or an error. It implements
+// by hand what std::variant would do, because that saves compilers a tenth of the time on a file with many Result
+// types.
 #pragma once
 
 #include <cassert>
@@ -31,7 +32,7 @@ class [[nodiscard]] Result {
     }
   }
   Result(Result&& other) noexcept : has_value_(other.has_value_) { take(other); }
-  // By value: the old state goes when the new one is complete.
+  // Takes its argument by value: the old state is destroyed when the new one is complete.
   Result& operator=(Result other) noexcept {
     destroy();
     has_value_ = other.has_value_;
@@ -43,11 +44,11 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return has_value_; }
   explicit operator bool() const { return ok(); }
 
-  // Ok when there is a value.
+  // Returns ok when there is a value.
   [[nodiscard]] Status status() const& { return ok() ? Status() : status_; }
   [[nodiscard]] Status status() && { return ok() ? Status() : std::move(status_); }
 
-  // Only when ok().
+  // Require ok().
   T& operator*() & { return *checked(); }
   const T& operator*() const& { return *checked(); }
   T&& operator*() && { return std::move(*checked()); }
@@ -64,7 +65,7 @@ class [[nodiscard]] Result {
     return &value_;
   }
 
-  // Where nothing is yet: what `other` has, of which has_value_ tells the kind already.
+  // Moves the content of `other` here. Requires that no member is alive and that has_value_ equals that of `other`.
   void take(Result& other) noexcept {
     static_assert(std::is_nothrow_move_constructible_v<T>, "a result is moved on every path, failing ones too");
     if (has_value_) {

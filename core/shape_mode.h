@@ -1,4 +1,4 @@
-// Whether a model that can take any length is compiled once for all of them or several times, for static lengths.
+// Whether a model that can take any length is compiled once for all lengths, or several times for static lengths.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace latebind::core {
 
-// kAutoShapes: static where the device needs it, as NPUs do.
+// kAutoShapes selects static shapes if the device needs them, as NPUs do.
 enum class ShapeMode : std::int32_t { kAutoShapes = 0, kDynamicShapes = 1, kStaticShapes = 2 };
 template <>
 struct Words<ShapeMode> {

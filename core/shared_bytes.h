@@ -1,4 +1,4 @@
-// Shared bytes: memory that lives as long as it is referenced, and where it comes from. Values; any thread.
+// Shared bytes: memory that lives as long as it is referenced, and where it comes from. Values, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,19 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;
 
+  // Makes bytes that own the text.
   static SharedBytes from_string(std::string text);
 };
 
-// Bytes that are a mapping of a part of a file, or of all of it; `where` names no file when they are in memory.
+// Bytes that map a part of a file, or all of it. `where` names no file when the bytes are only in memory.
 struct FilePart {
   platform::FileRange where{};
-  platform::FileIdentity identity{};  // of the mapped file, whatever file has its name now
+  platform::FileIdentity identity{};  // of the mapped file, even if its name now leads to another one
   SharedBytes bytes{};
 
-  // All of it.
+  // All bytes of a mapped file.
   static FilePart of(std::shared_ptr<const platform::MappedFile> mapped);
-  // Maps it; the errors of MappedFile::open().
+  // Maps the whole file. Fails as MappedFile::open() does.
   static Result<FilePart> open(const std::filesystem::path& file);
 };
 

@@ -19,23 +19,22 @@
 namespace latebind::core {
 namespace {
 
-// How long destruction waits for a length that is being compiled in the background.
+// How long the destructor waits for a length that is being compiled in the background.
 constexpr std::chrono::milliseconds kPreloadPatience{2'000};
 
 using Clock = std::chrono::steady_clock;
 
-// A device that was away while it should compile may be back: a refusal is believed for a while, each time twice as
-// long.
+// A refusal is believed for a limited time, because the device may have been absent; each new refusal doubles it.
 constexpr std::chrono::minutes kPatienceMax{10};
 
 struct StaticLength {
   explicit StaticLength(std::size_t padded_length) : length(padded_length) {}
 
   const std::size_t length;
-  std::mutex loading;  // held while it is made
+  std::mutex loading;  // held while the executable is made
   // Guarded by StaticLengths::mutex.
   std::shared_ptr<Executable> executable;
-  std::shared_ptr<VendorCall> pending;  // makes it, for those whose time is limited
+  std::shared_ptr<VendorCall> pending;  // the call that makes it, for callers with a time limit
   Status refusal;                       // why it could not be made
   Clock::time_point try_again{};        // when that may have changed
   Clock::duration patience{};           // how long the next refusal is believed
@@ -53,16 +52,17 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
   // Guarded by mutex.
   bool stop = false;
 
-  // A length that is still to be compiled takes what it takes; who has a limit goes when it is reached, and it is
-  // compiled for those who come after: kDeadlineExceeded, kCancelled, or kDeviceFailed when the limit is the device's.
+  // Returns the executable of a length, compiling it if necessary. A caller with a limit leaves when the limit is
+  // reached, and the compilation continues for later callers: kDeadlineExceeded, kCancelled, or kDeviceFailed when the
+  // limit is the device's.
   Result<std::shared_ptr<Executable>> get(StaticLength& entry, const RunOptions& options) {
     if (auto found = known(entry); !found.ok() || *found != nullptr) return found;
     RunOptions limits = options;
-    limits.run_timeout = load_timeout;  // it is no run
+    limits.run_timeout = load_timeout;  // compiling is not a run
     if (!limits.is_bounded()) return make(entry);
     const auto started = pending(entry);
     if (!started.ok()) {
-      // Without a time limit it needs no extra thread.
+      // Without a time limit, no extra thread is needed.
       if (options.deadline || options.cancellation.can_be_requested()) return started.status();
       return make(entry);
     }
@@ -84,7 +84,7 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
     return known(entry);
   }
 
-  // The device is still busy with it, for longer than a request waits.
+  // Whether the device is still compiling it, for longer than a request waits.
   bool is_overdue(const StaticLength& entry) {
     const std::lock_guard lock(mutex);
     if (!entry.pending || entry.pending->has_returned()) return false;
@@ -136,13 +136,13 @@ struct StaticLengths : std::enable_shared_from_this<StaticLengths> {
         const std::lock_guard lock(mutex);
         if (stop) return;
       }
-      // A refusal is kept, and told when that length is needed.
+      // A refusal is kept, and reported when that length is needed.
       (void)make(entry).ok();
     }
   }
 };
 
-// The input's bytes row-major; `copy` holds them if they were not so already.
+// Returns the input's bytes in row-major order; `copy` holds them if they were in another order.
 Result<const std::byte*> contiguous(const TensorView& view, std::vector<std::byte>& copy) {
   if (view.is_contiguous()) return static_cast<const std::byte*>(view.data);
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
@@ -155,7 +155,7 @@ std::size_t dim(const Shape& shape, std::size_t i) {
   return static_cast<std::size_t>(shape[i]);
 }
 
-// An output that has one entry a token, [rows, length, …].
+// Whether the output has one entry per token: [rows, length, …].
 bool is_token_wise(const Shape& shape, std::size_t length) {
   return shape.rank() >= 3 && dim(shape, 1) == length;
 }
@@ -199,7 +199,7 @@ StaticLengthsExecutable::~StaticLengthsExecutable() {
 Status StaticLengthsExecutable::load_first() {
   Status first_error;
   for (StaticLength& entry : lengths_->all) {
-    const auto loaded = lengths_->make(entry);  // callers that wait for the load have its limits
+    const auto loaded = lengths_->make(entry);  // callers that wait for this load have their own limits
     if (!loaded.ok()) {
       if (first_error.ok()) first_error = loaded.status();
       continue;
@@ -240,11 +240,11 @@ void StaticLengthsExecutable::start_preloading() {
     lengths->preload();
     return {};
   });
-  // Without a thread, each is compiled when it is needed.
+  // Without a thread, each length is compiled when it is needed.
   if (started.ok()) preloading_ = *std::move(started);
 }
 
-// All are on one device, for which any of them can tell.
+// All lengths are on one device, so any of them can answer.
 std::size_t StaticLengthsExecutable::hung_runs() {
   std::shared_ptr<Executable> any;
   {
@@ -278,13 +278,13 @@ Status StaticLengthsExecutable::run(std::span<const TensorView> inputs, std::spa
   bool overdue = false;
   for (StaticLength& entry : lengths_->all) {
     if (entry.length < length) continue;
-    // A device that does not finish one shape is not given another to compile.
+    // A device that does not finish one length is not given another one to compile.
     if (const auto there = lengths_->known(entry); overdue && (!there.ok() || *there == nullptr)) continue;
     const auto loaded = lengths_->get(entry, options);
     if (loaded.ok()) return run_rows(**loaded, entry.length, inputs, outputs, options);
     if (is_of_the_call(loaded.status())) return loaded.status();
     overdue = overdue || lengths_->is_overdue(entry);
-    // Whatever the vendor's reason is: another device may take this request, and this one the others.
+    // Another device may take this request, and this device other requests, whatever the vendor's reason is.
     refusal = Status(StatusCode::kUnsupported, fmt::format("no static shape for rows of length {} can be compiled: {}",
                                                            length, loaded.status().to_string()));
   }

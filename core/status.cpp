@@ -95,7 +95,7 @@ std::string_view name_of(StatusCode code) {
   return "UNKNOWN";
 }
 
-bool tells_of_no_memory(std::string_view vendor_text) noexcept {
+bool reports_out_of_memory(std::string_view vendor_text) noexcept {
   if (vendor_text.find("bad_alloc") != std::string_view::npos) return true;
   // OpenVINO: "Failed to allocate 640000000000 bytes of memory"; ONNX Runtime: "Failed to allocate memory for requested
   // buffer of size 640000000000".
@@ -122,7 +122,7 @@ void Status::release() noexcept {
 }
 
 Status Status::out_of_memory() noexcept {
-  // Never destroyed, for its first owner stays; short enough for the string to need no memory.
+  // Never destroyed, because its first owner is never released. The message is short enough to need no memory.
   alignas(Rep) static std::byte place[sizeof(Rep)];
   static Rep* const rep = new (place) Rep{{StatusCode::kOutOfMemory, "out of memory", std::nullopt, {}, {}}};
   Status status;
@@ -184,7 +184,7 @@ std::string Status::to_string() const {
   if (ok()) return "ok";
   std::string text = rep_->error.message;
   if (rep_->error.vendor_code && *rep_->error.vendor_code == 0 && !rep_->error.vendor_text.empty()) {
-    text += fmt::format(" (vendor: {})", rep_->error.vendor_text);  // a text without a code
+    text += fmt::format(" (vendor: {})", rep_->error.vendor_text);  // the vendor gave a text without a code
   } else if (rep_->error.vendor_code && !rep_->error.vendor_text.empty()) {
     text += fmt::format(" (vendor code {}: {})", *rep_->error.vendor_code, rep_->error.vendor_text);
   } else if (rep_->error.vendor_code) {
@@ -223,7 +223,7 @@ Status Status::with_context(std::string_view context) const noexcept {
     Status status;
     status.rep_ = new Rep{std::move(error)};
     return status;
-  } catch (...) {  // no memory, or what formatting makes of that
+  } catch (...) {  // no memory, or an exception of the formatter
     return *this;
   }
 }

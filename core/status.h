@@ -1,12 +1,12 @@
 // Status: the outcome of an operation that can fail.
 //
-// A Status is either ok or an error with a code, Latebind's message and, where a vendor library was involved, that
+// A Status is either ok or an error with a code, Latebind's message and, if a vendor library was involved, that
 // vendor's code and text, verbatim. Codes come in bands, so that a caller can decide what to do without knowing every
-// one of them: what was wrong: the call, the machine, its present resources, or Latebind.
+// code. The band says what was wrong: the call, the machine, its present resources, or Latebind.
 //
 // Values are immutable, cheap to move, cheap to copy (one shared block) and may be read from any thread. Creating one
-// does not throw: without memory for an error it becomes out_of_memory(), and without memory for an addition it stays
-// as it is.
+// does not throw: without memory for an error, the result is out_of_memory(); without memory for an addition, the
+// Status stays as it is.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace latebind::core {
 
-// The numbers are part of the C ABI (latebind.h repeats them): they are never reused and never change.
+// The numbers are part of the C ABI (latebind.h repeats them). They never change and are never reused.
 enum class StatusCode : std::int32_t {
   kOk = 0,
 
@@ -31,14 +31,14 @@ enum class StatusCode : std::int32_t {
   kCountMismatch = 105,
   kUnsupported = 106,  // understood, but not supported by this build, backend or device
   kBufferTooSmall = 107,
-  kTextTooLong = 108,  // more tokens than are taken, where a text must not be cut
+  kTextTooLong = 108,  // more tokens than allowed, and the text must not be cut
 
   // Environment: the machine has to change (install, configure, plug in) before a retry can help.
   kLibraryNotFound = 200,
   kLibraryUnusable = 201,  // found, but damaged, too old, or with symbols missing
   kDeviceNotFound = 202,
-  kIncompatibleBlob = 203,  // made for another version or device: use the portable model
-  kNoDevice = 204,          // every device of the placement was rejected; the message lists why
+  kIncompatibleBlob = 203,  // made for another version or device; use the portable model
+  kNoDevice = 204,          // every device of the placement was rejected; the message has the reasons
   kStrictFallback = 205,    // only a fallback could have answered, and strict mode forbids it
   kPermissionDenied = 206,
   kIo = 207,
@@ -59,17 +59,17 @@ enum class StatusBand { kOk, kCaller, kEnvironment, kResource, kInternal };
 
 [[nodiscard]] StatusBand band_of(StatusCode code);
 
-// Stable upper-case name for logs and JSON, such as "LIBRARY_NOT_FOUND".
+// Returns a stable upper-case name for logs and JSON, such as "LIBRARY_NOT_FOUND".
 [[nodiscard]] std::string_view name_of(StatusCode code);
 
-// True when the same call may succeed later without any change.
+// Whether the same call may succeed later without any change.
 [[nodiscard]] bool is_retryable(StatusCode code);
 // Whether a vendor's text reports a lack of memory, for which vendors have no code.
-[[nodiscard]] bool tells_of_no_memory(std::string_view vendor_text) noexcept;
+[[nodiscard]] bool reports_out_of_memory(std::string_view vendor_text) noexcept;
 
 class [[nodiscard]] Status {
  public:
-  // Ok.
+  // An ok status.
   Status() = default;
   Status(const Status& other) noexcept : rep_(other.rep_) {
     if (rep_ != nullptr) retain();
@@ -83,13 +83,13 @@ class [[nodiscard]] Status {
     if (rep_ != nullptr) release();
   }
 
-  // An error. `code` must not be kOk: an error can never hold "ok" (it becomes kInternal and says so).
+  // An error. `code` must not be kOk; if it is, the result is kInternal and says so.
   Status(StatusCode code, std::string message) noexcept;
 
-  // kOutOfMemory, which needs no memory itself.
+  // Returns kOutOfMemory, without needing memory.
   [[nodiscard]] static Status out_of_memory() noexcept;
-  // The current exception, for a catch (...) that lets nothing through: out_of_memory(), else kInternal with the
-  // exception's message.
+  // Converts the current exception, in a catch (...) that lets no exception through: out_of_memory() for
+  // std::bad_alloc, otherwise kInternal with the exception's message.
   [[nodiscard]] static Status of_exception() noexcept;
 
   // An error that a vendor reported. `vendor_text` is kept unchanged.
@@ -104,32 +104,32 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const;
   [[nodiscard]] std::string_view vendor_text() const;
 
-  // One line for people: message, then the vendor's code and text if there are any. The details are for those who ask.
+  // Returns one line for people: the message, then the vendor's code and text if there are any. It omits the details.
   [[nodiscard]] std::string to_string() const;
 
-  // One short line: the same without the vendor's code, and cut after `kBriefMax` bytes.
+  // Returns one short line: the message and the vendor's text, cut after kBriefMax bytes.
   static constexpr std::size_t kBriefMax = 400;
   [[nodiscard]] std::string brief() const;
 
-  // What led to it, such as every place where a library was looked for: one thing a line, without an end after the last
-  // one. Empty when there is nothing. Refers to this status.
+  // Returns what led to the error, such as every place where a library was looked for: one item a line, without a line
+  // end after the last one. Empty when there are no details. The view refers to this status.
   [[nodiscard]] std::string_view details() const;
 
-  // The same error with these details instead of its own.
+  // Returns the same error with these details in place of its own.
   [[nodiscard]] Status with_details(std::string details) const noexcept;
 
-  // The same error with `context` and ": " before its message; ok stays ok.
+  // Returns the same error with `context` and ": " before its message; ok stays ok.
   [[nodiscard]] Status with_context(std::string_view context) const noexcept;
 
  private:
-  // Counts its owners itself: most functions here end a Status or copy one, and with std::shared_ptr each would have
-  // the counting within it.
+  // Status counts its owners itself: most functions here destroy or copy a Status, and std::shared_ptr would inline the
+  // counting into each of them.
   struct Rep;
   struct Error;
-  // An error of its own, or out_of_memory().
+  // Makes an error, or out_of_memory().
   explicit Status(Error&& error) noexcept;
 
-  // Only where there is an error.
+  // Require rep_ != nullptr.
   void retain() const noexcept;
   void release() noexcept;
 
@@ -138,7 +138,7 @@ class [[nodiscard]] Status {
 
 }  // namespace latebind::core
 
-// Leaves the enclosing function with the error, if `expr` is one.
+// Returns from the enclosing function with the error, if `expr` is one.
 #define LB_RETURN_IF_ERROR(expr)                      \
   do {                                                \
     if (auto lb_status_ = (expr); !lb_status_.ok()) { \

@@ -12,11 +12,10 @@
 namespace latebind::core {
 namespace {
 
-// More elements than any machine holds; small enough that no product of it with an element size
-// overflows.
+// More elements than fit in any machine, but few enough that the product with an element size does not overflow.
 constexpr std::uint64_t kElementsMax = std::uint64_t{1} << 48;
 
-// Vendors like cache lines, AVX-512 needs 64.
+// Vendors prefer cache lines, and AVX-512 needs 64 bytes.
 constexpr std::size_t kAlignment = 64;
 
 struct TypeFacts {
@@ -103,7 +102,7 @@ Result<std::size_t> Shape::element_count() const {
                     fmt::format("shape {} has a size only when it is static", to_string()));
     }
     const auto size = static_cast<std::uint64_t>(dim);
-    // A zero further on makes the tensor empty, however large the dimensions before it.
+    // A zero in a later dimension makes the tensor empty, whatever the dimensions before it.
     if (size == 0) return std::size_t{0};
     if (count > kElementsMax / size) {
       too_many = true;
@@ -152,7 +151,7 @@ bool TensorView::is_contiguous() const {
   if (!strides) return true;
   std::int64_t expected = 1;
   for (std::size_t i = shape.rank(); i-- > 0;) {
-    if (shape[i] == 0) return true;  // no elements, no gaps
+    if (shape[i] == 0) return true;  // no elements
     if (shape[i] != 1 && (*strides)[i] != expected) return false;
     expected *= shape[i];
   }
@@ -164,7 +163,7 @@ Result<std::size_t> TensorView::extent() const {
   if (!strides || count == 0) return count;
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    if (shape[i] <= 1) continue;  // nothing is that far away
+    if (shape[i] <= 1) continue;  // the stride is not used
     if ((*strides)[i] < 0) {
       return Status(StatusCode::kUnsupported, fmt::format("negative stride {} in dimension {}", (*strides)[i], i));
     }

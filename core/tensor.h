@@ -1,6 +1,7 @@
-// Tensors at the boundary of a vendor runtime: views of memory that others own, and output buffers.
+// Tensors at the boundary of a vendor runtime: views of memory that others own, and output buffers. Values, which any
+// one thread may use at a time, or several that only read.
 //
-// Shapes have up to kRankMax dimensions, rank 0 (a scalar, one element) included. Every size is computed with overflow
+// Shapes have up to kRankMax dimensions, including rank 0 (a scalar, one element). Every size is computed with overflow
 // checks, because shapes come from outside.
 #pragma once
 
@@ -36,13 +37,14 @@ enum class ElementType : std::int32_t {
   kF64 = 13,
 };
 
-// Bytes of one element; 0 for a number that is not an ElementType.
+// Returns the number of bytes of one element; 0 for a number that is not an ElementType.
 [[nodiscard]] std::size_t size_of(ElementType type);
 [[nodiscard]] bool is_float(ElementType type);
-// True when the address is aligned for the type, which vendors take for granted.
+// Whether the address is aligned for the type, which vendors take for granted.
 [[nodiscard]] bool is_aligned(const void* data, ElementType type);
-// "f32", "i64", "bool" …
+// Returns the type's name: "f32", "i64", "bool" …
 [[nodiscard]] std::string_view name_of(ElementType type);
+// Returns the type of this name, or std::nullopt.
 [[nodiscard]] std::optional<ElementType> element_type_from_name(std::string_view name);
 
 inline constexpr std::size_t kRankMax = 8;
@@ -53,9 +55,9 @@ inline constexpr std::int64_t kDynamic = -1;
 class Shape {
  public:
   Shape() = default;  // rank 0
-  // At most kRankMax dimensions: for literals in code. Use `make` for shapes from outside.
+  // At most kRankMax dimensions, for literals in code. Use make() for shapes from outside.
   Shape(std::initializer_list<std::int64_t> dims);
-  // Rejects more than kRankMax dimensions, and dimensions below kDynamic.
+  // Returns kUnsupported for more than kRankMax dimensions, and kInvalidArgument for a dimension below kDynamic.
   static Result<Shape> make(std::span<const std::int64_t> dims);
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
@@ -64,11 +66,12 @@ class Shape {
   std::int64_t& operator[](std::size_t i) { return dims_[i]; }
 
   [[nodiscard]] bool is_static() const;
-  // Product of the dimensions, 1 for rank 0. Fails when dynamic or when it exceeds 2^48.
+  // Returns the product of the dimensions, 1 for rank 0. kInvalidArgument when the shape is dynamic or the product
+  // exceeds 2^48.
   [[nodiscard]] Result<std::size_t> element_count() const;
-  // True when `given` (static) may be used where this shape (perhaps dynamic) is declared.
+  // Whether `given` (static) may be used where this shape (perhaps dynamic) is declared.
   [[nodiscard]] bool accepts(const Shape& given) const;
-  // "[1,?,384]"; "[]" for rank 0.
+  // Returns "[1,?,384]"; "[]" for rank 0.
   [[nodiscard]] std::string to_string() const;
 
   friend bool operator==(const Shape& a, const Shape& b);
@@ -78,7 +81,7 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
-// Bytes of a contiguous tensor's elements, overflow checked.
+// Returns the bytes of a contiguous tensor's elements. Fails as Shape::element_count() does.
 [[nodiscard]] Result<std::size_t> byte_size_of(ElementType type, const Shape& shape);
 
 // A tensor in memory that the caller owns and keeps alive during the call it is passed to.
@@ -86,16 +89,16 @@ struct TensorView {
   void* data = nullptr;  // inputs are read-only
   ElementType type = ElementType::kF32;
   Shape shape;
-  // Distance between neighbours in each dimension, in elements; unset means row-major and contiguous.
+  // The distance between neighbours in each dimension, in elements; unset means row-major and contiguous.
   std::optional<std::array<std::int64_t, kRankMax>> strides;
 
-  // True when the elements are row-major without gaps, whatever `strides` says.
+  // Whether the elements are row-major without gaps, whatever `strides` says.
   [[nodiscard]] bool is_contiguous() const;
-  // The elements from `data` on that a copy reads: the last one's offset and one. Fails on negative strides and when
-  // that many do not fit in memory.
+  // Returns the number of elements, counted from `data`, that a copy spans: the offset of the last one plus one. Fails
+  // for negative strides and for an extent that does not fit in memory.
   [[nodiscard]] Result<std::size_t> extent() const;
-  // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes.
-  // Fails where extent() does, and when sizes overflow.
+  // Copies the elements row-major and without gaps to `out`, which must hold byte_size_of(type, shape) bytes. Fails if
+  // extent() or byte_size_of() does.
   [[nodiscard]] Status copy_to_contiguous(void* out) const;
 };
 
@@ -104,11 +107,11 @@ struct TensorInfo {
   std::string name;
   ElementType type = ElementType::kF32;
   Shape shape;                        // kDynamic where not known before the run
-  std::vector<std::int64_t> upper{};  // upper bound for each dimension, or empty where none is declared
+  std::vector<std::int64_t> upper{};  // upper bound of each dimension; empty if none is declared
 };
 
-// The destination of one output of a run. Either bound to the caller's memory, or backed by its own buffer, which grows
-// as needed and is kept between runs, so that a steady state allocates nothing. Movable, not copyable; one thread at a
+// The destination of one output of a run. It is either bound to the caller's memory or has its own buffer, which grows
+// as needed and is kept between runs, so that repeated runs allocate nothing. Movable, not copyable; one thread at a
 // time.
 class OutputTensor {
  public:
@@ -117,13 +120,14 @@ class OutputTensor {
   OutputTensor(OutputTensor&& other) noexcept;
   OutputTensor& operator=(OutputTensor&& other) noexcept;
   ~OutputTensor() = default;
-  // The run writes to `data`; an output larger than `capacity_bytes` is kBufferTooSmall.
+  // The run writes to `data`. An output larger than `capacity_bytes` is kBufferTooSmall.
   static OutputTensor bound(void* data, std::size_t capacity_bytes);
 
-  // For backends: makes room for `type` and `shape` and returns where to write; sets view().
+  // For backends: makes room for `type` and `shape`, sets view() and returns the address to write to. kBufferTooSmall
+  // if bound memory is too small, kOutOfMemory if there is no memory.
   [[nodiscard]] Result<void*> prepare(ElementType type, const Shape& shape);
 
-  // The tensor of the last run, with its true shape. Data is null before the first one.
+  // The tensor of the last run, with its actual shape. Its data is null before the first run.
   [[nodiscard]] const TensorView& view() const { return view_; }
   [[nodiscard]] bool is_bound() const { return bound_; }
 

@@ -1,7 +1,7 @@
-// A thread-local object that may already be gone in the thread's last calls.
+// ThreadObject: a thread-local object that may already be gone during the thread's last calls.
 //
-// A thread still runs code after its thread_local objects are destroyed: destructors of other thread-specific data.
-// Code that uses a thread_local object with a destructor there uses freed memory.
+// A thread still runs code after its thread_local objects are destroyed: the destructors of other thread-specific data.
+// If that code used a thread_local object with a destructor, it would use freed memory.
 #pragma once
 
 #include <new>
@@ -11,12 +11,12 @@
 
 namespace latebind::core {
 
-// One for each type.
+// One object for each type T and thread.
 template <class T>
 class ThreadObject {
  public:
-  // The calling thread's, created on first use; null once the thread has begun to end, and when there is no memory or
-  // slot for it. That of the thread that calls exit() stays.
+  // Returns the calling thread's object, which is created on first use. Null once the thread has begun to end, and when
+  // there is no memory or slot for it. The object of the thread that calls exit() is not destroyed.
   [[nodiscard]] static T* get() noexcept {
     static_assert(std::is_nothrow_default_constructible_v<T>);
     void* const value = slot().value();

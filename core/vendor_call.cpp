@@ -13,8 +13,13 @@ namespace latebind::core {
 
 using Clock = VendorCall::Clock;
 
-// The threads of one process, and the calls that it gave up. Never destroyed: threads may outlive main(). A child after
-// fork() has none of the threads, and perhaps a lock that will never be released: it starts afresh.
+// The threads of this process that call vendors, and the calls that were abandoned. Never destroyed, because threads
+// may outlive main(). A child made by fork() has none of the threads, and perhaps a lock that will never be released,
+// so it starts with a new object.
+//
+// The idea: idle threads form a list of objects on their own stacks; begin() hands a call to one of them or starts a
+// thread. Each thread that has finished a call first serves the queue of stop requests, and some threads are reserved
+// for them, so stopping rarely waits. Abandoned calls form a list as well, so that abandoning needs no memory.
 class VendorThreads {
  public:
   static VendorThreads& instance() noexcept {
@@ -49,7 +54,7 @@ class VendorThreads {
     return {};
   }
 
-  // Has a thread tell the vendor to stop the call. Without one to do it, the first that has nothing else to do does.
+  // Makes a thread call the call's `stop`. If no thread is available, the first one that becomes idle does it.
   void stop(std::shared_ptr<VendorCall> call) noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -86,7 +91,7 @@ class VendorThreads {
   template <class Wanted>
   static std::size_t count_given_up(std::string_view where, const Wanted& wanted) {
     VendorThreads& threads = instance();
-    // So that a run without trouble costs next to nothing.
+    // Makes a run cost next to nothing while no call is abandoned.
     if (threads.given_up_count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::lock_guard lock(threads.given_up_mutex_);
     std::size_t sum = 0;
@@ -102,15 +107,15 @@ class VendorThreads {
   // How long a thread waits for the next call before it ends.
   static constexpr std::chrono::seconds kPatience{5};
 
-  // A thread with nothing to do; on its own stack.
+  // An idle thread, on its own stack.
   struct Idle {
     std::condition_variable wake;
-    bool wanted = false;  // for this call, or for one that is to be stopped
+    bool wanted = false;  // there is a call for it, or one to stop
     std::shared_ptr<VendorCall> call;
     Idle* next = nullptr;
   };
 
-  // Under mutex_. Wakes a thread that has nothing to do, if there is one.
+  // Called with mutex_ held. Wakes an idle thread, if there is one.
   Idle* take_idle() {
     Idle* const thread = idle_;
     if (thread == nullptr) return nullptr;
@@ -162,7 +167,7 @@ class VendorThreads {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  Idle* idle_ = nullptr;  // the last that came is the first to go: its caches are warm, and the others end
+  Idle* idle_ = nullptr;  // the last one to come is the first to be used, because its caches are warm; the others end
   std::size_t threads_ = 0;
   std::size_t calls_ = 0;  // in progress
   std::shared_ptr<VendorCall> first_to_stop_;
@@ -170,7 +175,7 @@ class VendorThreads {
 
   std::atomic<std::size_t> given_up_count_{0};
   std::mutex given_up_mutex_;
-  VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each is kept by the thread that it is on
+  VendorCall* given_up_ = nullptr;  // guarded by given_up_mutex_; each call is kept alive by its thread
 };
 
 Result<std::shared_ptr<VendorCall>> VendorCall::start(std::string where, std::function<Status()> work,
@@ -203,13 +208,13 @@ void VendorCall::run() {
   changed_.notify_all();
 }
 
-// On another thread than run().
+// Called on another thread than run().
 void VendorCall::stop() {
   std::function<void()> stop;
   std::optional<BackgroundWork> counted;
   {
     const std::lock_guard lock(mutex_);
-    if (!stop_) return;  // it is back
+    if (!stop_) return;  // the call has returned
     counted = BackgroundWork::begin();
     if (!counted) return;
     stop.swap(stop_);
@@ -218,7 +223,7 @@ void VendorCall::stop() {
   try {
     stop();
   } catch (...) {
-    // Nothing waits for it: the call is abandoned already.
+    // No one waits for it, because the call is abandoned already.
   }
   stop = nullptr;
   const std::lock_guard lock(mutex_);
@@ -233,7 +238,7 @@ VendorCall::End VendorCall::wait(const RunOptions& options) {
     until = limit;
     otherwise = End::kTimeout;
   }
-  // Before the lock, for it may be called at once, and goes after it.
+  // Constructed before the lock, because the action may be called at once, and destroyed after it.
   const Cancellation::Watch wake(options.cancellation, [this] {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();

@@ -50,7 +50,7 @@ class RealFileSystem final : public FileSystem {
   }
   [[nodiscard]] std::string why_not_trusted(const std::string& file) const override {
     const auto path = platform::path_from_utf8(file);
-    // The folder first, as more than a way to the file: a library opens others that lie beside it.
+    // The folder is checked first, because it is more than the way to the file: a library opens others beside it.
     Status status = platform::check_folder_trust(path.parent_path());
     if (status.ok()) status = platform::check_folder_trust(path);
     return status.ok() ? std::string() : std::string(status.message());
@@ -60,7 +60,7 @@ class RealFileSystem final : public FileSystem {
 }  // namespace
 
 const FileSystem& FileSystem::real() {
-  // Never destroyed: libraries are looked for until the process ends.
+  // Never destroyed, because libraries may be looked for until the process ends.
   alignas(RealFileSystem) static std::byte place[sizeof(RealFileSystem)];
   static const auto* const instance = new (place) RealFileSystem;
   return *instance;

@@ -21,7 +21,7 @@ std::string describe(const std::vector<SearchStep>& steps) {
 Status open_first(const VendorLibrary& wanted, System system, const SearchList& list, const OpenVendorFile& open,
                   std::vector<SearchStep>& trace) {
   trace.clear();
-  std::string failure;   // of the first file that is there
+  std::string failure;   // of the first file that exists
   std::string left_out;  // the first one
   for (const SearchCandidate& candidate : list.candidates) {
     trace.push_back({candidate.place, candidate.source, candidate.why_not, false});
@@ -39,7 +39,7 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
   }
 
   const StatusCode code = !failure.empty() ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
-  // Where it was looked for, and how to name it.
+  // The places that were searched, and how to name the library.
   std::string details =
       describe(trace) + fmt::format("{} may name the full path of {} or of its folder",
                                     wanted.library_variables.front(), library_name(wanted.stem, system));

@@ -1,9 +1,10 @@
-// Opening a vendor's library: from the search list to one that is open and usable, or to an error with every reason.
+// Opens a vendor's library: goes through the search list until a library is open and usable, or fails with every
+// reason.
 //
-// A backend provides the function to open one file (check the version, resolve everything or nothing); the loader keeps
-// the library that it has opened and remembers no failure: the next query looks again, so that what the user installs
-// meanwhile is found without a restart. All calls are thread-safe; threads that ask while one is opening wait for its
-// answer.
+// A backend provides the function that opens one file (it checks the version and resolves all symbols or none). The
+// loader keeps the library that it has opened and remembers no failure: the next query looks again, so a library that
+// the user installs meanwhile is found without a restart. All functions may be called from any thread. While one thread
+// opens a library, the others wait for its result.
 #pragma once
 
 #include <algorithm>
@@ -22,27 +23,28 @@
 
 namespace latebind::core {
 
-// Opens one file, and returns its version. A caller that needs more stores it itself.
+// Opens one file and returns the library's version. A caller that needs the library itself stores it.
 using OpenVendorFile = std::function<Result<std::string>(const std::string& file)>;
 
-// Opens the first candidate that can be. `trace` is replaced by one step for each candidate tried. The error,
-// kLibraryNotFound when there was no file at all and kLibraryUnusable otherwise, says the cause and the command to
-// type; its details have every place with the reason, and the variable that may name the library.
+// Opens the first candidate that can be opened. Replaces `trace` with one step for each candidate tried. The error is
+// kLibraryNotFound when there was no file at all, otherwise kLibraryUnusable. It names the cause and the command to
+// type; its details list every place with its reason, and the variable that may name the library.
 [[nodiscard]] Status open_first(const VendorLibrary& wanted, System system, const SearchList& list,
                                 const OpenVendorFile& open, std::vector<SearchStep>& trace);
 
-// Library has a member `version`.
+// Opens a library once and shares it. Library has a member `version`.
 template <class Library>
 class VendorLoader {
  public:
   using Pointer = std::shared_ptr<const Library>;
   using Open = std::function<Result<Pointer>(const std::string& file)>;
-  // What the search depends on, queried for each attempt.
+  // Returns what the search depends on; queried for each attempt.
   using Facts = std::function<SearchFacts()>;
 
   VendorLoader(VendorLibrary wanted, Facts facts, Open open, const FileSystem& files = FileSystem::real())
       : wanted_(std::move(wanted)), facts_(std::move(facts)), open_(std::move(open)), files_(files) {}
 
+  // Returns the library, opening it if it is not open.
   [[nodiscard]] Result<Pointer> library() {
     const LogHold hold;
     const std::lock_guard lock(mutex_);
@@ -50,7 +52,7 @@ class VendorLoader {
     return library_;
   }
 
-  // Of the last attempt; makes one if there was none yet.
+  // Returns the trace of the last attempt; makes an attempt if there was none yet.
   [[nodiscard]] std::vector<SearchStep> trace() {
     const LogHold hold;
     const std::lock_guard lock(mutex_);
@@ -60,8 +62,8 @@ class VendorLoader {
 
   [[nodiscard]] const VendorLibrary& wanted() const { return wanted_; }
 
-  // Whether it is news that there is none: the user has named the file, or one that is there was left out. Looks only
-  // if nothing did yet.
+  // Whether a missing library should be reported: the user has named it, or a file that was found was left out. Makes
+  // an attempt only if there was none yet.
   [[nodiscard]] bool is_expected() {
     const LogHold hold;
     const std::lock_guard lock(mutex_);
@@ -74,7 +76,7 @@ class VendorLoader {
     const SearchFacts facts = facts_();
     const auto open = [this](const std::string& file) -> Result<std::string> {
       LB_ASSIGN_OR_RETURN(library_, open_(file));
-      mark_what_exit_destroys();
+      register_exit_mark();
       return library_->version;
     };
     const SearchList list = search_list(wanted_, facts, files_);

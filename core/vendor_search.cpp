@@ -15,12 +15,12 @@ namespace {
 
 using Kind = FileSystem::Kind;
 
-// More matches of one pattern than any machine has on purpose.
+// More matches of one pattern than a machine has on purpose.
 constexpr std::size_t kMatchesMax = 64;
-// The active Python environment.
+// Variables of the active Python environment.
 constexpr const char* kPythonVariables[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
 
-// Below the user's home.
+// A folder below the user's home.
 const char* user_runtime(System system) {
   return system == System::kWindows ? "AppData/Local/latebind/runtime" : ".local/share/latebind/runtime";
 }
@@ -29,12 +29,12 @@ const char* loader_variable(System system) {
   return system == System::kWindows ? "PATH" : "LD_LIBRARY_PATH";
 }
 
-// "*" matches the rest of a name, and is allowed only at the end.
+// "*" matches the rest of a name and is allowed only at the end.
 bool matches(std::string_view name, std::string_view pattern) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-// The folders that a pattern means, newest first.
+// Returns the folders that match a pattern, newest version first.
 std::vector<std::string> expand(const std::string& base, std::string_view pattern, const FileSystem& files) {
   std::vector<std::string> folders{base};
   while (!pattern.empty()) {
@@ -60,7 +60,7 @@ std::vector<std::string> expand(const std::string& base, std::string_view patter
   return folders;
 }
 
-// The plain name, or it with a version behind: Python packages ship nothing but the latter.
+// Whether this is the plain name, or the plain name with a version after it, as in Python packages.
 bool is_library_name(std::string_view name, const std::string& plain, System system) {
   if (system == System::kWindows) return equals_in_any_case(name, plain);
   if (!name.starts_with(plain)) return false;
@@ -81,7 +81,7 @@ std::string with_slashes(std::string path, System system) {
   return path;
 }
 
-// The value of an entry of CMake's cache: "NAME:TYPE=VALUE" in a line of its own.
+// Returns the value of an entry of CMake's cache, which is a line "NAME:TYPE=VALUE".
 std::string_view cached_value(std::string_view cache, std::string_view entry) {
   while (!cache.empty()) {
     const auto end = cache.find('\n');
@@ -95,7 +95,8 @@ std::string_view cached_value(std::string_view cache, std::string_view entry) {
   return {};
 }
 
-// Whether Latebind is built in this folder: else the folder above is anybody's, as /tmp is above /tmp/unpacked.
+// Whether Latebind was built in this folder. If not, the folder above may belong to anybody, as /tmp does for
+// /tmp/unpacked.
 bool is_build_tree(const std::string& folder, const FileSystem& files) {
   const std::string cache = files.text_of(folder + "/CMakeCache.txt");
   const std::string place(cached_value(cache, "CMAKE_CACHEFILE_DIR:INTERNAL="));
@@ -177,7 +178,7 @@ class ListMaker {
     add_layouts(prefix + "/runtime", "beside the program");
     const std::string above = parent_folder(prefix);
     if (!above.empty() && is_build_tree(prefix, files_)) add_layouts(above + "/runtime", "beside the build");
-    // <site-packages>/latebind/… : the vendor's package lies in the same folder.
+    // In <site-packages>/latebind/…, the vendor's package is in the same folder.
     for (const std::string& packages : {facts_.module_folder, prefix, above}) {
       if (packages.ends_with("site-packages") || packages.ends_with("dist-packages")) {
         add(packages, wanted_.package_folder, "beside the Python package");
@@ -192,7 +193,7 @@ class ListMaker {
     add_layouts(*value, name);
   }
 
-  // Only folders with the library in them are worth a line.
+  // Adds a line only for folders with the library in them.
   void add_loader_path() {
     const std::string source = loader_variable(facts_.system);
     const std::string* value = variable(source);
@@ -218,7 +219,7 @@ class ListMaker {
     };
     if (facts_.system == System::kLinux) return add_packages(".local/lib/python3*/site-packages/");
     add_packages("AppData/Roaming/Python/Python3*/site-packages/");
-    // Python as its own installer puts it there, and as the store of Windows does.
+    // Where Python's own installer puts packages, and where the Windows Store does.
     add_packages("AppData/Local/Programs/Python/Python3*/Lib/site-packages/");
     add_packages(
         "AppData/Local/Packages/PythonSoftwareFoundation.Python.3*/LocalCache/local-packages/Python3*/site-packages/");
@@ -239,7 +240,7 @@ class ListMaker {
     add("/usr/lib", "python3*/site-packages/" + wanted_.package_folder, source);
   }
 
-  // Libraries in the folders that a pattern means; one step that says so when there are none.
+  // Adds the libraries in the folders that match a pattern, or one step that says that there are none.
   void add(const std::string& base, const std::string& pattern, const std::string& source) {
     const auto folders = expand(base, pattern, files_);
     if (folders.empty()) add_miss(pattern.empty() ? base : base + "/" + pattern, source, "no such folder");
@@ -251,8 +252,8 @@ class ListMaker {
     }
   }
 
-  // As above for every place below a folder where the library may be: the folder of an installation, of a Python
-  // environment, or one with such an environment in it. A single step when none has the library.
+  // Does the same for every place below a folder where the library may be. The folder is that of an installation or of
+  // a Python environment, or has such an environment in it. Adds a single step when no place has the library.
   void add_layouts(const std::string& base, const std::string& source) {
     if (files_.kind_of(base) != Kind::kFolder) return add_miss(base, source, "no such folder");
     const bool windows = facts_.system == System::kWindows;
@@ -274,7 +275,7 @@ class ListMaker {
     }
   }
 
-  // Plain name first: where it exists, its version was chosen on purpose. Then the newest.
+  // The plain name comes first, because its version was chosen on purpose; then the newest.
   [[nodiscard]] std::vector<std::string> libraries_in(const std::string& folder) const {
     auto names = files_.names_in(folder);
     std::erase_if(names, [&](const std::string& name) { return !is_library_name(name, library_, facts_.system); });
@@ -297,7 +298,7 @@ class ListMaker {
     if (is_known(path)) return;
     list_.candidates.push_back(by_itself_ ? found_by_itself(path, source, files_) : SearchCandidate{path, source, {}});
   }
-  // What was left out may be named by the user further down the list.
+  // A file that was left out may be named by the user further down the list.
   [[nodiscard]] bool is_known(const std::string& place) const {
     return std::ranges::any_of(list_.candidates, [&](const SearchCandidate& one) {
       return one.place == place && (by_itself_ || !one.left_out);
@@ -308,14 +309,14 @@ class ListMaker {
   const SearchFacts& facts_;
   const FileSystem& files_;
   const std::string library_;
-  bool by_itself_ = false;  // what is added now was not named by the user
+  bool by_itself_ = false;  // whether what is added now was found by the search itself
   SearchList list_;
 };
 
 }  // namespace
 
 bool newer_name(std::string_view a, std::string_view b) {
-  // The digits at the front, without leading zeros, taken off the text.
+  // Removes the digits at the front of the text and returns them without leading zeros.
   const auto take_number = [](std::string_view& text) {
     std::size_t end = 0;
     while (end < text.size() && is_ascii_digit(text[end]))

@@ -14,12 +14,12 @@
 namespace latebind::core {
 namespace {
 
-// Whose time was up, or who wants no answer any more.
+// Whether the caller's time was up, or the caller has cancelled.
 bool ends_the_call(const Status& status) {
   return status.code() == StatusCode::kCancelled || status.code() == StatusCode::kDeadlineExceeded;
 }
 
-// What open dimensions become.
+// The sizes that open dimensions get.
 struct Sizes {
   std::int64_t first;
   std::int64_t other;
@@ -59,7 +59,7 @@ Result<Sample> random_sample(std::span<const TensorInfo> inputs, const Sizes& si
   return sample;
 }
 
-// The outputs that both declare.
+// Checks that both sides declare the same outputs.
 Status check_outputs(std::span<const TensorInfo> tested, std::span<const TensorInfo> reference) {
   const auto same = [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; };
   if (std::ranges::equal(tested, reference, same)) return {};
@@ -77,7 +77,7 @@ Result<std::vector<Sample>> random_samples(std::span<const TensorInfo> inputs, s
   Status refusal;
   std::uint64_t next_seed = seed;
   for (const Sizes& sizes : kSizes) {
-    // Small integers stay in range where they are indices; larger ones tell more where they are counts.
+    // Small integers stay in range if they are indices; larger ones reveal more if they are counts.
     for (const unsigned integer_most : {1U, 3U}) {
       auto made = random_sample(inputs, sizes, next_seed, integer_most);
       next_seed += inputs.size();

@@ -1,7 +1,7 @@
-// Verification: whether a device computes what another one does.
+// Verification: whether a device computes what another device does.
 //
-// Both run the same samples: random inputs by the model's declaration, or those of whoever knows what the model is for.
-// The reference runs first; what it refuses is left out. Thread-safe: no state of its own.
+// Both run the same samples: random inputs that fit the model's declaration, or samples from a caller that knows the
+// model's purpose. The reference runs first; samples that it refuses are left out. Pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,21 @@ struct Sample {
 };
 using MakeSamples = std::function<Result<std::vector<Sample>>(std::span<const TensorInfo> inputs)>;
 
-// All inputs of a sample together have at most this many bytes; larger ones are left out.
+// The largest size of all inputs of a sample together, in bytes; larger samples are left out.
 inline constexpr std::size_t kSampleBytesMax = std::size_t{64} << 20;
 
-// Several shapes where dimensions are open, else several values. Of open dimensions the first of an input is the same
-// number for all inputs, and so are the others. kUnsupported when even the smallest is too large.
+// Makes samples of several shapes if dimensions are open, otherwise samples with different values. The first dimension
+// has the same size in all inputs if it is open, and so do all other open dimensions. kUnsupported when even the
+// smallest sample is too large.
 [[nodiscard]] Result<std::vector<Sample>> random_samples(std::span<const TensorInfo> inputs, std::uint64_t seed = 0);
 
-// What is compared: a loaded model by its declaration and what runs it.
+// One side of a comparison: the declaration of a loaded model, and a function that runs it.
 struct Comparand {
   std::span<const TensorInfo> outputs;
   std::function<Status(std::span<const TensorView>, std::span<OutputTensor>)> execute;
 };
 
+// The outcome of a comparison.
 struct Comparison {
   struct OfSample {
     std::string name;
@@ -58,13 +60,14 @@ struct Comparison {
   Status failure{};  // of the device, on a sample that the reference computed
 
   [[nodiscard]] bool agrees() const;
-  // One line: "output y: cosine 0.31, at least 0.9999 is expected", or the widest difference.
+  // Returns one line: "output y: cosine 0.31, at least 0.9999 is expected", or the largest difference.
   [[nodiscard]] std::string text() const;
 };
 
-// `precision`: what the tested device computes in. An error when nothing can be compared: the reference's own where it
-// refuses every sample, kUnsupported when all outputs are empty, kCountMismatch when the two declare other outputs.
-// kCancelled and kDeadlineExceeded of either are passed on.
+// Runs all samples on both sides and compares the outputs. `precision` is the one that the tested device computes in.
+// Fails when nothing can be compared: with the reference's error if it refuses every sample, kUnsupported if all
+// outputs are empty, kCountMismatch if the two sides declare different outputs. kCancelled and kDeadlineExceeded of
+// either side are passed on.
 [[nodiscard]] Result<Comparison> compare(const Comparand& tested, const Comparand& reference,
                                          std::span<const Sample> samples, Precision precision);
 

@@ -14,7 +14,7 @@
 namespace latebind::core {
 namespace {
 
-// By the files it comes from, as they were when it was opened.
+// Identifies a model by the files it comes from, as they were when it was opened.
 std::string key_of_model(const Model& model) {
   std::string key = model.name();
   for (const SourceFile& source : model.sources()) {

@@ -1,8 +1,8 @@
-// Verifier: compares every device that loads a model with another one, where the placement is to be verified.
+// Verifier: compares every device that loads a model with another device, if the placement is to be verified.
 //
-// Two devices that disagree do not say which of them is wrong: the one that was to be used is refused, and the other
-// one counts as right from then on, for this model. Verdicts are kept in the compile cache, so that the next start
-// reads them. Thread-safe.
+// Two devices that disagree do not show which of them is wrong. The device that was to be used is refused, and from
+// then on the other one counts as right for this model. Verdicts are kept in the compile cache, so that the next start
+// reads them. All functions may be called from any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@
 
 namespace latebind::core {
 
-// Which devices disagreed with which, of the models that were refused last: to be shared by loads that know of each
-// other. Thread-safe.
+// The devices that disagreed, for the models that were refused last. Loads that should know of each other share one
+// object. All functions may be called from any thread.
 class Disagreements {
  public:
-  // As many models are known at once; the one that came first is forgotten, and compared again.
+  // The number of models that are remembered. Beyond it the oldest is forgotten, and compared again.
   static constexpr std::size_t kModelsMax = 256;
 
   void add(const std::string& model, const std::string& refused, const std::string& reference);
@@ -41,7 +41,7 @@ class Disagreements {
     std::set<std::string, std::less<>> refused{};
     std::set<std::string, std::less<>> references{};
   };
-  [[nodiscard]] const Sides* find(const std::string& model) const;  // with the mutex held
+  [[nodiscard]] const Sides* find(const std::string& model) const;  // with mutex_ held
 
   mutable std::mutex mutex_;
   std::deque<Sides> models_;  // guarded by mutex_
@@ -49,22 +49,22 @@ class Disagreements {
 
 struct VerificationOptions {
   bool enabled = false;
-  // The device to compare with, "onnxruntime:CPU"; empty: the first other CPU that takes the model, in f32. Those that
-  // run graphs alone come first, then the registry's order.
+  // The device to compare with, "onnxruntime:CPU". If empty, the first other CPU that takes the model, in f32: devices
+  // that run only graphs come first, then the registry's order.
   std::string against{};
   MakeSamples samples{};  // empty: random_samples()
-  // What the samples are, in the key of a verdict: it changes with them.
+  // Identifies the samples in the key of a verdict; change it when the samples change.
   std::string samples_name = "random 1";
-  std::shared_ptr<Disagreements> disagreements{};  // null: of one load alone
+  std::shared_ptr<Disagreements> disagreements{};  // null: used by one load only
 };
 
-// The devices that `device` (its id) may be compared with, in the order of VerificationOptions::against.
-// kDeviceNotFound when the one that was asked for is not here, kNoDevice when no other CPU is; the message lists what
-// is missing. `missing`, when given, receives which backends are not there, and why, also where others are.
+// Returns the devices that `device` (an id) may be compared with, in the order of VerificationOptions::against.
+// kDeviceNotFound when the requested device is not present, kNoDevice when there is no other CPU; the message lists
+// what is missing. If `missing` is given, it receives the backends that are not available, and why, on success as well.
 [[nodiscard]] Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Backend>> backends,
                                                             const std::string& device, const std::string& against,
                                                             std::string* missing = nullptr);
-// Why nothing can be compared, from what each of those said: kNoDevice.
+// Returns kNoDevice: why there is nothing to compare with, from the reason of each such device.
 [[nodiscard]] Status no_reference_error(const std::string& device, const std::string& reasons);
 
 class Verifier {
@@ -79,9 +79,9 @@ class Verifier {
   };
   Verifier(std::vector<std::shared_ptr<Backend>> backends, Model model, Setup setup);
 
-  // Says in the executable what came of it (Executable::verification()). kUnsupported when it disagrees, kDeviceFailed
-  // when it fails where the reference did not. When there is nothing to compare with, strict loading makes that an
-  // error, kNoDevice; else it is a warning in the log.
+  // Compares the device with a reference and notes the outcome in the executable (Executable::verification()).
+  // kUnsupported when they disagree, kDeviceFailed when the device fails on a sample that the reference computed. If
+  // there is nothing to compare with, the result is kNoDevice for strict loading, otherwise a warning in the log.
   [[nodiscard]] Status verify(const Device& device, const CompileOptions& compile, Executable& executable);
 
  private:

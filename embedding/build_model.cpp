@@ -46,8 +46,6 @@ Result<GraphModel> from_weights(const ModelFolder& folder, const GraphOptions& o
     const std::filesystem::path& file = folder.weights[i].file;
     network.sources.push_back(
         {.name = folder.weights.size() == 1 ? platform::path_to_utf8(file.filename()) : folder.files.relative(file),
-         .may_be_opened = made.weights()[i].where.offset == 0 && !made.weights()[i].where.file.empty() &&
-                          folder.files.package() == nullptr,
          .identity = folder.files.identity(file)});
   }
   network.graph = std::make_shared<const graph::Graph>(std::move(made));

@@ -104,17 +104,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const app::Json& was = *output->manifest();
     require(was.at("format") == app::kManifestFormat && was.at("kind") == "file");
     require(found.bytes <= kVectorBytes && found.id_bytes <= kIdBytes);
-    require(app::differences(was, was).shown.empty());
+    require(app::differences(was, was).empty());
     // As written it is the same again.
     const auto again = app::parse_manifest(app::to_text(was), "'again'");
     require(again.ok() && *again == was);
     if (now.ok()) {
-      const app::Differences differences = app::differences(was, *now);
-      const app::Differences reversed = app::differences(*now, was);
-      require(differences.shown.size() == reversed.shown.size() && differences.more == reversed.more);
-      require(was != *now || differences.shown.empty());
-      for (const std::string& difference : differences.shown)
-        require(is_one_line(difference) && difference.size() <= kDifferenceBytesMax);
+      const std::vector<app::Difference> differences = app::differences(was, *now);
+      require(differences.size() == app::differences(*now, was).size());
+      require(was != *now || differences.empty());
+      for (const app::Difference& one : differences) {
+        for (const std::string& text : {one.place, one.was.value_or(""), one.now.value_or("")})
+          require(is_one_line(text) && text.size() <= kDifferenceBytesMax);
+      }
     }
   } else {
     require(found.texts == 0 && found.file == 0 && found.offset == 0 && found.line == 0 && found.bytes == 0 &&

@@ -19,7 +19,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// Bytes in a message: of a key or a value, and of all keys of a place.
+// The limits in bytes for showing a key or a value, and a path of keys.
 constexpr std::size_t kShownMax = 100;
 constexpr std::size_t kPlaceMax = 200;
 
@@ -57,9 +57,8 @@ Result<Json> describe(const ManifestInput& input) {
   return json;
 }
 
-// Manifests of earlier runs come from the disk: whatever they hold, a difference is one line with an end.
-std::string shown(const Json& value) {
-  if (value.is_null()) return "not there";
+std::optional<std::string> shown(const Json& value) {
+  if (value.is_null()) return std::nullopt;
   if (value.is_object() && value.contains("name")) return core::printable(to_line(value["name"]), kShownMax);
   return value.is_structured() ? "there" : core::printable(to_line(value), kShownMax);
 }
@@ -74,10 +73,11 @@ std::string place_of(const std::string& parent, const std::string& key) {
   return (parent.empty() ? "" : parent + ".") + core::printable(key, kShownMax);
 }
 
-// Searches `now` for what `was` has and the other way round, so that the time is the product of both sizes, one of
-// which is that of a manifest of this run.
-void add_differences(const Json& was, const Json& now, const std::string& place, Differences& found) {
+// Looks up the keys of each object in the other one, so that the time is bounded by the product of both sizes: `now` is
+// small.
+void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<Difference>& found) {
   static const Json nothing;
+  if (found.size() == kDifferencesMax) return;
   if (was.is_object() && now.is_object()) {
     for (const auto& [key, value] : was.items())
       add_differences(value, member(now, key), place_of(place, key), found);
@@ -92,12 +92,7 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
     }
     return;
   }
-  if (was == now) return;
-  if (found.shown.size() < kDifferencesShownMax) {
-    found.shown.push_back(fmt::format("{} was {}, now {}", core::printable(place, kPlaceMax), shown(was), shown(now)));
-  } else {
-    ++found.more;
-  }
+  if (was != now) found.push_back({core::printable(place, kPlaceMax), shown(was), shown(now)});
 }
 
 }  // namespace
@@ -155,8 +150,8 @@ Result<Json> parse_manifest(const std::string& text, const std::string& name) {
   return json;
 }
 
-Differences differences(const Json& was, const Json& now) {
-  Differences found;
+std::vector<Difference> differences(const Json& was, const Json& now) {
+  std::vector<Difference> found;
   add_differences(was, now, "", found);
   return found;
 }

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "core/platform/files/mapped_file.h"
 #include "core/platform/files/temporary_folder.h"
 #include "core/platform/process_generation.h"
+#include "core/text/quote.h"
 
 namespace latebind::onnxruntime {
 namespace {
@@ -35,13 +35,13 @@ using core::Shape;
 using core::Status;
 using core::StatusCode;
 
-// The folder in which every file of external data lies under the name that the model has for it, without a link on the
-// way (the vendor refuses those); empty when there is none, or when a file is not the one that was opened any more.
+// The folder that contains every file of external data under the model's name for it, without a symbolic link on the
+// way, which the vendor refuses. Empty if there is no such folder, or if a file has been replaced since it was opened.
 std::filesystem::path folder_of_external(const ModelForm& form) {
   std::filesystem::path folder;
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
-    if (external.file.empty()) return {};
+    if (external.file.empty() || external.offset != 0) return {};
     const auto real = std::filesystem::canonical(external.file, error);
     const auto location = platform::path_from_utf8(external.location);
     if (error || location.empty() || location.is_absolute()) return {};
@@ -55,40 +55,59 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
   return folder;
 }
 
-// The first version whose optimizer, too, looks into the folder that it is given.
+// The first version whose optimizer also searches the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
 
-// A model whose files of external data have other names than it has for them, as behind the links of the hub's cache,
-// with the real ones, below one folder. As it is where that cannot be.
-Result<ModelForm> with_real_names(ModelForm form) {
-  if (form.external.empty() || !folder_of_external(form).empty()) return form;
+// A model in memory, in the form that the vendor reads.
+struct ReadableForm {
+  ModelForm form;
+  // The folder from which the vendor opens the files of external data by their names in the model. Empty: it gets their
+  // bytes.
   std::filesystem::path folder;
+};
+
+// The place in a file of data that a model has in a part of that file. Only that part belongs to the model.
+Result<graph::ExternalPlace> place_in_file(graph::ExternalPlace place, const core::ExternalData& external,
+                                           const std::string& file) {
+  const std::uint64_t size = external.data.bytes.size();
+  const bool is_to_the_end = place.length == graph::ExternalPlace::kToTheEnd;
+  if (place.offset > size || (!is_to_the_end && place.length > size - place.offset)) {
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("the ONNX model has data beyond the end of {}", core::quoted(place.location)));
+  }
+  return graph::ExternalPlace{.location = file,
+                              .offset = external.offset + place.offset,
+                              .length = is_to_the_end ? size - place.offset : place.length};
+}
+
+// Finds a folder from which the vendor can open the files of external data: under the model's names for them or, as
+// with the links of the hub's cache and in a bundle's ZIP, under the real names, which replace those in the model.
+Result<ReadableForm> make_readable(ModelForm form) {
+  if (form.external.empty()) return ReadableForm{std::move(form), {}};
+  auto folder = folder_of_external(form);
+  if (!folder.empty()) return ReadableForm{std::move(form), std::move(folder)};
   std::vector<std::filesystem::path> files;
   for (const core::ExternalData& external : form.external) {
     std::error_code error;
-    if (external.file.empty() || !external.may_open_file || !external.is_file_unchanged()) return form;
-    files.push_back(std::filesystem::canonical(external.file, error));
-    if (error) return form;
+    const bool may_open = !external.file.empty() && external.may_open_file && external.is_file_unchanged();
+    if (may_open) files.push_back(std::filesystem::canonical(external.file, error));
+    if (!may_open || error) return ReadableForm{std::move(form), {}};
     if (files.size() == 1) folder = files.front().parent_path();
     while (!platform::is_within(files.back(), folder)) {
-      if (folder == folder.parent_path()) return form;  // of another drive
+      if (folder == folder.parent_path()) return ReadableForm{std::move(form), {}};  // on another drive
       folder = folder.parent_path();
     }
   }
-  std::map<std::string, std::string, std::less<>> names;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    std::string& location = form.external[i].location;
-    std::string real = platform::path_to_utf8(files[i].lexically_relative(folder).generic_string());
-    names.emplace(location, real);
-    location = std::move(real);
-  }
-  LB_ASSIGN_OR_RETURN(auto renamed, graph::with_external_places(form.graph.bytes, [&](graph::ExternalPlace place) {
-                        const auto found = names.find(place.location);
-                        if (found != names.end()) place.location = found->second;
-                        return Result<graph::ExternalPlace>(std::move(place));
-                      }));
-  form.graph = core::SharedBytes::from_string(std::move(renamed));
-  return form;
+  const auto real_place = [&](graph::ExternalPlace place) -> Result<graph::ExternalPlace> {
+    const auto found = std::ranges::find(form.external, place.location, &core::ExternalData::location);
+    if (found == form.external.end()) return place;
+    const auto& file = files[static_cast<std::size_t>(found - form.external.begin())];
+    return place_in_file(std::move(place), *found,
+                         platform::path_to_utf8(file.lexically_relative(folder).generic_string()));
+  };
+  LB_ASSIGN_OR_RETURN(auto moved, graph::with_external_places(form.graph.bytes, real_place));
+  form.graph = core::SharedBytes::from_string(std::move(moved));
+  return ReadableForm{std::move(form), std::move(folder)};
 }
 
 enum class Paths { kFull, kFromHere };
@@ -99,9 +118,10 @@ std::filesystem::path from_here(const std::filesystem::path& place) {
   return error ? place : relative;
 }
 
-// The vendor has opened the files by their names: what it read must be what we had.
-Status check_external_data(const std::string& model, const ModelForm& form) {
-  for (const core::ExternalData& external : form.external) {
+// Files that the vendor has opened by name are compared with those that were opened before.
+Status check_external_data(const std::string& model, const ReadableForm& readable) {
+  if (readable.folder.empty()) return {};
+  for (const core::ExternalData& external : readable.form.external) {
     if (external.is_file_unchanged()) continue;
     return Status(StatusCode::kIo, fmt::format("{} was replaced while the model {} was being loaded; open it again",
                                                platform::path_to_utf8(external.file), model));
@@ -109,16 +129,14 @@ Status check_external_data(const std::string& model, const ModelForm& form) {
   return {};
 }
 
-// The files that a model in memory names. From memory the vendor copies them, more than once; a file it maps.
-// `by_name`: set when it is to open them by their names.
-Status add_external_data(const Library& library, const ModelForm& form, abi::SessionOptions* options, bool& by_name,
+// The files that a model in memory names. From memory the vendor copies them, more than once, and takes no tensor of
+// 2 GiB; a file it maps.
+Status add_external_data(const Library& library, const ReadableForm& readable, abi::SessionOptions* options,
                          Paths paths_are = Paths::kFull) {
-  by_name = false;
+  const ModelForm& form = readable.form;
   if (form.external.empty()) return {};
-  auto folder = library.api_version >= kReadsFromFolder ? folder_of_external(form) : std::filesystem::path();
-  if (!folder.empty()) {
-    if (paths_are == Paths::kFromHere) folder = from_here(folder);
-    by_name = true;
+  if (!readable.folder.empty()) {
+    const auto folder = paths_are == Paths::kFromHere ? from_here(readable.folder) : readable.folder;
     return add_entry(library, options, "session.model_external_initializers_file_folder_path",
                      platform::path_to_utf8(folder));
   }
@@ -129,7 +147,7 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
   paths.reserve(form.external.size());
   for (const core::ExternalData& external : form.external) {
     names.push_back(paths.emplace_back(platform::path_from_utf8(external.location)).c_str());
-    // Read-only, whatever the type says.
+    // The vendor only reads the data, in spite of the type.
     buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
     sizes.push_back(external.data.bytes.size());
   }
@@ -141,11 +159,11 @@ Status add_external_data(const Library& library, const ModelForm& form, abi::Ses
 }
 
 Result<Owned<abi::Session>> create_session(const Environment& environment, const std::string& name,
-                                           const ModelForm& form, abi::SessionOptions* options) {
+                                           const ReadableForm& readable, abi::SessionOptions* options) {
   const Library& library = environment.library();
   const abi::Api& api = library.api;
-  bool by_name = false;
-  LB_RETURN_IF_ERROR(add_external_data(library, form, options, by_name));
+  const ModelForm& form = readable.form;
+  LB_RETURN_IF_ERROR(add_external_data(library, readable, options));
   abi::Session* session = nullptr;
   abi::Status* failure = form.file.empty() ? api.CreateSessionFromArray(environment.env(), form.graph.bytes.data(),
                                                                         form.graph.bytes.size(), options, &session)
@@ -154,14 +172,14 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   if (failure != nullptr) {
     Status refused = library.error_by_kind(StatusCode::kInvalidModel,
                                            fmt::format("ONNX Runtime does not load the model {}", name), failure);
-    if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+    LB_RETURN_IF_ERROR(check_external_data(name, readable));
     return refused;
   }
-  if (by_name) LB_RETURN_IF_ERROR(check_external_data(name, form));
+  LB_RETURN_IF_ERROR(check_external_data(name, readable));
   return owned;
 }
 
-// The declared inputs with the requested shapes.
+// Applies the requested shapes to the declared inputs.
 Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs, NamedDimensions& dimensions) {
   if (shapes.empty()) return {};
   if (shapes.size() != inputs.size()) {
@@ -199,32 +217,33 @@ std::vector<core::TensorInfo> infos_of(std::vector<Declared> declared) {
 }
 
 struct Prepared {
-  ModelForm form;
+  ReadableForm readable;
   NamedDimensions dimensions;
 };
 
-// Where shapes are given, the model is loaded once to get the names of its dimensions.
+// If shapes are requested, the model is loaded once to get the names of its dimensions.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
   Prepared prepared;
   auto form = core::onnx_form(model);
   if (!form.ok()) return form.status().with_context("onnxruntime");
-  prepared.form = *std::move(form);
   if (environment.library().api_version >= kReadsFromFolder) {
-    LB_ASSIGN_OR_RETURN(prepared.form, with_real_names(std::move(prepared.form)));
+    LB_ASSIGN_OR_RETURN(prepared.readable, make_readable(*std::move(form)));
+  } else {
+    prepared.readable.form = *std::move(form);
   }
   if (options.input_shapes.empty()) return prepared;
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(environment, SessionKind::kDeclare, {}, {}));
   LB_ASSIGN_OR_RETURN(const auto session,
-                      create_session(environment, model.name(), prepared.form, session_options.get()));
+                      create_session(environment, model.name(), prepared.readable, session_options.get()));
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(environment, session.get()));
   LB_RETURN_IF_ERROR(apply_shapes(options.input_shapes, declaration.inputs, prepared.dimensions));
   return prepared;
 }
 
-// The vendor's file of an optimised model is a flatbuffer with this at offset 4.
+// The vendor's file of an optimised model is a flatbuffer with this magic at offset 4.
 constexpr std::string_view kBlobMagic = "ORTM";
 constexpr std::size_t kBlobMagicOffset = 4;
-// The vendor reads the weights of a blob in place where they lie as its own allocator would put them.
+// The vendor reads the weights of a blob in place if they have the alignment of its allocator.
 constexpr std::size_t kBlobAlignment = 64;
 
 bool is_blob(std::span<const std::byte> bytes) {
@@ -238,7 +257,7 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
-// Of providers that cannot be in several sessions at the same time; else null.
+// For providers that support one session at a time; null for others.
 OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   static platform::PerProcess<OneAtATime> turns;
   if (plugin == nullptr) return nullptr;
@@ -247,9 +266,9 @@ OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   return known != nullptr && known->one_session_at_a_time ? &turns.get() : nullptr;
 }
 
-// What a provider opens for a session stays in the process. NVIDIA's driver for Vulkan leaves work for the end of every
-// thread that has called it, and goes with the last session: threads that end later would crash, and after some hundred
-// sessions the driver finds no room for another start.
+// Keeps the libraries that a provider opens for a session in the process. NVIDIA's Vulkan driver registers work for the
+// end of each thread that has called it, and is unloaded with the last session. Threads that end later would crash, and
+// after some hundred sessions the driver could not start again for lack of space.
 class LibrariesOfSession {
  public:
   explicit LibrariesOfSession(const PluginUse* plugin) {
@@ -265,7 +284,7 @@ class LibrariesOfSession {
   std::vector<std::string> before_;
 };
 
-// `loader`: what reads it, for the error.
+// `loader` is the noun for the library that reads the blob, for errors.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const abi::SessionOptions* options, std::string_view loader,
                           const PluginUse* plugin = nullptr) {
@@ -273,7 +292,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   Session session;
   session.one_at_a_time = turns_of(library, plugin);
   LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
-  // A provider's context is copied; what is the vendor's own it reads in place.
+  // A provider's context is copied; the vendor's own blob is read in place.
   if (plugin == nullptr) session.kept.push_back(blob.bytes);
   session.from_blob = true;
   const LibrariesOfSession libraries(plugin);
@@ -290,7 +309,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   return session;
 }
 
-// Of a model that is loaded from this form.
+// The assignment of a model that is loaded from this form.
 Result<Assignment> assignment_of(const Environment& environment, const abi::Session* session, const PluginUse& plugin,
                                  const CompileOptions& options, const ModelForm& form, const std::string& name) {
   std::optional<platform::MappedFile> mapped;
@@ -326,10 +345,11 @@ Result<Session> load_model(std::shared_ptr<const Environment> environment, const
   session.one_at_a_time = turns_of(environment->library(), plugin);
   LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
   const LibrariesOfSession libraries(plugin);
-  LB_ASSIGN_OR_RETURN(session.handle, create_session(*environment, model.name(), prepared.form, session_options.get()));
+  LB_ASSIGN_OR_RETURN(session.handle,
+                      create_session(*environment, model.name(), prepared.readable, session_options.get()));
   if (plugin != nullptr) {
     LB_ASSIGN_OR_RETURN(session.assignment, assignment_of(*environment, session.handle.get(), *plugin, options,
-                                                          prepared.form, model.name()));
+                                                          prepared.readable.form, model.name()));
   }
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, session.handle.get()));
   NamedDimensions known;
@@ -362,7 +382,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   const auto model = read_context_model(blob.bytes.bytes);
   if (!model.ok()) return refuse(fmt::format("the blob is damaged: {}", model.status().message()));
   if (model->contexts == 0) return refuse("the blob is no compiled model: it has no EPContext node");
-  // The vendor would read it from wherever the model says.
+  // The vendor would read it from any place that the model names.
   if (!model->embedded) return refuse("the blob names a context in another file");
   const char* provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
@@ -394,7 +414,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
 
 namespace {
 
-// A size of an input is for the caller to choose.
+// Whether the caller can choose a size of an input.
 bool has_open_inputs(const ModelForm& form) {
   std::optional<platform::MappedFile> mapped;
   if (!form.file.empty()) {
@@ -422,8 +442,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
   LB_ASSIGN_OR_RETURN(auto session_options,
                       make_session_options(environment, SessionKind::kContext, options, prepared.dimensions));
-  bool by_name = false;
-  LB_RETURN_IF_ERROR(add_external_data(library, prepared.form, session_options.get(), by_name, Paths::kFromHere));
+  LB_RETURN_IF_ERROR(add_external_data(library, prepared.readable, session_options.get(), Paths::kFromHere));
   // The vendor would say that nodes are left, and not which.
   LB_RETURN_IF_ERROR(use_plugin(environment, plugin, options, core::HostNodes::kAny, session_options.get()));
 
@@ -436,7 +455,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     if (failure == nullptr) return {};
     return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
   };
-  const ModelForm& form = prepared.form;
+  const ModelForm& form = prepared.readable.form;
   const auto model_file = form.file.empty() ? form.file : from_here(form.file);
   LB_RETURN_IF_ERROR(check(form.file.empty() ? api.ModelCompilationOptions_SetInputModelFromBuffer(
                                                    raw, form.graph.bytes.data(), form.graph.bytes.size())
@@ -451,7 +470,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
     return library.error_by_kind(StatusCode::kDeviceFailed,
                                  fmt::format("{} does not compile the model {}", plugin.id, model.name()), failure);
   }
-  if (by_name) LB_RETURN_IF_ERROR(check_external_data(model.name(), form));
+  LB_RETURN_IF_ERROR(check_external_data(model.name(), prepared.readable));
 
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(file));
   LB_ASSIGN_OR_RETURN(const auto made, read_context_model(mapped.bytes()));
@@ -478,7 +497,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
                          "ONNX Runtime does not take the path to write to");
   {
     LB_ASSIGN_OR_RETURN(const auto session,
-                        create_session(environment, model.name(), prepared.form, session_options.get()));
+                        create_session(environment, model.name(), prepared.readable, session_options.get()));
     // Refuses what could be loaded, but not run by us.
     LB_RETURN_IF_ERROR(read_declaration(environment, session.get()).status());
   }

@@ -1,8 +1,8 @@
 // Shared assets: folders of a package that are named by their content, so that several variants (and several packages)
-// refer to one copy: "sha256:<64 digits>" is the folder, "sha256:<64 digits>/a/b" a file in it.
+// can refer to one copy. "sha256:<64 digits>" is the folder, "sha256:<64 digits>/a/b" a file in it.
 //
 // The digits are the SHA-256 of one line for each file, sorted by path: the file's own SHA-256, two spaces, its path in
-// the folder, a line end. Pure functions; any thread.
+// the folder, a line end. Pure functions, for any thread.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@
 
 namespace latebind::core {
 
-// True for 64 lower-case hexadecimal digits.
+// Whether the text is 64 lower-case hexadecimal digits.
 [[nodiscard]] bool is_sha256(std::string_view text);
-// True when the text begins as a reference to an asset does.
+// Whether the text begins like a reference to an asset.
 [[nodiscard]] bool is_asset_ref(std::string_view text);
 
 struct AssetRef {
@@ -23,15 +23,15 @@ struct AssetRef {
   std::string path;  // of a file in it; "" is the asset itself
 };
 
-// kInvalidModel, with `where` before the message.
+// Parses a reference. kInvalidModel, with `where` before the message.
 [[nodiscard]] Result<AssetRef> parse_asset_ref(std::string_view reference, std::string_view where);
 
-// Where an asset is unless the manifest says otherwise: "shared_assets/sha256-<64 digits>".
+// Returns where an asset is unless the manifest says otherwise: "shared_assets/sha256-<64 digits>".
 [[nodiscard]] std::string default_asset_folder(std::string_view uri);
-// The reverse for the name of a folder in "shared_assets"; "" for any other name.
+// Returns the URI for the name of a folder in "shared_assets"; "" for any other name.
 [[nodiscard]] std::string asset_uri_of_folder(std::string_view name);
 
-// The asset's name: `files` maps each path in it to the SHA-256 of the file.
+// Returns the asset's URI. `files` maps each path in it to the SHA-256 of the file.
 [[nodiscard]] std::string asset_uri(const std::map<std::string, std::string>& files);
 
 }  // namespace latebind::core

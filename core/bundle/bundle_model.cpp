@@ -21,8 +21,8 @@ namespace {
 // Files beside an ONNX model that may hold its data; a model has one or a few.
 constexpr std::size_t kExternalMax = 256;
 
-// What a variant may refer to beside its model file: by the name that the model has for it, and how the package finds
-// it.
+// A file that a variant needs besides its model file: the name that the model uses for it, and the reference by which
+// the package finds it.
 struct Companion {
   std::string location;
   std::string reference;
@@ -52,7 +52,7 @@ Result<std::vector<Companion>> companions(const Package& package, const Variant&
 // A file of the package that is part of the model.
 struct Used {
   std::string reference;
-  std::string use;  // "onnx", "xml", "bin", or the name that the model has for it
+  std::string use;  // "onnx", "xml", "bin", or the name that the model uses
 };
 
 Result<ModelForm> form_of(const Package& package, const Variant& variant, std::vector<Used>& used) {
@@ -65,7 +65,7 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
   if (is_ir) {
     form.format = ModelFormat::kOpenvinoIr;
     const std::string weights = file.substr(0, file.size() - 4) + ".bin";
-    // In the same asset, or beside it in the variant's folder, or in an asset of their own.
+    // The weights are in the same asset, or beside it in the variant's folder, or in another asset.
     const auto found = std::ranges::find(others, weights, &Companion::location);
     const std::string& reference = is_asset_ref(weights) || found == others.end() ? weights : found->reference;
     auto opened = package.open_file(variant, reference);
@@ -80,20 +80,18 @@ Result<ModelForm> form_of(const Package& package, const Variant& variant, std::v
   LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(package.files().name()));
   if (!graph::may_name_external_data(form.graph.bytes)) return form;
   for (const Companion& other : others) {
-    ExternalData external;
-    external.location = other.location;
-    LB_ASSIGN_OR_RETURN(external.data, package.open_file(variant, other.reference));
+    LB_ASSIGN_OR_RETURN(FilePart part, package.open_part(variant, other.reference));
     used.push_back({other.reference, other.location});
-    form.external.push_back(std::move(external));
+    form.external.push_back(ExternalData::of_part(other.location, std::move(part)));
   }
   return form;
 }
 
-// Of the very files that are used, each with what it is used as, by what the package recorded of them and not by
-// reading; empty when it recorded nothing of one of them.
+// Returns a digest of the files that are used, each with its purpose, from the package's records and without reading
+// the files. Empty when one of them has no record.
 std::string claimed_digest(const Package& package, const Variant& variant, const std::vector<Used>& used) {
   if (!variant.latebind) return {};
-  // Each word has its size before it, so that no two lists are the same text.
+  // Each word is preceded by its size, so that different lists give different texts.
   std::string text = "bundle";
   const auto add = [&](std::string_view word) { text += fmt::format(" {}:{}", word.size(), word); };
   for (const Used& file : used) {
@@ -135,7 +133,7 @@ Result<Model> model_of_bundle(const Package& package) {
   LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, used));
   LB_ASSIGN_OR_RETURN(auto sources, sources_of(package, *portable, used));
   const std::string claimed = claimed_digest(package, *portable, used);
-  // `portable` belongs to what the copies of the package share.
+  // `portable` belongs to the content that all copies of the package share.
   auto proof = [package, portable, used]() -> Status {
     for (const Used& file : used)
       LB_RETURN_IF_ERROR(package.prove_file(*portable, file.reference));

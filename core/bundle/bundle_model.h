@@ -1,4 +1,5 @@
-// The model of a bundle, whatever it computes: its portable form, checked before it is compiled, and its blobs.
+// Makes a Model from a bundle: its portable form, checked before it is compiled, and its blobs. May be called from any
+// thread.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +9,11 @@
 
 namespace latebind::core {
 
-// True for a ZIP, and for a folder with a manifest: what Package::open() is for.
+// Whether Package::open() is the way to open the place: a ZIP, or a folder with a manifest.
 [[nodiscard]] bool is_bundle(const std::filesystem::path& place);
 
-// The portable model in the format that it has in the bundle; its forms refer to the bundle's pages. kInvalidModel for
-// a bundle with neither a portable model nor blobs that Latebind can load.
+// Returns the portable model in the format that it has in the bundle; its forms refer to the bundle's pages.
+// kInvalidModel for a bundle that has neither a portable model nor blobs that Latebind can load.
 [[nodiscard]] Result<Model> model_of_bundle(const Package& package);
 
 }  // namespace latebind::core

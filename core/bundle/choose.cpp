@@ -24,7 +24,7 @@ std::string text_of(const std::vector<Dims>& shapes) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-// Everything but the shapes.
+// Judges everything except the shapes.
 Status judge_but_shapes(const LatebindInfo& info, const Device& device, const CompileOptions& options) {
   const auto refuse = [](std::string why) { return Status(StatusCode::kIncompatibleBlob, std::move(why)); };
   if (info.backend != device.backend) return refuse(fmt::format("made for the backend {}", printable(info.backend)));
@@ -38,7 +38,8 @@ Status judge_but_shapes(const LatebindInfo& info, const Device& device, const Co
   return {};
 }
 
-// A target is what one compiles for; the device of that architecture here may be called otherwise: `device`.
+// Opens a blob for `device`. The blob was made for a target, and the device of that architecture may have another name
+// here.
 Result<Blob> open_blob(const Package& package, const Variant& variant, const std::string& device) {
   const LatebindInfo& info = *variant.latebind;
   Blob blob;
@@ -51,7 +52,7 @@ Result<Blob> open_blob(const Package& package, const Variant& variant, const std
   return blob;
 }
 
-// By Latebind's slot, else when it is plain ONNX according to the host's slot.
+// Decides by Latebind's slot, or else by whether it is plain ONNX according to ONNX Runtime's slot.
 bool is_portable(const Variant& variant) {
   if (variant.latebind) return variant.latebind->is_portable();
   return (variant.ep.empty() || variant.ep == kHostCpuProvider) && variant.compatibility_string.empty() &&
@@ -134,7 +135,7 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
   for (const Variant& variant : component_.variants) {
     if (judge(variant, device, options).ok()) fitting.push_back(&variant);
   }
-  // Those of the runtime that is here first.
+  // Blobs made by the present version of the runtime come first.
   std::stable_partition(fitting.begin(), fitting.end(), [&](const Variant* variant) {
     return variant->latebind->runtime_version == device.runtime_version;
   });
@@ -148,7 +149,7 @@ std::vector<ReadyBlob> BundleBlobs::blobs_for(const Device& device, const Compil
 
 namespace {
 
-// The length for which a blob of so many rows was compiled, when all its inputs are [rows, length].
+// Returns the length for which a blob with this many rows was compiled, if all its inputs are [rows, length].
 std::optional<std::size_t> static_length(const Variant& variant, std::size_t rows) {
   if (!variant.latebind || is_portable(variant)) return std::nullopt;
   const auto& shapes = variant.latebind->shapes;

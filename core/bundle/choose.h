@@ -1,7 +1,7 @@
-// Choosing: which variant of a bundle is for which device, and why the others are not.
+// Chooses the variants of a bundle for a device, and says why the others do not fit.
 //
-// What follows from the manifest is decided here: backend, target, shapes, precision. Whether a blob fits this very
-// runtime, the backend decides when it loads it. Immutable; any thread.
+// The choice depends on the manifest: backend, target, shapes, precision. Whether a blob fits this version of the
+// runtime is decided by the backend when it loads the blob. Immutable; may be used from any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,37 @@
 
 namespace latebind::core {
 
-// The component that Latebind loads: the only one, or the one called "model". kInvalidModel when there is none.
+// Latebind loads the only component, or the one with this name.
 inline constexpr const char* kModelComponent = "model";
-// The role of the asset with the small files of a model that embeds text.
+// The role of the asset with the small files of a text embedding model.
 inline constexpr const char* kModelFolderRole = "model_folder";
+// Returns the component that Latebind loads. kInvalidModel when there is none.
 [[nodiscard]] Result<const Component*> model_component(const Package& package);
 
-// The variant that any machine compiles for itself: the one that Latebind's slot marks, else the first that is plain
-// ONNX according to ONNX Runtime's slot. Null when there is none.
+// Returns the variant that any machine compiles for itself: the one that Latebind's slot marks, or else the first that
+// is plain ONNX according to ONNX Runtime's slot. Null when there is none.
 [[nodiscard]] const Variant* portable_variant(const Component& component);
 
-// The file that a variant loads, by Latebind's slot, else by ONNX Runtime's; empty when neither names one.
+// Returns the file that a variant loads, according to Latebind's slot or else ONNX Runtime's; empty when neither names
+// one.
 [[nodiscard]] std::string model_file_of(const Variant& variant);
 
-// As a LatebindInfo has them.
+// Converts shapes to the form in LatebindInfo.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> dims_of(const std::vector<Shape>& shapes);
 
-// Ok when the variant is a blob that may do for the device with these options; else kIncompatibleBlob with the reason.
+// Returns ok when the variant is a blob that may fit the device with these options; otherwise kIncompatibleBlob with
+// the reason.
 [[nodiscard]] Status judge(const Variant& variant, const Device& device, const CompileOptions& options);
 
-// Tries a variant on a device: ok when its blob was loaded there, and unloaded again; else why not. Blobs for other
-// static shapes than those of `options` count as well.
+// Tries a variant on a device: loads its blob and unloads it again. Returns ok, or why it could not be loaded. It also
+// accepts blobs for other static shapes than those of `options`.
 [[nodiscard]] Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,
                                  const CompileOptions& options);
 
-// The blobs of a bundle.
+// The blobs of a bundle, as a BlobSource.
 class BundleBlobs final : public BlobSource {
  public:
-  // Null for a bundle without any.
+  // Returns null for a bundle without blobs.
   static Result<std::shared_ptr<const BundleBlobs>> of(Package package);
 
   [[nodiscard]] std::vector<ReadyBlob> blobs_for(const Device& device, const CompileOptions& options) const override;
@@ -49,7 +52,7 @@ class BundleBlobs final : public BlobSource {
                                                         std::size_t rows) const override;
   [[nodiscard]] std::string digest_for(const Device& device, const CompileOptions& options) const override;
   [[nodiscard]] Status prove_for(const Device& device, const CompileOptions& options) const override;
-  // By the small files of a model that embeds text, which only such bundles have.
+  // Reads the small files of a text embedding model, which only such bundles have.
   [[nodiscard]] Padded padded() const override;
 
  private:

@@ -25,7 +25,7 @@ bool is_meant(std::string_view text, const Device& device) {
   return text == device.id() || text == device.target() || (text == word_of(device.kind) && !device.is_virtual());
 }
 
-// "1x32" for inputs of one shape, "1x32+1x8" for several.
+// Returns "1x32" for inputs of one shape, "1x32+1x8" for several.
 std::string shapes_text(const std::vector<Shape>& shapes) {
   std::vector<std::string> texts;
   for (const Shape& shape : shapes) {
@@ -52,7 +52,7 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
       blob = std::move(parts);
     }
   }
-  // Blobs and the portable form of one bundle are of the same bytes.
+  // The blobs and the portable form of a bundle must come from the same bytes.
   if (blob.ok()) {
     if (Status same = model.check_files(); !same.ok()) blob = std::move(same);
   }
@@ -67,7 +67,7 @@ CompileOutcome compile_one(const Model& model, const CompileJob& job, bool stric
 
 }  // namespace
 
-// Real devices first: what is here compiles for itself.
+// Real devices come first, because a machine usually compiles for itself.
 CompileTargets::CompileTargets(const Registry& registry) {
   const auto add = [this](const std::shared_ptr<Backend>& backend, Result<std::vector<Device>> devices) {
     if (!devices.ok()) {
@@ -87,7 +87,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   std::string missing;
   for (const CompileTarget& target : all_) {
     if (!is_meant(text, target.device)) continue;
-    // There is nothing to compile for it, which its backend says where it is named.
+    // Such a device compiles nothing, and its backend says so when it is named.
     if (target.device.runs_graphs_only() && text != target.device.id()) continue;
     if (target.device.metadata_at("CompilerInstalled") == "0") {
       if (missing.empty()) missing = target.device.metadata_at("Missing");
@@ -129,7 +129,7 @@ Precision default_precision(const Device& device) {
 std::string variant_name(const CompileJob& job) {
   std::string target = job.target.device.target();
   std::ranges::replace(target, ':', '-');
-  // An NPU's architecture identifies its vendor; a CPU or GPU may be the device of several backends.
+  // The architecture of an NPU identifies its vendor, but several backends may have the same CPU or GPU.
   if (job.target.device.kind != DeviceKind::kNpu) target += "-" + job.target.device.backend;
   std::string name = fmt::format("{}-{}", target, word_of(job.options.precision));
   if (!job.options.input_shapes.empty()) name += "-" + shapes_text(job.options.input_shapes);
@@ -153,7 +153,7 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
                                     cancelled ? "not begun: cancelled" : "not begun, because another target failed");
         continue;
       }
-      try {  // what is thrown on a thread of its own would end the program
+      try {  // an exception on this thread would end the program
         tell(i, nullptr);
         outcomes[i] = compile_one(model, jobs[i], run.strict);
       } catch (...) {
@@ -172,7 +172,7 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
     try {
       helpers.emplace_back(work);
     } catch (const std::exception&) {
-      break;  // no thread to give: this one does it all
+      break;  // without more threads, this one does all the work
     }
   }
   work();
@@ -189,7 +189,7 @@ VariantInput portable_input(ModelFormat format) {
   info.format = word_of(format);
   info.model = format == ModelFormat::kOnnx ? "model.onnx" : "model.xml";
   if (format == ModelFormat::kOnnx) {
-    // Without a device, so that the host takes it on any.
+    // Without a device, so that ONNX Runtime accepts it on any.
     variant.ep = kHostCpuProvider;
     variant.executor_info[kHostSlot] = {{kHostModelFile, info.model}};
   }
@@ -222,7 +222,7 @@ std::optional<RefusedTarget> refused_target(const Model& model, const CompileJob
   if (status.ok() || (band_of(status.code()) != StatusBand::kCaller && status.code() != StatusCode::kDeviceFailed)) {
     return std::nullopt;
   }
-  // Where the model lay is nobody's business, and would make two bundles of one model differ.
+  // Folders are removed, because they are private and would make two bundles of one model differ.
   std::string reason = status.to_string();
   for (const auto& file : model.files()) {
     const std::string place = platform::path_to_utf8(file);

@@ -1,7 +1,7 @@
-// Compiling for targets: from words such as "npu:v73" to blobs, and from blobs to variants of a bundle.
+// Compiles for targets: from words such as "npu:v73" to blobs, and from blobs to variants of a bundle.
 //
-// A target is "cpu", "gpu", "npu", or one of these with an architecture ("npu:v73"), or a device's full name
-// ("openvino:CPU", "onnxruntime:QNN.v73"). The device need not be in this machine; its compiler must be.
+// A target is "cpu", "gpu", "npu", one of these with an architecture ("npu:v73"), or a device's full name
+// ("openvino:CPU", "onnxruntime:QNN.v73"). The device need not be in this machine, but its compiler must be.
 #pragma once
 
 #include <functional>
@@ -21,20 +21,20 @@
 namespace latebind::core {
 
 struct CompileTarget {
-  std::string text;  // as it was asked for
+  std::string text;  // as the user wrote it
   std::shared_ptr<Backend> backend;
   Device device;
 };
 
-// Everything that can be compiled for here: the backends are asked once, on construction. Any thread.
+// Everything that this machine can compile for. The constructor asks the backends, once. May be used from any thread.
 class CompileTargets {
  public:
   explicit CompileTargets(const Registry& registry);
 
-  // The first backend that can compile for it. kDeviceNotFound with the known targets; kLibraryNotFound, with what is
-  // missing and where to get it, when the compiler is not installed.
+  // Returns the target on the first backend that can compile for it. kDeviceNotFound lists the known targets;
+  // kLibraryNotFound, when the compiler is not installed, says what is missing and where to get it.
   [[nodiscard]] Result<CompileTarget> find(std::string_view text) const;
-  // False when a backend could not be asked, so that a target which is not found may be one of its.
+  // Returns false when a backend could not be asked, so that it may know a target which was not found.
   [[nodiscard]] bool all_asked() const { return reasons_.empty(); }
 
  private:
@@ -42,7 +42,8 @@ class CompileTargets {
   std::vector<std::string> reasons_;  // of backends that could not be asked
 };
 
-// The precision in which a device computes by default: f32 where it can, else what it reports, f16 for NPUs.
+// Returns the precision in which a device computes by default: f32 if it can, otherwise what it reports, and f16 for
+// NPUs.
 [[nodiscard]] Precision default_precision(const Device& device);
 
 struct CompileJob {
@@ -50,52 +51,54 @@ struct CompileJob {
   CompileOptions options;
 };
 
-// "npu-v73-f16-1x32": the variant's name.
+// Returns the variant's name: "npu-v73-f16-1x32".
 [[nodiscard]] std::string variant_name(const CompileJob& job);
 
 struct CompileOutcome {
   std::optional<Blob> blob{};
-  Status status{};     // why there is none
+  Status status{};     // why there is no blob
   std::string note{};  // nodes that were left to the CPU
-  LeftNodes left{};    // the same, of a blob or where there is none, as far as the compiler says which
+  LeftNodes left{};    // those nodes, with or without a blob, if the compiler names them
   double seconds = 0;
 };
 
 struct CompileRun {
-  // How many are compiled at once.
+  // The number of jobs that are compiled at once.
   unsigned side_by_side = 1;
-  // Nodes that would be left to the CPU are an error; else they are noted.
+  // Makes nodes that would be left to the CPU an error; otherwise they are noted.
   bool strict = false;
-  // After the first failure nothing new is started.
+  // Goes on after a failure; otherwise no new job is started after the first one.
   bool keep_going = false;
-  // Once it is requested nothing new is started.
+  // No new job is started once this is requested.
   Cancellation cancellation{};
-  // Called by several threads, one at a time, when a job begins (no outcome) and when it is done.
+  // Called when a job begins (with null) and when it is done, by several threads, but by one at a time.
   std::function<void(std::size_t job, const CompileOutcome* outcome)> tell{};
 };
 
-// One outcome for each job, in their order; kCancelled for those that were not started. Uses threads of its own.
+// Compiles all jobs on its own threads. Returns one outcome for each job, in their order; kCancelled for those that
+// were not started.
 [[nodiscard]] std::vector<CompileOutcome> compile_all(const Model& model, std::span<const CompileJob> jobs,
                                                       const CompileRun& run);
 
-// The variant "portable" of a model file in this format, without its files: the caller adds `files` and what else it
-// needs. Stock ONNX Runtime takes an ONNX file on any CPU.
+// Returns the variant "portable" of a model file in this format, without its files: the caller adds `files` and what
+// else it needs. Stock ONNX Runtime takes an ONNX file on any CPU.
 [[nodiscard]] VariantInput portable_input(ModelFormat format);
 
-// Whether an ONNX file can be the portable one of a bundle; `name` stands for it. kUnsupported for one with data in
-// other files. Cheap: to be asked before anything is compiled.
+// Checks whether an ONNX file can be the portable model of a bundle; `name` is its name for messages. kUnsupported when
+// it has data in other files. Cheap, so call it before anything is compiled.
 [[nodiscard]] Status check_portable_onnx(std::span<const std::byte> bytes, std::string_view name);
 
-// Adds the portable variant of a model in a file, an ONNX file or an IR with its .bin. kUnsupported for an ONNX model
+// Adds the portable variant of a model in a file: an ONNX file, or an IR with its .bin. kUnsupported for an ONNX model
 // with data in other files.
 [[nodiscard]] Status add_portable(const Model& model, PackageWriter& writer);
 
-// The variant that carries the outcome's blob: for plugin providers an ONNX model that stock ONNX Runtime loads with
-// them.
+// Returns the variant that carries the outcome's blob. For plugin providers it is an ONNX model that stock ONNX Runtime
+// loads with them.
 [[nodiscard]] VariantInput variant_of(const CompileJob& job, const CompileOutcome& outcome);
 
-// What a bundle keeps of an outcome without a blob, where that is because of the model: nothing where memory or a file
-// was missing, which says nothing about the next time. The reason names the model's files without their folders.
+// Returns what a bundle records about an outcome without a blob, if the model is the cause; std::nullopt if memory or a
+// file was missing, because that does not predict the next attempt. The reason names the model's files without their
+// folders.
 [[nodiscard]] std::optional<RefusedTarget> refused_target(const Model& model, const CompileJob& job,
                                                           const CompileOutcome& outcome);
 

@@ -12,7 +12,7 @@
 namespace latebind::core {
 namespace {
 
-// Eight bytes at a step: kTables[k][b] is what the byte b contributes when k bytes follow it.
+// Processes eight bytes in a step: kTables[k][b] is what byte b contributes when k bytes follow it.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr std::uint32_t kPolynomial = 0xEDB88320U;
@@ -38,7 +38,7 @@ constexpr Tables kTables = make_tables();
 
 static_assert(std::endian::native == std::endian::little, "the steps of eight bytes read little-endian words");
 
-// The register after these bytes.
+// Returns the register after these bytes.
 std::uint32_t advanced(std::uint32_t sum, std::span<const std::byte> bytes) {
   const std::byte* at = bytes.data();
   std::size_t left = bytes.size();
@@ -57,7 +57,7 @@ std::uint32_t advanced(std::uint32_t sum, std::span<const std::byte> bytes) {
   return sum;
 }
 
-// Polynomials modulo that one, the coefficient of x^0 in the highest bit.
+// Polynomials modulo kPolynomial, with the coefficient of x^0 in the highest bit.
 constexpr std::uint32_t kOne = 0x80000000U;
 constexpr std::uint32_t kXToTheEighth = 0x00800000U;
 
@@ -70,7 +70,7 @@ constexpr std::uint32_t product(std::uint32_t left, std::uint32_t right) {
   return sum;
 }
 
-// x to the power of 8 * bytes: what so many bytes of zeros behind others multiply their sum by.
+// Returns x^(8 * bytes), the factor by which that many zero bytes after other bytes multiply their CRC.
 constexpr std::uint32_t shift_by(std::uint64_t bytes) {
   std::uint32_t power = kOne;
   for (std::uint32_t square = kXToTheEighth; bytes != 0; bytes >>= 1U, square = product(square, square))
@@ -78,7 +78,8 @@ constexpr std::uint32_t shift_by(std::uint64_t bytes) {
   return power;
 }
 
-// From here on a thread of its own is worth its while: what costs is that the pages of a file are mapped one by one.
+// The number of bytes for which another thread is worth its cost; most of the time goes into mapping the pages of a
+// file one by one.
 constexpr std::size_t kBytesOfAThread = std::size_t{8} << 20U;
 constexpr std::size_t kThreadsMax = 4;
 

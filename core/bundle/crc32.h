@@ -1,4 +1,4 @@
-// CRC-32 as in ZIP (polynomial 0xEDB88320): detects damage, not malice. Pure functions; any thread.
+// CRC-32 as in ZIP (polynomial 0xEDB88320), which detects damage but not malice. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,13 @@
 
 namespace latebind::core {
 
-// Of `bytes`, or, with the sum of what came before, of both together.
+// Returns the CRC of `bytes`, or, if `before` is the CRC of preceding bytes, of both together.
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
-// Of two pieces of which the sums are known, the second one so many bytes long.
+// Returns the CRC of two pieces from the CRC of each and the size of the second.
 [[nodiscard]] std::uint32_t crc32_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t second_size);
 
-// The same as crc32(), of many bytes on as many threads, a few at most. Where the system has no thread to give, on this
-// one.
+// Like crc32(), on up to `threads` threads for large inputs. Uses fewer if the system has none to give.
 [[nodiscard]] std::uint32_t crc32_on_threads(std::span<const std::byte> bytes, std::size_t threads);
 
 }  // namespace latebind::core

@@ -1,7 +1,7 @@
-// With the carry-less multiplication of PCLMULQDQ: what lies n bits before other bits may be replaced by its product
-// with x^n modulo the polynomial, added to them. Four lanes of 16 bytes at a time, since the instruction takes several
-// cycles but can be started in each. The method and the constants are of V. Gopal et al., "Fast CRC Computation for
-// Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009.
+// Uses the carry-less multiplication of PCLMULQDQ. The idea: bits that are n bits before other bits can be replaced by
+// their product with x^n modulo the polynomial, added to those bits. Four lanes of 16 bytes are processed at a time,
+// because the instruction takes several cycles but can be started in each. Source of the method and the constants: V.
+// Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009.
 #include <immintrin.h>
 
 #include "core/bundle/crc32_fold.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLane = 16;
 constexpr std::size_t kLanes = 4;
 
-// x^n modulo the reflected polynomial, for both halves of a lane: over four lanes, and over one.
+// x^n modulo the reflected polynomial, for both halves of a lane: across four lanes, and across one.
 constexpr long long kFourLow = 0x154442BD4;   // n = 4 * 128 + 32
 constexpr long long kFourHigh = 0x1C6E41596;  // n = 4 * 128 - 32
 constexpr long long kOneLow = 0x1751997D0;    // n = 128 + 32

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 15> kKnownKeys{
     "version", "target", "backend", "device", "runtime_version", "precision", "format",    "model",
     "shapes",  "assets", "files",   "copied", "left_to_cpu",     "refused",   "difference"};
 
-// The value of a key, or null when it is absent.
+// Returns the value of a key, or null when it is absent.
 const json* find(const json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
@@ -122,7 +122,7 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const json& valu
     }
     std::vector<std::int64_t> shape;
     for (const json& dimension : item) {
-      // Not above 2^40, and so neither is it beyond what the signed type holds.
+      // The limit of 2^40 also keeps the value within the signed type.
       const bool is_size = dimension.is_number_integer() &&
                            (dimension.is_number_unsigned() || dimension.get<std::int64_t>() >= -1) &&
                            (dimension.get<std::uint64_t>() <= std::uint64_t{1} << 40U || dimension == -1);

@@ -1,7 +1,7 @@
 // LatebindInfo: what Latebind writes about a variant, in the slot `executor_info.latebind` that a model package gives
 // each consumer. docs/bundle-format.md documents it for authors.
 //
-// Plain values. Pure functions; any thread.
+// Plain values and pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace latebind::core {
 
-// The name of our slot in `executor_info`.
+// The name of Latebind's slot in `executor_info`.
 inline constexpr const char* kLatebindSlot = "latebind";
 // The target of a variant that any machine can compile for itself.
 inline constexpr std::string_view kPortableTarget = "portable";
@@ -31,55 +31,55 @@ struct RecordedFile {
   friend bool operator==(const RecordedFile&, const RecordedFile&) = default;
 };
 
-// "dynamic" for none, else a list of lists.
+// Converts shapes to a list of lists, or to "dynamic" if there are none, and back.
 [[nodiscard]] nlohmann::json shapes_to_json(const std::vector<std::vector<std::int64_t>>& shapes);
 [[nodiscard]] Result<std::vector<std::vector<std::int64_t>>> shapes_from_json(const nlohmann::json& value,
                                                                               std::string_view where);
 
-// A blob of which only the difference from another file is stored, and what the variant says where it is whole.
+// A blob that is stored as its difference from another file, and the values that the variant has when it is whole.
 struct StoredDifference {
   std::string file;         // VCDIFF (vcdiff.h), in the variant's folder
-  std::string from;         // "sha256:<hex>/file": what it differs from
+  std::string from;         // "sha256:<hex>/file": the file that it differs from
   std::uint64_t bytes = 0;  // of the whole blob
   std::string sha256;       // 64 lower-case digits, of the whole blob
   std::string ep;           // the variant's execution provider
-  nlohmann::json host;      // the slot of ONNX Runtime, an object; null: none
+  nlohmann::json host;      // the slot of ONNX Runtime, an object; null when there is none
 
   friend bool operator==(const StoredDifference&, const StoredDifference&) = default;
 };
 
 struct LatebindInfo {
-  // A variant with a difference has the second one.
+  // Variants with a difference have version 2, the others 1.
   static constexpr std::size_t kVersion = 2;
 
   std::string target;           // "portable", "cpu", "npu:v73"
   std::string backend;          // the backend that loads it; empty: any that reads the format
-  std::string device;           // as that backend calls it
+  std::string device;           // the device's name in that backend
   std::string runtime_version;  // of the vendor library that made it; empty for a portable model
   std::string precision;        // a name of core::Precision, or one that this version does not know
   std::string format;           // "onnx", "openvino-ir", "blob", …
-  std::string model;            // what is loaded: a file of the variant's folder, or "sha256:<hex>/file"
-  // The input shapes that it was compiled for, each a list of dimensions, -1 for any; empty: dynamic.
+  std::string model;            // the file that is loaded: in the variant's folder, or "sha256:<hex>/file"
+  // The input shapes that it was compiled for, each a list of dimensions with -1 for any; empty for dynamic shapes.
   std::vector<std::vector<std::int64_t>> shapes;
-  // What else it needs, by role ("weights", "model_folder"): "sha256:<hex>" or "sha256:<hex>/file".
+  // Other assets that it needs, by role ("weights", "model_folder"): "sha256:<hex>" or "sha256:<hex>/file".
   std::map<std::string, std::string> assets;
   std::vector<RecordedFile> files;  // every file of the variant's folder
-  LeftNodes left_to_cpu;            // of a blob that is not the whole model
-  // Of a blob: it need not lie in a mapping to be loaded (Blob::is_copied), and may be stored as a difference.
+  LeftNodes left_to_cpu;            // for a blob that is not the whole model
+  // For a blob: whether it can be loaded from a copy (Blob::is_copied), so that it may be stored as a difference.
   bool is_copied = false;
-  // `model` is not stored, but is to be made of this.
+  // If set, `model` is not stored but is made from this difference.
   std::optional<StoredDifference> difference;
-  // Of the portable model: what it could not be compiled for.
+  // For the portable model: the targets that it could not be compiled for.
   std::vector<RefusedTarget> refused;
-  // Keys that this version does not know, as they were found.
+  // Keys that this version does not know, unchanged.
   nlohmann::json more = nlohmann::json::object();
 
   [[nodiscard]] bool is_portable() const { return target == kPortableTarget; }
   friend bool operator==(const LatebindInfo&, const LatebindInfo&) = default;
 };
 
-// kInvalidModel: `where` says which variant of which file. Unknown keys are kept; a wrong type, a path that leads out,
-// an invalid sum and a `version` above kVersion are rejected.
+// Parses the slot. `where` names the variant and the file. Unknown keys are kept. kInvalidModel for a wrong type, a
+// path that leads out of the package, an invalid digest and a `version` above kVersion.
 [[nodiscard]] Result<LatebindInfo> parse_latebind_info(const nlohmann::json& slot, std::string_view where);
 
 [[nodiscard]] nlohmann::json to_json(const LatebindInfo& info);

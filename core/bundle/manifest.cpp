@@ -28,7 +28,7 @@ constexpr std::size_t kConsumersMax = 64;
 constexpr std::size_t kAssetsMax = 256;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kTextBytesMax = std::size_t{64} << 10;
-// All files that a manifest refers to, together.
+// The total size of all files that a manifest refers to.
 constexpr std::size_t kReferredBytesMax = std::size_t{32} << 20;
 constexpr const char* kComponentFile = "component.json";
 
@@ -36,7 +36,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Reads one package's manifest; where_ … name the file that is being read.
+// Reads the manifest of one package; the members where_ … name the file that is being read.
 class Reader {
  public:
   Reader(const PackageFiles& files, InstalledLayout installed) : files_(files), installed_(installed) {}
@@ -69,7 +69,7 @@ class Reader {
     return fmt::format("{}: {}", files_.name(), printable(file));
   }
 
-  // A ZIP's sum is compared: these files decide what everything else means.
+  // Compares the checksum of a ZIP, because these files decide what everything else means.
   Result<json> read_json(std::string_view file) {
     LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(file));
     if (bytes.bytes.size() > kReferredBytesMax - read_bytes_) {
@@ -133,7 +133,7 @@ class Reader {
     return invalid_bundle(where, fmt::format("the name '{}' must have 1 to {} bytes", printable(name), kNameBytesMax));
   }
 
-  // A path of the manifest, as a path of the package; with an installed layout also as an absolute one.
+  // Converts a path of the manifest to a path of the package, or, with an installed layout, also to an absolute one.
   [[nodiscard]] Result<std::string> resolve(std::string_view base, const std::string& given,
                                             std::string_view where) const {
     if (!is_installed_) return join_package_path(base, given, where);
@@ -266,7 +266,7 @@ class Reader {
     LB_ASSIGN_OR_RETURN(std::string given, text(body, "variant_directory", where));
     if (!is_said) given = variant.name;
     auto folder = resolve(base, given, where);
-    // A name need not be one of a folder.
+    // A variant's name need not be the name of a folder.
     if (!folder.ok()) return is_said ? folder.status() : Status();
     if (files_.has_folder(*folder)) {
       variant.folder = *std::move(folder);
@@ -309,7 +309,7 @@ class Reader {
   const PackageFiles& files_;
   const InstalledLayout installed_;
   bool is_installed_ = false;
-  bool is_newer_ = false;  // than the schema that is known here
+  bool is_newer_ = false;  // than the schema that this version knows
   std::size_t read_bytes_ = 0;
 };
 

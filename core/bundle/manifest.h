@@ -1,11 +1,11 @@
-// Manifest: what a model package says about itself, typed (ONNX Runtime's format, schema 1.0; facts and examples are in
-// docs/bundle-format.md).
+// Manifest: the typed content of a model package's manifest (ONNX Runtime's format, schema 1.0; docs/bundle-format.md
+// has facts and examples).
 //
-// Reading resolves what the format lets an author write in several ways: components in separate files, executor_info in
-// separate files, directories that are omitted; every path in a Manifest is relative to the package. Writing gives one
-// form only: everything inline, keys sorted, so that the same manifest is the same text.
+// Reading resolves the alternatives that the format allows: components in separate files, executor_info in separate
+// files, omitted directories. Every path in a Manifest is relative to the package. Writing produces one form only:
+// everything inline and keys sorted, so that equal manifests give equal text.
 //
-// Plain values. Pure functions except for reading the package's files; any thread.
+// Plain values. Pure functions, except for reading the package's files; for any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@
 namespace latebind::core {
 
 inline constexpr const char* kManifestFile = "manifest.json";
-// ONNX Runtime's slot in `executor_info`, what it loads from there, and its provider for CPUs.
+// ONNX Runtime's slot in `executor_info`, the key of the model file in it, and ONNX Runtime's provider for CPUs.
 inline constexpr const char* kHostSlot = "ort";
 inline constexpr const char* kHostModelFile = "model_file";
 inline constexpr const char* kHostCpuProvider = "CPUExecutionProvider";
 
-// Portable: all paths stay in the package. Installed: they may lead anywhere on this machine.
+// In a portable package all paths stay in the package. In an installed one they may lead anywhere on this machine.
 enum class PackageLayout : std::int32_t { kPortable = 0, kInstalled = 1 };
 template <>
 struct Words<PackageLayout> {
@@ -41,21 +41,21 @@ struct Words<PackageLayout> {
 // One entry of a bundle: a model for one device, or the portable one.
 struct Variant {
   std::string name;
-  // Its folder in the package. Empty when the manifest names none and no folder has the variant's name.
+  // Its folder in the package. std::nullopt when the manifest names none and no folder has the variant's name.
   std::optional<std::string> folder;
-  std::string ep;                    // a provider's name; empty: not given
-  std::string device;                // "cpu", "gpu", "npu"; empty: not given
+  std::string ep;                    // a provider's name; empty when not given
+  std::string device;                // "cpu", "gpu", "npu"; empty when not given
   std::string compatibility_string;  // only the provider understands it
   std::optional<LatebindInfo> latebind;
   std::map<std::string, nlohmann::json> executor_info;  // the other consumers' slots, each an object
-  nlohmann::json additional_metadata;                   // null: none
+  nlohmann::json additional_metadata;                   // null when there is none
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
 struct Component {
   std::string name;
-  std::string folder;             // what its variants' folders are relative to; "" is the root
+  std::string folder;             // its variants' folders are relative to this; "" is the root
   std::vector<Variant> variants;  // sorted by name
   nlohmann::json additional_metadata;
 
@@ -71,7 +71,7 @@ struct Manifest {
   std::string description;
   PackageLayout layout = PackageLayout::kPortable;
   std::vector<Component> components;                 // sorted by name
-  std::map<std::string, std::string> shared_assets;  // "sha256:<hex>" to its folder, where it is not the usual place
+  std::map<std::string, std::string> shared_assets;  // from "sha256:<hex>" to its folder, for those in unusual places
   nlohmann::json additional_metadata;
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
@@ -79,14 +79,14 @@ struct Manifest {
 
 enum class InstalledLayout { kRefused, kAllowed };
 
-// Reads manifest.json and the files that it refers to. kInvalidModel (with file and place) for what does not follow the
-// format: another major version, a key that is not known (a newer minor version may have them), a wrong type, a
-// directory or file that is missing, a path that leads out, more than the limits; kUnsupported for an installed layout
-// that is not allowed; kNotFound without manifest.json.
+// Reads manifest.json and the files that it refers to. kNotFound without manifest.json; kUnsupported for an installed
+// layout that is not allowed; kInvalidModel, with file and place, for a manifest that does not follow the format:
+// another major version, an unknown key (which a newer minor version may have), a wrong type, a missing directory or
+// file, a path that leads out of the package, or an exceeded limit.
 [[nodiscard]] Result<Manifest> read_manifest(const PackageFiles& files,
                                              InstalledLayout installed = InstalledLayout::kRefused);
 
-// The text of manifest.json. kInvalidArgument for text that is not UTF-8.
+// Returns the text of manifest.json. kInvalidArgument for text that is not UTF-8.
 [[nodiscard]] Result<std::string> manifest_text(const Manifest& manifest);
 
 }  // namespace latebind::core

@@ -15,7 +15,7 @@ namespace {
 
 using std::filesystem::path;
 
-// Another program's package need not record its files: unrecorded files could be anybody's.
+// Another program's package need not record its files, and unrecorded files could be anybody's.
 bool is_ours(const Manifest& manifest) {
   return std::ranges::any_of(manifest.components, [](const Component& component) {
     return std::ranges::any_of(component.variants, [](const Variant& variant) { return variant.latebind.has_value(); });

@@ -20,7 +20,7 @@ std::string place_of(const PackageFiles& files, const Variant& variant) {
   return fmt::format("{}: variant '{}'", files.name(), printable(variant.name));
 }
 
-// Assets need not be listed in the manifest: their folders' names say what they are.
+// The manifest need not list assets, because the names of their folders identify them.
 Result<std::map<std::string, std::string>> find_assets(const PackageFiles& files, const Manifest& manifest) {
   std::map<std::string, std::string> assets = manifest.shared_assets;
   if (!files.has_folder(kAssetsFolder)) return assets;

@@ -13,12 +13,12 @@
 namespace latebind::core {
 namespace {
 
-// Of a reference that was read, and so is right.
+// Returns the URI of a reference that was checked when it was read.
 std::string uri_of(const std::string& reference) {
   return reference.substr(0, reference.find('/'));
 }
 
-// From the difference to what it makes.
+// Replaces a difference by the file that it makes.
 Status undo_difference(const Package& package, const Variant& variant, VariantInput& input) {
   LatebindInfo& info = *input.latebind;
   StoredDifference difference = *std::exchange(info.difference, std::nullopt);
@@ -30,7 +30,7 @@ Status undo_difference(const Package& package, const Variant& variant, VariantIn
   return {};
 }
 
-// From the asset to a file of the variant's own.
+// Replaces a reference to an asset by a file in the variant's folder.
 Status undo_asset(const Package& package, const Variant& variant, VariantInput& input) {
   LatebindInfo& info = *input.latebind;
   LB_ASSIGN_OR_RETURN(const AssetRef reference, parse_asset_ref(info.model, package.files().name()));

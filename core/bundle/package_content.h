@@ -1,5 +1,5 @@
-// What is in a package, as a PackageWriter takes it: variants whole, whatever form they are stored in. Pure functions;
-// any thread.
+// The content of a package in the form that a PackageWriter takes: whole variants, however they are stored. Pure
+// functions, for any thread.
 #pragma once
 
 #include <set>
@@ -13,15 +13,16 @@
 
 namespace latebind::core {
 
-// The files of a folder of the package; `all` are all its files. kUnsupported for a folder outside of it.
+// Returns the files of a folder of the package, where `all` are all files of the package. kUnsupported for a folder
+// outside of it.
 [[nodiscard]] Result<std::vector<PackageFile>> content_of_folder(const PackageFiles& files,
                                                                  std::span<const PackageFiles::File> all,
                                                                  const std::string& folder);
 
-// The shared assets that are there only because blobs are stored as differences from them (share_blobs.h).
+// Returns the shared assets that exist only because blobs are stored as differences from them (share_blobs.h).
 [[nodiscard]] std::set<std::string> assets_of_differences(const Package& package);
 
-// A variant with all of its files; `sources`: assets_of_differences(). The errors of Package::open_file().
+// Returns a variant with all of its files. `sources` are assets_of_differences(). Fails as Package::open_file() does.
 [[nodiscard]] Result<VariantInput> whole_variant(const Package& package, std::span<const PackageFiles::File> all,
                                                  const std::set<std::string>& sources, const Variant& variant);
 

@@ -1,4 +1,4 @@
-// Files of which only the difference from another one is stored.
+// Files that are stored as their difference from another file.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,9 +15,10 @@
 namespace latebind::core {
 namespace {
 
-// The whole is not larger than so many times what it is made of, or a small bundle could take all memory.
+// A file may be at most this many times as large as what it is made from. Otherwise a small bundle could use all
+// memory.
 constexpr std::uint64_t kGrowthMax = 4;
-// As in a ZIP and in a mapping: drivers that use a blob where it lies want whole pages.
+// The alignment in a ZIP and in a mapping, because drivers that use a blob in place need whole pages.
 constexpr std::size_t kAlignment = 4096;
 
 }  // namespace
@@ -48,7 +49,7 @@ Result<SharedBytes> Package::make_whole(const Variant& variant) const {
   LB_RETURN_IF_ERROR(apply_vcdiff(
       source.bytes, stored.bytes, whole,
       fmt::format("{}: variant '{}': '{}'", files().name(), printable(variant.name), printable(difference.file))));
-  // Of a mapping little is read again.
+  // Little of the mapping is read again.
   platform::release_pages(source.bytes);
   return SharedBytes{memory, whole};
 }

@@ -32,7 +32,7 @@ Result<SharedFile> map(const path& file) {
   return std::make_shared<const MappedFile>(std::move(mapped));
 }
 
-// "a/b" on every system.
+// Returns the path with '/' on every system.
 std::string package_path_of(const path& relative) {
   std::string text;
   for (const path& part : relative) {
@@ -56,11 +56,11 @@ bool is_absolute(std::string_view text) {
 struct PackageFiles::State {
   std::string name;
   Outside outside = Outside::kRefused;
-  path root;  // the folder, canonical; of a ZIP the file, empty when it lies in memory
-  // Of a ZIP.
+  path root;  // the folder, canonical; for a ZIP its file, or empty when it is in memory
+  // For a ZIP.
   std::optional<ZipReader> zip;
   platform::FileIdentity identity;
-  // Of a folder: the mappings in use, by canonical path.
+  // For a folder: the mappings in use, by canonical path.
   mutable std::mutex mutex;
   mutable std::map<path, std::weak_ptr<const MappedFile>> mapped;  // guarded by mutex
 
@@ -73,7 +73,7 @@ struct PackageFiles::State {
     return opened;
   }
 
-  // Where the path of a folder's file leads.
+  // Returns where the path of a folder's file leads.
   [[nodiscard]] Result<path> locate(std::string_view relative) const {
     if (outside == Outside::kAllowed && is_absolute(relative)) return path_from_utf8(std::string(relative));
     if (!relative.empty()) LB_RETURN_IF_ERROR(check_package_path(relative, name));

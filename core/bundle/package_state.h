@@ -1,4 +1,4 @@
-// What a Package holds. Internal to package*.cpp.
+// The content of a Package. Internal to package*.cpp.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct Package::State {
   std::map<std::string, std::string> assets;
 };
 
-// Whether what the variant refers to is to be made of a difference.
+// Whether the file that the variant refers to has to be made from a difference.
 [[nodiscard]] inline bool is_difference(const Variant& variant, std::string_view reference) {
   return variant.latebind && variant.latebind->difference && variant.latebind->model == reference;
 }

@@ -25,7 +25,7 @@ std::string join(std::string_view folder, std::string_view path) {
   return folder.empty() ? std::string(path) : fmt::format("{}/{}", folder, path);
 }
 
-// Files of a package with their SHA-256, each computed once.
+// SHA-256 of the files of a package, each computed once.
 class Sums {
  public:
   explicit Sums(const PackageFiles& files) : files_(files) {}
@@ -43,7 +43,7 @@ class Sums {
 
 using Files = std::vector<PackageFiles::File>;
 
-// Compares an asset's content with its name. kUnsupported for one outside of the package.
+// Compares an asset's content with its name. kUnsupported for an asset outside of the package.
 Status compare_asset(const PackageFiles& files, const Files& all, const std::string& uri, const std::string& folder,
                      Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {
@@ -89,7 +89,7 @@ Status Package::prove_file(const Variant& variant, std::string_view reference) c
 }
 
 Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {
-  // Held while it is compared, so that what is compared is what is given.
+  // The file is held while it is compared, so that the compared bytes are the returned ones.
   LB_ASSIGN_OR_RETURN(SharedBytes bytes, open_file(variant, reference));
   LB_RETURN_IF_ERROR(prove_file(variant, reference));
   return bytes;
@@ -137,7 +137,7 @@ Result<PackageReport> Package::verify() const {
       if (!variant.latebind) continue;
       for (const RecordedFile& recorded : variant.latebind->files) {
         const std::string path = join(*variant.folder, recorded.path);
-        // Its size was compared when the package was opened.
+        // The size was compared when the package was opened.
         const auto sum = sums.of(path);
         if (!sum.ok()) {
           damage(sum.status());
@@ -165,7 +165,7 @@ Result<PackageReport> Package::verify() const {
       ++report.files;
       report.bytes += file.size;
     }
-    // The manifest is what the others are compared with.
+    // The manifest has no record, because the other files are compared with it.
     if (is_summed || file.path == kManifestFile) continue;
     (files().is_zip() ? report.crc_only : report.unsummed).push_back(file.path);
   }

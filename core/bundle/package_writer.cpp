@@ -43,7 +43,7 @@ Status is_in_the_way(const path& folder) {
       fmt::format("cannot write the folder {}: it is there and not empty; name another one", platform::quoted(folder)));
 }
 
-// One part of a path that stays what it is everywhere.
+// Checks that the name is one part of a path that is valid on every system.
 Status check_folder_name(std::string_view name, std::string_view what) {
   LB_RETURN_IF_ERROR(as_argument(check_package_path(name, what)));
   if (name.find('/') == std::string_view::npos) return Status();
@@ -217,7 +217,7 @@ Result<std::vector<ZipInput>> PackageWriter::zip_entries() const {
   for (auto& [name, variants] : content.components)
     share_blobs(variants, content.assets);
   LB_ASSIGN_OR_RETURN(const auto files, lay_out(content, empty_folders));
-  // The manifest first, so that the beginning of the file shows what it is.
+  // The manifest comes first, so that the beginning of the file shows what it is.
   std::vector<ZipInput> entries;
   entries.push_back({kManifestFile, {files.at(kManifestFile)}});
   for (const std::string& folder : empty_folders)

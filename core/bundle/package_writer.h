@@ -1,13 +1,14 @@
-// PackageWriter: makes a bundle from models, blobs and what goes with them.
+// PackageWriter: makes a bundle from models, blobs and the files that belong to them.
 //
 //   PackageWriter writer({.name = "minilm", .version = "1"});
 //   LB_ASSIGN_OR_RETURN(const std::string tokenizer, writer.add_asset({{"tokenizer.json", bytes}}));
-//   LB_RETURN_IF_ERROR(writer.add_variant("model", {.name = "portable", .latebind = {…}, .files = {{"model.onnx",
-//   …}}})); LB_RETURN_IF_ERROR(writer.write("minilm.lbundle", PackageForm::kZip));
+//   LB_RETURN_IF_ERROR(writer.add_variant(
+//       "model", {.name = "portable", .latebind = {…}, .files = {{"model.onnx", …}}}));
+//   LB_RETURN_IF_ERROR(writer.write("minilm.lbundle", PackageForm::kZip));
 //
-// The writer computes the sums, sizes, folders and the manifest. The bytes are not copied: what the SharedBytes own
-// stays alive until the writer is destroyed. The same input gives the same bytes, in whatever order it was added. In a
-// ZIP, what blobs have in common is stored once (share_blobs.h); a folder has all files whole.
+// The writer computes the checksums, sizes, folders and the manifest. It does not copy the bytes, and keeps the owners
+// of the SharedBytes alive until it is destroyed. The same input gives the same bytes, in whatever order it was added.
+// In a ZIP, what blobs have in common is stored once (share_blobs.h); a folder has all files whole.
 //
 // One thread at a time.
 #pragma once
@@ -49,56 +50,56 @@ struct PackageHead {
   std::string name{};
   std::string version{};
   std::string description{};
-  nlohmann::json additional_metadata{};  // source, revision, licence …; null: none
+  nlohmann::json additional_metadata{};  // source, revision, licence …; null when there is none
 };
 
 struct VariantInput {
-  std::string name{};  // also the folder's: see folder_name_of()
+  std::string name{};  // also names the folder: see folder_name_of()
   std::string ep{};
   std::string device{};
   std::string compatibility_string{};
-  // `files` is filled in by the writer. Without it the package has no information for Latebind, and no sums.
+  // The writer fills in its `files`. Without it the package has neither information for Latebind nor digests.
   std::optional<LatebindInfo> latebind{};
   std::map<std::string, nlohmann::json> executor_info{};  // the other consumers' slots, each an object
   nlohmann::json additional_metadata{};
-  std::vector<PackageFile> files{};  // may be empty, when all that it needs is in assets
+  std::vector<PackageFile> files{};  // may be empty, when everything it needs is in assets
 };
 
 class PackageWriter {
  public:
   explicit PackageWriter(PackageHead head) : head_(std::move(head)) {}
 
-  // A shared asset of at least one file, hashed here; the same content twice is one asset. Returns its "sha256:<hex>".
-  // kInvalidArgument for paths that path_rules.h rejects.
+  // Adds a shared asset of at least one file and computes its digest; equal content is one asset. Returns its
+  // "sha256:<hex>". kInvalidArgument for paths that path_rules.h rejects.
   Result<std::string> add_asset(const std::vector<PackageFile>& files);
 
-  // kInvalidArgument for a name that cannot be a folder's or exists already, for paths as above, for a `latebind` that
-  // could not be read back, and for assets that were not added before.
+  // Adds a variant. kInvalidArgument for a name that exists already or cannot be a folder's name, for paths that
+  // path_rules.h rejects, for a `latebind` that could not be read back, and for assets that were not added before.
   Status add_variant(const std::string& component, VariantInput variant);
 
   // Adds everything in `package` except the variants of `component` named in `without`, after comparing every file with
-  // what is recorded of it. The bytes stay in the package's mapped files. kInvalidModel for damage, kUnsupported for a
-  // package that refers to files outside of it, and the errors of add_variant().
+  // its record. The bytes stay in the package's mapped files. kInvalidModel for damage, kUnsupported for a package that
+  // refers to files outside of it, and the errors of add_variant().
   Status add_package(const Package& package, std::string_view component, const std::set<std::string>& without);
 
-  // What the portable model of this component could not be compiled for; nothing happens where it has no slot of
-  // Latebind's. Takes the place of what is recorded of the variants in `again`. kInvalidArgument for what could not be
-  // read back.
+  // Records what the portable model of this component could not be compiled for, replacing the records of the variants
+  // in `again`. Does nothing if that model has no Latebind slot. kInvalidArgument for records that could not be read
+  // back.
   Status set_refused(const std::string& component, const std::vector<RefusedTarget>& refused,
                      const std::set<std::string>& again);
 
-  // Whether what is at the place may go, asked when the new one is complete: `old` is the place, or where the folder
-  // lies by then.
+  // Decides whether what is at the place may be replaced. It is called when the new bundle is complete. `old` is the
+  // place, or where the old folder was moved to by then.
   using MayReplace = std::function<Status(const std::filesystem::path& old)>;
 
-  // ZIP: by temporary file and rename; a process killed at any moment leaves the old file or the new one. Folder: as
-  // OutputFolder says; one with content is replaced only if all of it is a package that Latebind wrote
-  // (kInvalidArgument, see own_folder.h). Nothing is left behind after an error (kDiskFull, kPermissionDenied, that of
-  // `may_replace` …), and what killed writers left is removed.
+  // Writes the bundle. A ZIP is written to a temporary file and renamed: a process killed at any moment leaves the old
+  // file or the new one. A folder is written as OutputFolder describes; one with content is replaced only if all of it
+  // is a package that Latebind wrote (otherwise kInvalidArgument, see own_folder.h). Also removes what killed writers
+  // left. Errors: kDiskFull, kPermissionDenied, that of `may_replace` …; no partial output remains.
   [[nodiscard]] Status write(const std::filesystem::path& place, PackageForm form,
                              const MayReplace& may_replace = nullptr) const;
 
-  // The same ZIP, to be written into another file.
+  // Returns the same ZIP, for writing it into another file.
   [[nodiscard]] Result<ZipImage> zip() const;
 
  private:
@@ -117,15 +118,15 @@ class PackageWriter {
   std::map<std::string, nlohmann::json> component_metadata_;
 };
 
-// Writes files (path in the package → bytes) as a folder, with the guarantees of PackageWriter::write(); a folder with
-// content is refused without `may_replace`. `empty_folders` are created as well.
+// Writes files (from path in the package to bytes) as a folder, with the guarantees of PackageWriter::write(). A folder
+// with content is refused without `may_replace`. `empty_folders` are created as well.
 [[nodiscard]] Status write_package_folder(const std::filesystem::path& place,
                                           const std::map<std::string, SharedBytes>& files,
                                           const std::vector<std::string>& empty_folders = {},
                                           const PackageWriter::MayReplace& may_replace = nullptr);
 
-// A ZIP unpacked, into a folder that must be absent or empty (kInvalidArgument): the files as they are, but whole where
-// only differences are stored.
+// Unpacks a ZIP into a folder, which must be absent or empty (kInvalidArgument). Files stored as differences are
+// written whole.
 [[nodiscard]] Status unpack_package(const Package& package, const std::filesystem::path& folder);
 
 }  // namespace latebind::core

@@ -20,7 +20,7 @@ Status refused(std::string_view path, std::string_view where, std::string_view w
   return Status(StatusCode::kInvalidModel, fmt::format("{}: the path '{}' {}", where, printable(path), why));
 }
 
-// Names that are devices on Windows, whatever comes after a dot.
+// Whether the part names a device on Windows, whatever follows a dot in it.
 bool is_device_name(std::string_view part) {
   const std::string stem = ascii_lowered(part.substr(0, part.find('.')));
   static constexpr std::array<std::string_view, 4> kWords{"con", "prn", "aux", "nul"};

@@ -1,4 +1,4 @@
-// Errors about malformed bundles.
+// Errors about malformed bundles. Pure functions.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,12 +10,12 @@
 
 namespace latebind::core {
 
-// "`where`: `what`", of a bundle that was read.
+// The error "`where`: `what`" for a bundle that was read.
 [[nodiscard]] inline Status invalid_bundle(std::string_view where, std::string_view what) {
   return Status(StatusCode::kInvalidModel, fmt::format("{}: {}", where, what));
 }
 
-// What a reader would reject is the caller's error when it is to be written.
+// Converts a reader's error to the caller's error, for content that is about to be written.
 [[nodiscard]] inline Status as_argument(const Status& status) {
   return status.ok() ? status : Status(StatusCode::kInvalidArgument, std::string(status.message()));
 }

@@ -13,11 +13,11 @@
 namespace latebind::core {
 namespace {
 
-// What is smaller is not worth it.
+// Smaller blobs are not shared.
 constexpr std::size_t kBlobMin = std::size_t{16} << 10;
-// A difference of more than half of the blob is none.
+// A difference is used only if it is at most 1/kWorthIt of the blob.
 constexpr std::size_t kWorthIt = 2;
-// Compared with so many others of one backend at most.
+// The number of other blobs of one backend with which a blob is compared.
 constexpr std::size_t kSourcesMax = 4;
 
 bool takes_part(const VariantInput& variant) {
@@ -26,7 +26,7 @@ bool takes_part(const VariantInput& variant) {
          variant.files.front().bytes.bytes.size() >= kBlobMin;
 }
 
-// A blob that is stored whole, and what differs from it little.
+// A blob that is stored whole, and those that differ little from it.
 struct Source {
   VariantInput* variant = nullptr;
   std::vector<std::pair<VariantInput*, std::string>> others{};
@@ -45,7 +45,7 @@ void find_source(VariantInput& variant, std::vector<Source>& sources) {
   sources.push_back({&variant});
 }
 
-// Its file becomes an asset, whose file is then what it loads. The reference to that.
+// Moves the variant's file into an asset, from which it is then loaded. Returns the reference to it.
 std::string make_asset(VariantInput& variant, Assets& assets) {
   LatebindInfo& info = *variant.latebind;
   const std::string uri = asset_uri({{info.model, info.files.front().sha256}});
@@ -67,7 +67,7 @@ void make_difference(VariantInput& variant, std::string difference, const std::s
   stored.from = from;
   stored.bytes = info.files.front().bytes;
   stored.sha256 = std::move(info.files.front().sha256);
-  // Stock ONNX Runtime would look for the whole file.
+  // Cleared, because stock ONNX Runtime would look for the whole file.
   stored.ep = std::exchange(variant.ep, {});
   if (auto host = variant.executor_info.extract(kHostSlot)) stored.host = std::move(host.mapped());
   const SharedBytes bytes = SharedBytes::from_string(std::move(difference));

@@ -1,10 +1,9 @@
-// Sharing among the blobs of a bundle: of blobs that are nearly the same one becomes a shared asset, and the others are
-// stored as differences from it.
+// Stores what the blobs of a bundle have in common only once: of blobs that are nearly the same, one becomes a shared
+// asset, and the others are stored as differences from it.
 //
-// Vendors' compilers put a model's weights into every blob: those for several lengths, and those for several
-// architectures. What they have in common is found in the bytes, so that nothing of a vendor is known here, and each
-// blob becomes again the very one that its compiler made. Only blobs that are copied when they are loaded take part
-// (LatebindInfo::is_copied). Pure functions; any thread.
+// Vendors' compilers put a model's weights into every blob, for each length and each architecture. The common parts are
+// found in the bytes, without any knowledge of the vendor, and each blob is restored exactly as its compiler made it.
+// Only blobs that are copied when they are loaded take part (LatebindInfo::is_copied). Pure functions, for any thread.
 #pragma once
 
 #include <map>
@@ -19,8 +18,8 @@ namespace latebind::core {
 using Variants = std::map<std::string, VariantInput>;
 using Assets = std::map<std::string, std::vector<PackageFile>>;
 
-// Replaces files of `variants` by differences, and adds to `assets` what they are from. The result depends on names and
-// contents alone.
+// Replaces files of `variants` by differences, and adds the files they are from to `assets`. The result depends only on
+// names and contents.
 void share_blobs(Variants& variants, Assets& assets);
 
 }  // namespace latebind::core

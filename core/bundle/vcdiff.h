@@ -1,9 +1,9 @@
-// VCDIFF (RFC 3284): a file as its difference from another one, the source. Bundles keep blobs so that are nearly the
-// same, such as those of one model for several lengths.
+// VCDIFF (RFC 3284): a file as its difference from another one, the source. Bundles use it for blobs that are nearly
+// the same, such as those of one model for several lengths.
 //
-// Of the format everything is read but secondary compression, code tables of a file's own, and what others have added
-// to it (headers of applications, checksums): those are rejected. What is written is plain RFC 3284, so that other
-// decoders read it. Pure functions; any thread.
+// The reader supports everything but secondary compression, custom code tables, and extensions of other programs
+// (application headers, checksums), which it rejects. The writer produces plain RFC 3284, which other decoders can
+// read. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace latebind::core {
 
-// The difference that makes `target` of `source`. The same input gives the same bytes. Takes about a second for each
-// 100 MB and an index of a sixteenth of the source. Nothing when it would be longer than `bytes_max`, or a file has
-// more than 4 GiB.
+// Returns the difference that makes `target` from `source`; the same input gives the same bytes. Takes about a second
+// for each 100 MB, and memory for an index of a sixteenth of the source. std::nullopt when the difference would be
+// longer than `bytes_max`, or a file has more than 4 GiB.
 [[nodiscard]] std::optional<std::string> vcdiff_of(std::span<const std::byte> source, std::span<const std::byte> target,
                                                    std::size_t bytes_max);
 
-// Fills all of `target`, from bytes that may be anything. kInvalidModel, with `where` before the message, for what is
-// no difference, refers outside of `source`, or makes another number of bytes; `target` may have any content then.
+// Fills all of `target` from untrusted bytes. kInvalidModel, with `where` before the message, if they are not a
+// difference, refer outside of `source`, or make another number of bytes; `target` is then unspecified.
 [[nodiscard]] Status apply_vcdiff(std::span<const std::byte> source, std::span<const std::byte> difference,
                                   std::span<std::byte> target, std::string_view where);
 

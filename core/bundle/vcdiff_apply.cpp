@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Reads from a part of the difference; what is not there is remembered, and reads as 0.
+// Reads from a section of the difference. Reading beyond its end gives 0 and is remembered.
 class Section {
  public:
   explicit Section(Bytes bytes) : rest_(bytes) {}
@@ -28,7 +28,7 @@ class Section {
     rest_ = rest_.subspan(1);
     return value;
   }
-  // Seven bits a byte, the highest first; all but the last have the high bit.
+  // A number has seven bits per byte, the highest first; all bytes but the last have the high bit set.
   std::uint64_t number() {
     std::uint64_t value = 0;
     while (!damaged_) {
@@ -56,10 +56,10 @@ class Section {
   bool damaged_ = false;
 };
 
-// Section 5.1: the addresses of earlier copies, of one window.
+// The addresses of earlier copies in one window (section 5.1).
 class AddressCache {
  public:
-  // The address of a copy; `here` is that of the byte which it makes.
+  // Returns the address of a copy; `here` is the address of the byte that it makes next.
   std::uint64_t read(std::uint8_t mode, std::uint64_t here, Section& addresses) {
     std::uint64_t address = 0;
     if (mode == vcdiff::kSelf) {
@@ -84,15 +84,15 @@ class AddressCache {
 };
 
 struct Window {
-  Bytes source;  // the segment that copies may come from
+  Bytes source;  // the segment from which copies may come
   std::span<std::byte> target;
   Section data;
   Section instructions;
   Section addresses;
 };
 
-// From the window's source and what it has made so far, one behind the other: a copy may begin in the first and end in
-// the second, and may read what it writes.
+// Copies within the window's source followed by what the window has made so far. A copy may begin in the first and end
+// in the second, and may read bytes that it has written.
 void copy(const Window& window, std::uint64_t address, std::size_t at, std::size_t size) {
   if (address < window.source.size()) {
     const std::size_t part = std::min<std::size_t>(size, window.source.size() - address);
@@ -106,7 +106,7 @@ void copy(const Window& window, std::uint64_t address, std::size_t at, std::size
     window.target[at + i] = window.target[from + i];
 }
 
-// Makes all of the window, or says what is wrong with it.
+// Makes the whole window. Returns null, or what is wrong with it.
 const char* apply(Window& window) {
   static constexpr auto kCodes = vcdiff::code_table();
   AddressCache cache;
@@ -140,7 +140,7 @@ const char* apply(Window& window) {
   return nullptr;
 }
 
-// `made`: how much of the target there is. The number of bytes that the window makes.
+// `made` is the number of bytes of the target that exist. Returns the number of bytes that the window makes.
 Result<std::size_t> apply_window(Section& file, Bytes source, std::span<std::byte> target, std::size_t made,
                                  std::string_view where) {
   const auto refuse = [&](std::string_view what) {

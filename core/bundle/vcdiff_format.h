@@ -1,4 +1,4 @@
-// The numbers of RFC 3284 (VCDIFF), for the two files that read and write it.
+// The constants of RFC 3284 (VCDIFF), for the two files that read and write it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace latebind::core::vcdiff {
 
 // "VCD" with the high bits set, and version 0.
 inline constexpr std::array<std::uint8_t, 4> kMagic{0xD6, 0xC3, 0xC4, 0x00};
-// Win_Indicator.
+// Bits of Win_Indicator.
 inline constexpr std::uint8_t kFromSource = 1;
 inline constexpr std::uint8_t kFromTarget = 2;
 
@@ -17,15 +17,16 @@ enum class Kind : std::uint8_t { kNoop, kAdd, kRun, kCopy };
 
 struct Instruction {
   Kind kind = Kind::kNoop;
-  std::uint8_t size = 0;  // 0: it stands behind the code
-  std::uint8_t mode = 0;  // of a copy's address
+  std::uint8_t size = 0;  // 0 when the size follows the code
+  std::uint8_t mode = 0;  // address mode of a copy
 };
 struct CodePair {
   Instruction first{};
   Instruction second{};
 };
 
-// Modes of addresses: from the beginning, back from here, near one of the last four, equal to one of 768 earlier ones.
+// Address modes: from the beginning, back from the current position, near one of the last four, equal to one of 768
+// earlier addresses.
 inline constexpr std::uint8_t kSelf = 0;
 inline constexpr std::uint8_t kHere = 1;
 inline constexpr std::uint8_t kFirstNear = 2;
@@ -34,7 +35,7 @@ inline constexpr std::uint8_t kFirstSame = 6;
 inline constexpr std::size_t kSameCount = 3;
 inline constexpr std::uint8_t kModes = 9;
 
-// Codes whose sizes stand behind them.
+// Codes that are followed by their sizes.
 inline constexpr std::uint8_t kAddCode = 1;
 inline constexpr std::uint8_t kCopyCode = 19;
 

@@ -13,16 +13,16 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// What is shorter is not looked for.
+// Common parts shorter than this are not searched for.
 constexpr std::size_t kBlock = 64;
-// Other decoders hold a window in memory, and some take none above 16 MiB.
+// Other decoders hold a window in memory, and some accept none above 16 MiB.
 constexpr std::size_t kWindow = std::size_t{8} << 20;
 constexpr std::size_t kFileMax = std::numeric_limits<std::uint32_t>::max();
 
-// A sum over kBlock bytes that moves on by one byte at a time.
+// A rolling hash over kBlock bytes, which moves by one byte at a time.
 class RollingSum {
  public:
-  // 0 for what is shorter than a block.
+  // 0 for input that is shorter than a block.
   explicit RollingSum(Bytes block) {
     if (block.size() < kBlock) return;
     for (const std::byte byte : block.first(kBlock))
@@ -46,7 +46,7 @@ class RollingSum {
   std::uint64_t value_ = 0;
 };
 
-// Where blocks of the source are. Of blocks with one place in the table, the first.
+// The positions of the source's blocks by their hash. If several blocks share a slot, it has the first.
 class Index {
  public:
   explicit Index(Bytes source) : source_(source) {
@@ -59,7 +59,7 @@ class Index {
     }
   }
 
-  // A block of the source with these bytes.
+  // Returns the position of a block of the source with these bytes.
   [[nodiscard]] std::optional<std::size_t> find(const RollingSum& sum, const std::byte* block) const {
     const std::uint32_t place = places_[slot(sum)];
     if (place == kNone) return std::nullopt;
@@ -90,20 +90,21 @@ void put_number(std::string& out, std::uint64_t value) {
 }
 
 struct Copied {
-  std::size_t added = 0;  // bytes before it that are in no copy
+  std::size_t added = 0;  // bytes before it that no copy has
   std::size_t from = 0;
-  std::size_t size = 0;  // 0: only the bytes before it, at the end of a window
+  std::size_t size = 0;  // 0 at the end of a window: there are only the bytes before it
 };
 
-// What of a window is in the source.
+// Finds the parts of a window that are in the source. The idea: a rolling hash finds a block of the source, and the
+// match is then extended in both directions.
 std::vector<Copied> find_copies(Bytes source, const Index& index, Bytes window) {
   std::vector<Copied> copies;
   std::size_t at = 0;
   std::size_t done = 0;
-  std::size_t shift = 0;  // from a place in the window to the one in the source, wrapped
+  std::size_t shift = 0;  // from a position in the window to the one in the source, modulo 2^n
   RollingSum sum(window);
   while (window.size() - at >= kBlock) {
-    // Where the last copy came from there is often more.
+    // The source often continues where the last copy ended.
     std::optional<std::size_t> found;
     const std::size_t next = at + shift;
     if (next < source.size() && source.size() - next >= kBlock &&

@@ -1,4 +1,4 @@
-// The numbers of the ZIP format that its reader and its writer share (names as in PKWARE's APPNOTE.TXT). Internal to
+// The constants of the ZIP format that its reader and its writer share (names as in PKWARE's APPNOTE.TXT). Internal to
 // core/bundle.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::size_t kEndBytes = 22;
 inline constexpr std::size_t kEnd64Bytes = 56;
 inline constexpr std::size_t kLocator64Bytes = 20;
 
-// A field with this value has its true one in a Zip64 record.
+// A field with this value has its actual one in a Zip64 record.
 inline constexpr std::uint16_t kElsewhere16 = 0xFFFF;
 inline constexpr std::uint32_t kElsewhere32 = 0xFFFFFFFF;
 
@@ -30,7 +30,7 @@ inline constexpr std::uint16_t kFlagUtf8 = 1U << 11U;
 inline constexpr std::uint16_t kMethodStored = 0;
 
 inline constexpr std::uint16_t kExtraZip64 = 0x0001;
-// A second name, which other readers may take for the actual one.
+// A second name, which other readers may use instead of the first.
 inline constexpr std::uint16_t kExtraUnicodePath = 0x7075;
 // Padding in front of the data, as Android's zipalign writes it: the alignment (2 bytes), then zeros.
 inline constexpr std::uint16_t kExtraAlignment = 0xD935;

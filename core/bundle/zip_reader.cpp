@@ -39,7 +39,7 @@ std::string_view name_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One entry, as described by the directory or its local header.
+// One entry, as the directory or its local header describes it.
 struct Header {
   std::string_view name;
   std::uint16_t flags = 0;
@@ -58,7 +58,7 @@ struct Directory {
   std::uint64_t entries = 0;
 };
 
-// Reads one archive; every offset is checked before it is used.
+// Reads one archive. Every offset is checked before it is used.
 class Parser {
  public:
   Parser(Bytes file, std::string_view name) : file_(file), name_(name) {}
@@ -168,7 +168,8 @@ class Parser {
     return headers;
   }
 
-  // Replaces the sizes and the offset that an extra field holds. A local header has no offset: there it is zero.
+  // Replaces the sizes and the offset that are stored in an extra field. A local header has no offset, so it is zero
+  // there.
   Status take_zip64(Bytes extra, Header& header) const {
     std::optional<Bytes> zip64;
     while (extra.size() >= 4) {

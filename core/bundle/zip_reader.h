@@ -1,12 +1,12 @@
 // ZipReader: the entries of a ZIP in memory (usually a mapped file), used in place.
 //
-// Strict, because it reads untrusted bytes and two readers must never see two different archives in one file: entries
-// are stored, not compressed; neither encrypted nor split nor followed by a descriptor; their local headers match the
-// directory; they fill the file from its first byte to the directory, and the directory to its end, without overlap,
-// gap, comment or anything after; names obey path_rules.h; no links. Zip64 is read. Opening touches the directory and
-// the headers, no data.
+// It is strict, because it reads untrusted bytes and two readers must never see two different archives in one file.
+// Entries must be stored, not compressed, and be neither encrypted nor split nor followed by a descriptor. Their local
+// headers must match the directory. They must fill the file from its first byte to the directory, and the directory the
+// rest, without overlap, gap, comment or trailing bytes. Names must obey path_rules.h, and links are rejected. Zip64 is
+// read. Opening touches the directory and the headers, but no data.
 //
-// Immutable after it is opened; any thread.
+// Immutable after it is opened; may be used from any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,26 +27,26 @@ struct ZipEntry {
   std::uint32_t crc32 = 0;
 };
 
-// True when the bytes begin like a ZIP.
+// Whether the bytes begin like a ZIP.
 [[nodiscard]] bool looks_like_zip(std::span<const std::byte> bytes);
 
 class ZipReader {
  public:
-  // kInvalidModel with `name` (the file's), what is wrong and where.
+  // Opens a ZIP. kInvalidModel with `name` (the file's), what is wrong and where.
   static Result<ZipReader> open(SharedBytes bytes, std::string name);
 
   // The files, sorted by name.
   [[nodiscard]] std::span<const ZipEntry> entries() const { return entries_; }
-  // The folders that have an entry of their own, sorted, without the slash.
+  // The folders that have their own entry, sorted, without the slash.
   [[nodiscard]] std::span<const std::string> folders() const { return folders_; }
-  // Null when there is no file of this name.
+  // Returns null when there is no file of this name.
   [[nodiscard]] const ZipEntry* find(std::string_view name) const;
-  // True when a file is below `path`, or the archive has an entry for the folder; "" is the root, which always exists.
+  // Whether a file is below `path` or the archive has an entry for the folder; "" is the root, which always exists.
   [[nodiscard]] bool has_folder(std::string_view path) const;
 
-  // The entry's data: a slice of the file, which stays alive as long as the slice.
+  // Returns the entry's data: a slice that keeps the file alive.
   [[nodiscard]] SharedBytes bytes_of(const ZipEntry& entry) const;
-  // Reads the entry and compares it with its sum. kInvalidModel.
+  // Reads the entry and compares it with its checksum. kInvalidModel when they differ.
   [[nodiscard]] Status check(const ZipEntry& entry) const;
 
  private:

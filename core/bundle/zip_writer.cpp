@@ -20,7 +20,7 @@ namespace latebind::core {
 struct ZipRecord {
   std::string_view name;
   bool is_folder = false;
-  bool is_large = false;  // its size, or for the directory its offset as well, needs Zip64
+  bool is_large = false;  // needs Zip64: for its size or, in the directory, also for its offset
   std::uint16_t flags = 0;
   std::uint32_t crc32 = 0;
   std::uint64_t size = 0;
@@ -36,7 +36,7 @@ constexpr std::uint16_t kVersion = 20;    // 2.0: folders
 constexpr std::uint16_t kVersion64 = 45;  // 4.5: Zip64
 constexpr std::uint16_t kMadeOnUnix = 3U << 8U;
 constexpr std::uint16_t kDate = (1U << 5U) | 1U;  // 1980-01-01, the format's first day; the time is zero
-// Extra fields have a head of 4 bytes; the alignment's has 2 bytes more before the padding.
+// An extra field has a head of 4 bytes. The alignment's field has 2 more bytes before the padding.
 constexpr std::size_t kAlignmentFieldLeast = 6;
 
 void append(std::string& out, std::uint64_t value, std::size_t count) {
@@ -57,7 +57,7 @@ std::uint64_t shown32(std::uint64_t value, bool elsewhere) {
   return elsewhere ? zip::kElsewhere32 : value;
 }
 
-// The fields from "version needed" to "uncompressed size", which both headers have.
+// Appends the fields from "version needed" to "uncompressed size", which both headers have.
 void append_common(std::string& out, const Record& record, bool is_64, bool sizes_elsewhere) {
   append16(out, is_64 ? kVersion64 : kVersion);
   append16(out, record.flags);
@@ -69,7 +69,7 @@ void append_common(std::string& out, const Record& record, bool is_64, bool size
   append32(out, shown32(record.size, sizes_elsewhere));
 }
 
-// The bytes before the data, for an entry that begins at `record.offset`.
+// Returns the bytes before the data, for an entry that begins at `record.offset`.
 std::string local_header(const Record& record) {
   std::string zip64;
   if (record.is_large) {

@@ -7,7 +7,7 @@
 namespace latebind::graph {
 namespace {
 
-// Names have their length before them, so that no two graphs are the same text.
+// A name is preceded by its length, so that different graphs give different texts.
 std::string name(std::string_view text) {
   return fmt::format("{}:{}", text.size(), text);
 }
@@ -18,7 +18,7 @@ std::string weight(const Weight& weight) {
                      weight.offset, file);
 }
 
-// Of one that may be absent.
+// For a bias that may be absent.
 std::string bias_of(const std::optional<Weight>& bias) {
   return bias ? fmt::format(", bias {}", weight(*bias)) : std::string();
 }

@@ -17,9 +17,9 @@ using core::Shape;
 using core::Status;
 using core::StatusCode;
 
-// An order of magnitude more than any model tells apart.
+// An order of magnitude more than any known model uses.
 constexpr std::int64_t kFarthestMax = 4096;
-// Numbers of a table of cosines.
+// The largest number of elements in a table of cosines.
 constexpr std::int64_t kTurnsMax = std::int64_t{1} << 24;
 
 struct Type {
@@ -31,7 +31,7 @@ std::string text_of(ElementType type, const Shape& shape) {
   return fmt::format("{} {}", core::name_of(type), shape.to_string());
 }
 
-// True when `end` is the last dimensions of `shape`, or all of them.
+// Whether `end` equals the last dimensions of `shape`, or all of them.
 bool is_end_of(const Shape& end, const Shape& shape) {
   if (end.rank() > shape.rank()) return false;
   const std::size_t skip = shape.rank() - end.rank();
@@ -41,7 +41,7 @@ bool is_end_of(const Shape& end, const Shape& shape) {
   return true;
 }
 
-// The inputs and outputs of each operator.
+// Checks the operands of each operator and determines its result.
 class Rules {
  public:
   explicit Rules(const Graph& graph) : graph_(graph) {}
@@ -129,7 +129,7 @@ class Rules {
         return misfit(fmt::format("attention of {} to {} with {} heads", text_of(op.query), text_of(value), op.heads));
     }
     LB_RETURN_IF_ERROR(check_mask("attention", op.query, op.mask));
-    // The softmax of the backends takes the largest product for the largest score.
+    // The softmax of the backends relies on a positive scale: the largest product has the largest score.
     if (!std::isfinite(op.scale) || op.scale <= 0) return misfit(fmt::format("attention scaled by {}", op.scale));
     if (op.distance_bias) LB_RETURN_IF_ERROR(check_distances(*op.distance_bias, op.heads));
     if (op.linear_bias) LB_RETURN_IF_ERROR(check_slopes(*op.linear_bias, op.heads));
@@ -199,13 +199,13 @@ class Rules {
   [[nodiscard]] Status check_value(std::string_view who, Value value) const {
     return value.node < graph_.nodes().size() ? Status() : misfit(fmt::format("{} of an unknown value", who));
   }
-  // f32, with a dimension at least.
+  // Checks for f32 with at least one dimension.
   [[nodiscard]] Status check_numbers(std::string_view who, Value value) const {
     LB_RETURN_IF_ERROR(check_value(who, value));
     const bool fits = graph_.node(value).type == ElementType::kF32 && shape_of(value).rank() > 0;
     return fits ? Status() : misfit(fmt::format("{} of {}", who, text_of(value)));
   }
-  // i64 [B,T]
+  // Checks for i64 [B,T].
   [[nodiscard]] Status check_per_token(std::string_view who, Value value) const {
     LB_RETURN_IF_ERROR(check_value(who, value));
     const bool fits = graph_.node(value).type == ElementType::kI64 && shape_of(value).rank() == 2;
@@ -268,7 +268,7 @@ class Rules {
 }  // namespace
 
 std::span<const std::byte> Graph::bytes_of(const Weight& weight) const {
-  // Was checked when it was added.
+  // It was checked when it was added, so it has a size.
   const auto size = core::byte_size_of(weight.type, weight.shape);
   return weights_[weight.file].bytes.bytes.subspan(static_cast<std::size_t>(weight.offset), size.ok() ? *size : 0);
 }
@@ -283,7 +283,7 @@ std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance) {
   const std::int64_t behind = distance > 0 ? half : 0;
   const std::int64_t far = std::abs(distance);
   if (far < exact) return behind + far;
-  // Where it is a whole number, it is that one: logarithms are not exact.
+  // Logarithms are not exact. A quotient that should be a whole number must not be rounded down to the one before it.
   constexpr double kRounding = 1e-9;
   const auto of = [&](std::int64_t d) { return std::log(static_cast<double>(d) / static_cast<double>(exact)); };
   const double steps = of(far) / of(bias.farthest) * static_cast<double>(exact) + kRounding;

@@ -1,9 +1,9 @@
-// Graph: a network in Latebind's own representation. A backend computes from it, or has it written in the format that
-// it reads.
+// Graph: a network in Latebind's own representation. A backend computes from it, or writes it in the format that it
+// reads.
 //
-// Made by an architecture (embedding/architectures/) with a GraphBuilder, which checks it; afterwards immutable, for
-// any thread. Nodes are in an order in which they can be computed, and each has one value. Weights stay in place, in
-// mapped files that the graph keeps open. operators.h defines the operators.
+// An architecture (embedding/architectures/) makes a graph with a GraphBuilder, which checks it. Afterwards it is
+// immutable and may be used from any thread. Nodes are in an order in which they can be computed, and each has one
+// value. Weights stay in place, in mapped files that the graph keeps open. operators.h defines the operators.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace latebind::graph {
 
 struct Node {
   Operator op;
-  // Of the value.
+  // The type and shape of the node's value.
   core::ElementType type = core::ElementType::kF32;
   core::Shape shape;
 };
@@ -29,11 +29,12 @@ class Graph {
  public:
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] const Node& node(Value value) const { return nodes_[value.node]; }
-  // The graph's one output, a node of it.
+  // The graph's only output, which is one of its nodes.
   [[nodiscard]] Value output() const { return output_; }
   [[nodiscard]] const std::string& output_name() const { return output_name_; }
 
-  // The files with the weights, each whole or a part of a larger one: what Weight::offset counts from.
+  // The files with the weights, each a whole file or a part of a larger one. Weight::offset counts from their
+  // beginning.
   [[nodiscard]] std::span<const core::FilePart> weights() const { return weights_; }
   [[nodiscard]] std::span<const std::byte> bytes_of(const Weight& weight) const;
 
@@ -47,16 +48,18 @@ class Graph {
   std::vector<core::FilePart> weights_;
 };
 
-// Builds a graph, node by node. The first error is remembered and what follows is ignored: finish() returns it. One
-// thread at a time.
+// Builds a graph, node by node. It remembers the first error and ignores the calls after it; finish() returns that
+// error. One thread at a time.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::vector<core::FilePart> weights) { graph_.weights_ = std::move(weights); }
-  // From one file.
+  // For weights in one file.
   explicit GraphBuilder(core::FilePart weights) : GraphBuilder(std::vector{std::move(weights)}) {}
 
+  // Adds a node and returns its value.
   Value add(Operator op);
-  // kInvalidModel, naming the first operator whose operands do not fit and the weight.
+  // Returns the graph with this output. kInvalidModel names the first operator whose operands do not fit, and the
+  // weight.
   [[nodiscard]] core::Result<Graph> finish(Value output, std::string name) &&;
 
  private:
@@ -64,25 +67,25 @@ class GraphBuilder {
   core::Status status_;
 };
 
-// Whether both are the same numbers: at one place of one file.
+// Whether both refer to the same numbers: to one place in one file.
 [[nodiscard]] bool is_same(const Weight& a, const Weight& b);
 
-// Of the bias's table: the row for tokens at this distance. As DistanceBias says.
+// Returns the row of the bias's table for tokens at this distance, as DistanceBias defines it.
 [[nodiscard]] std::int64_t bucket_of(const DistanceBias& bias, std::int64_t distance);
 
-// Of Rotary for heads of `width` columns, as its source has them: base^(-2i / width), power and quotient rounded to
-// f32.
+// Returns the frequencies of Rotary for heads of `width` columns, as its source defines them: base^(-2i / width), where
+// power and quotient are rounded to f32.
 [[nodiscard]] std::vector<float> rotary_frequencies(double base, std::int64_t width);
 
-// Of the angles by which Rotary turns, each times its factor: [positions, frequencies].
+// The cosines and sines of the angles by which Rotary turns, each times its factor: [positions, frequencies].
 struct Turns {
   std::vector<float> cosines;
   std::vector<float> sines;
 };
 [[nodiscard]] Turns turns_of(const Rotary& rotary);
 
-// All of the graph but the weights' bytes as text, the same for the same graph: what it computes, with every number
-// exact. For identification and for reading.
+// Returns everything in the graph except the weights' bytes as text. The same graph gives the same text, and every
+// number is exact. For identification and for people.
 [[nodiscard]] std::string describe(const Graph& graph);
 
 }  // namespace latebind::graph

@@ -25,7 +25,7 @@ using primitive::ReduceFunction;
 // Added to the scores of padding: far below any score, and representable in f16.
 constexpr float kMasked = -10000.0F;
 
-// Added to padding's token vectors before their maximum is taken; the value that the reference uses.
+// Added to padding's token vectors before their maximum is taken; the reference uses the same value.
 constexpr float kNeverMaximal = -1e9F;
 
 constexpr float kLeastCount = 1e-9F;
@@ -57,18 +57,18 @@ class Lowering {
     network_.nodes.push_back({.op = std::move(op), .type = type});
     return {static_cast<std::uint32_t>(network_.nodes.size() - 1)};
   }
-  // What a node of the graph has become.
+  // Returns the lowered value of a node.
   [[nodiscard]] Value of(Value value) const { return lowered_[value.node]; }
-  // How many dimensions the lowered value has: packed tokens have one instead of two.
+  // Returns the rank of the lowered value: packed tokens have one dimension instead of two.
   [[nodiscard]] std::int64_t rank_of(Value value) const {
     const auto rank = static_cast<std::int64_t>(graph_.node(value).shape.rank());
     return places_ && rank == 3 ? 2 : rank;
   }
-  // What a node of the graph has become, [batch, tokens, ..].
+  // Returns the lowered value of a node in the form [batch, tokens, ..].
   Value padded(Value value) { return places_ && rank_of(value) == 2 ? gather(of(value), *slots_, 0) : of(value); }
-  // Of [batch, tokens], what is at the packed tokens' places: once for each.
+  // Returns the elements of [batch, tokens] at the places of packed tokens; made once for each value.
   Value packed(Value x);
-  // In f32; once, however often it is used.
+  // Returns the weight in f32; made once, however often it is used.
   Value weight(const Weight& weight);
   std::optional<Value> weight(const std::optional<Weight>& bias) {
     return bias ? std::optional(weight(*bias)) : std::nullopt;
@@ -103,10 +103,10 @@ class Lowering {
     return add(primitive::Unsqueeze{.x = x, .axes = std::move(axes)}, network_.node(x).type);
   }
   Value matmul(Value a, Value b) { return add(primitive::MatMul{.a = a, .b = b}); }
-  // [batch, tokens, hidden] -> [batch, heads, tokens, hidden / heads], or what `order` makes of it
+  // [batch, tokens, hidden] -> [batch, heads, tokens, hidden / heads], permuted by `order`
   Value split(Value x, std::int64_t heads, std::int64_t width, std::vector<std::int64_t> order);
 
-  // The mask in f32, and what is added to the scores of attention: made where they are needed first, for all layers.
+  // The mask in f32, and what is added to the scores of attention. They are made on first use, for all layers.
   Value mask_f32(Value mask);
   Value score_mask(Value mask);
   Value score_terms(const Attention& op);
@@ -115,16 +115,16 @@ class Lowering {
   Value linear_terms(const LinearBias& bias, Value mask);
   // [1, 1, tokens, tokens]
   Value sight_terms(const Attention& op);
-  // 1 for each token that attends to one, else 0: [batch, 1, tokens, 1]
+  // 1 for each token that attends to at least one token, otherwise 0: [batch, 1, tokens, 1]
   Value sight(const Attention& op);
-  // The rows of a table, [2 · farthest + 1, ..], by the distance between every two tokens, at most `farthest`:
-  // [tokens, tokens, ..]
+  // The rows of a table, [2 · farthest + 1, ..], selected by the distance between every two tokens, which is limited to
+  // `farthest`: [tokens, tokens, ..]
   Value by_distance(Value table, std::int64_t farthest, Value mask);
   // s - t: i64 [tokens t, tokens s]
   Value distances(Value mask);
-  // Of keys or values, [batch, key heads, ..]: one for each head.
+  // Repeats keys or values, [batch, key heads, ..], so that there is one for each head.
   Value shared(Value x, const Attention& op);
-  // Of queries or keys, [batch, heads, tokens, width].
+  // Rotates queries or keys, [batch, heads, tokens, width].
   Value turn(Value x, const Rotary& rotary, Value mask);
   // 0 where kept is 1, and `value` where it is 0.
   Value padding(Value kept, float value) { return multiply(subtract(constant(1.0F), kept), constant(value)); }
@@ -132,15 +132,15 @@ class Lowering {
   const Graph& graph_;
   const FormatTraits format_;
   PrimitiveNetwork network_;
-  // Where tokens are packed: the two inputs more.
+  // The two additional inputs, if tokens are packed.
   std::optional<Value> places_;
   std::optional<Value> slots_;
   std::vector<Value> lowered_;             // by node of the graph
   std::map<std::uint32_t, Value> packed_;  // by primitive
   std::map<std::string, Value> weights_;
   std::map<std::uint32_t, Value> masks_f32_;    // by node of the graph
-  std::map<std::uint32_t, Value> score_masks_;  // the same
-  // By mask, table of distances, farthest distance, slopes, window, -1 for none, and whether it is causal.
+  std::map<std::uint32_t, Value> score_masks_;  // by node of the graph
+  // By mask, table of distances, farthest distance, slopes, window (-1 for none), and whether it is causal.
   std::map<std::tuple<std::uint32_t, std::string, std::int64_t, std::vector<float>, std::int64_t, bool>, Value>
       score_terms_;
   std::map<std::tuple<std::uint32_t, std::int64_t, bool>, Value> sights_;  // by mask, window and whether it is causal
@@ -214,7 +214,7 @@ Value Lowering::linear_terms(const LinearBias& bias, Value mask) {
 }
 
 Value Lowering::sight_terms(const Attention& op) {
-  // One distance more, for all beyond the window; without one, the signs alone are told apart.
+  // One more distance stands for everything beyond the window. Without a window, only the signs are distinguished.
   const std::int64_t farthest = op.window.value_or(0) + 1;
   std::vector<float> terms;
   for (std::int64_t distance = -farthest; distance <= farthest; ++distance) {
@@ -253,7 +253,7 @@ Value Lowering::score_terms(const Attention& op) {
       {op.mask.node, bias ? bias->table.name : "", bias ? bias->farthest : 0,
        op.linear_bias ? op.linear_bias->slopes : std::vector<float>(), op.window.value_or(-1), op.causal});
   if (!is_new) return entry->second;
-  // One sum for all layers: vendors fuse attention with one such term.
+  // All layers share one sum, because vendors fuse attention with one such term.
   Value terms = score_mask(op.mask);
   if (bias) terms = binary(BinaryFunction::kAdd, distance_terms(*bias, op.mask), terms);
   if (op.linear_bias) terms = binary(BinaryFunction::kAdd, linear_terms(*op.linear_bias, op.mask), terms);
@@ -274,8 +274,7 @@ Value Lowering::turn(Value x, const Rotary& rotary, Value mask) {
   auto known =
       std::ranges::find_if(turns_, [&](const Turned& one) { return one.mask == mask.node && one.rotary == rotary; });
   if (known == turns_.end()) {
-    // As tables: in lower precision an angle would be no longer the one that is meant. Both halves of a head have the
-    // same.
+    // Written as tables, because lower precision would change the angles. Both halves of a head use the same ones.
     const auto rows = [&](const std::vector<float>& of_half) {
       std::vector<float> numbers;
       for (auto row = of_half.begin(); row != of_half.end(); row += half) {
@@ -327,7 +326,7 @@ Value Lowering::operator()(const Attention& op) {
   const std::int64_t width = hidden / op.heads;
   const Value terms = score_terms(op);
   Value query = split(padded(op.query), op.heads, width, {0, 2, 1, 3});
-  // The one transposition of keys does both where MatMul has none of its own, and nothing comes in between.
+  // If MatMul cannot transpose and no rotation comes in between, one transposition of the keys does both.
   const bool transposes = format_.matmul_transposes;
   const bool does_both = !transposes && !op.rotary;
   Value key = split(padded(op.key), op.key_heads, width,
@@ -342,7 +341,7 @@ Value Lowering::operator()(const Attention& op) {
   const Value products = add(primitive::MatMul{.a = query, .b = key, .transpose_b = transposes});
   const Value scores = binary(BinaryFunction::kAdd, multiply(products, constant(op.scale)), terms);
   Value context = matmul(add(primitive::Softmax{.x = scores}), value);
-  // Whose scores are all as low as can be would have the mean of what it must not attend to.
+  // A token whose scores are all minimal would get the mean of tokens that it must not attend to.
   if (op.may_be_unattended && (op.window || op.causal)) context = multiply(context, sight(op));
   context = transpose(context, {0, 2, 1, 3});
   if (!places_) return add(primitive::Reshape{.x = context, .shape = {0, 0, hidden}});
@@ -396,7 +395,7 @@ Value Lowering::operator()(const Pool& op) {
     case PoolingMode::kWeightedMean:
       break;
   }
-  // [batch, 1, tokens] x [batch, tokens, hidden]: one product in place of a masked copy of all states.
+  // [batch, 1, tokens] x [batch, tokens, hidden]: one product instead of a masked copy of all states.
   Value weights = mask_f32(op.mask);
   if (op.mode == PoolingMode::kWeightedMean) {
     const Value place = add(primitive::CumulativeSum{.x = of(op.mask)}, ElementType::kI64);

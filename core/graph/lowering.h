@@ -1,5 +1,5 @@
-// Lowering: a Graph in terms of primitives, once for all formats. What vendors know to fuse (attention, GELU) is
-// written as they expect it. Pure functions, for any thread.
+// Lowering: expresses a Graph in terms of primitives, once for all formats. Patterns that vendors can fuse (attention,
+// GELU) are written in the form that vendors expect. Pure functions, for any thread.
 #pragma once
 
 #include "core/graph/graph.h"
@@ -7,11 +7,11 @@
 
 namespace latebind::graph {
 
-// What differs between the primitives of formats.
+// The properties in which formats differ.
 struct FormatTraits {
-  // MatMul takes its second matrix transposed; else that is a Transpose before it.
+  // Whether MatMul takes its second matrix transposed; otherwise a Transpose is written before it.
   bool matmul_transposes = true;
-  // As core/graph/token_packing.h says; only for a graph whose tokens can be packed.
+  // Whether to pack tokens, as core/graph/token_packing.h describes. Only for a graph whose tokens can be packed.
   bool packs_tokens = false;
 };
 

@@ -31,7 +31,7 @@ Status damaged_initializers() {
   return {StatusCode::kInvalidModel, "damaged ONNX model: its initializers cannot be read"};
 }
 
-// A piece of the result: bytes of ours, then bytes of the model's or of a file.
+// A piece of the result: its own bytes, followed by bytes of the model or of a file.
 struct InlinePiece {
   std::string head;
   std::span<const std::byte> bytes;
@@ -46,7 +46,7 @@ void copy_field(ProtobufMessage& to, const ProtobufField& field) {
   }
 }
 
-// One with its data elsewhere gets it; the others are as they were.
+// Returns an initializer with its data inlined, or unchanged if its data is in the model already.
 Result<InlinePiece> initializer(std::span<const std::byte> tensor, const ExternalBytes& files) {
   ExternalPlace place;
   bool is_external = false;
@@ -88,7 +88,7 @@ Result<InlinePiece> initializer(std::span<const std::byte> tensor, const Externa
 }  // namespace
 
 Result<std::string> with_inline_data(std::span<const std::byte> model, const ExternalBytes& files) {
-  ProtobufMessage before;  // all of the model but its graph
+  ProtobufMessage before;  // the whole model except its graph
   std::vector<InlinePiece> graph;
   std::size_t graph_size = 0;
   ProtobufFields fields(model);

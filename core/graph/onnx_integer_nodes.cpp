@@ -43,13 +43,13 @@ constexpr std::uint32_t kAttributeGraph = 6;
 constexpr std::uint32_t kAttributeIntegers = 8;
 constexpr std::uint32_t kAttributeGraphs = 11;
 
-// Sorted. They give integers or truth values whatever they take.
+// Operators that produce integers or truth values from any input. Sorted.
 constexpr std::array<std::string_view, 16> kGiveIntegers{
     "And",   "ArgMax", "ArgMin", "Equal",       "Greater",           "GreaterOrEqual",
     "IsInf", "IsNaN",  "Less",   "LessOrEqual", "NonMaxSuppression", "NonZero",
     "Not",   "Or",     "Shape",  "Size",
 };
-// Sorted. They give other numbers than they take, or are products of matrices: the work that a device is for.
+// Operators that produce other types than they take, or are matrix products: the work that a device is for. Sorted.
 constexpr std::array<std::string_view, 14> kWork{
     "Bernoulli", "Conv",   "ConvInteger",   "ConvTranspose", "DequantizeLinear", "Einsum",        "EyeLike",
     "Gemm",      "MatMul", "MatMulInteger", "Multinomial",   "QLinearConv",      "QLinearMatMul", "RandomUniformLike",
@@ -69,7 +69,7 @@ bool is_integer_type(std::uint64_t number) {
   }
 }
 
-// The last varint of this number.
+// Returns the last varint of this number.
 std::uint64_t number_in(Bytes message, std::uint32_t field_number) {
   std::uint64_t number = 0;
   ProtobufFields fields(message);
@@ -85,9 +85,9 @@ struct OnnxNode {
   std::string_view domain;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
-  std::optional<std::uint64_t> to;  // of Cast: the type that it gives
-  bool has_integer_value = false;   // of Constant and ConstantOfShape
-  bool has_graph = false;           // of If and Loop
+  std::optional<std::uint64_t> to;  // for Cast: the type that it produces
+  bool has_integer_value = false;   // for Constant and ConstantOfShape
+  bool has_graph = false;           // for If and Loop
 };
 
 void read_attribute(Bytes bytes, OnnxNode& node) {
@@ -148,7 +148,7 @@ Result<std::set<std::string, std::less<>>> read_integer_nodes(Bytes bytes, std::
     return Status(StatusCode::kInvalidModel, fmt::format("{}: not an ONNX model, or damaged", name));
   }
   std::set<std::string, std::less<>> found;
-  // A file has them in the order in which they are computed.
+  // A file lists nodes in the order in which they are computed.
   for (const Bytes one : nodes) {
     const OnnxNode node = read_node(one);
     const bool is_known = (node.domain.empty() || node.domain == "ai.onnx") && !node.has_graph;

@@ -1,5 +1,5 @@
-// Which nodes of an ONNX file compute with whole numbers and truth values alone: shapes, masks and indices. They are
-// what may be left to a host's CPU when a device takes the rest of a model.
+// Finds the nodes of an ONNX file that compute only with whole numbers and truth values: shapes, masks and indices.
+// These nodes may be left to a host's CPU when a device takes the rest of a model.
 //
 // Source: onnx.proto and the ONNX operators' definitions. Every length is checked. Pure function, for any thread.
 #pragma once
@@ -14,9 +14,10 @@
 
 namespace latebind::graph {
 
-// The names of nodes whose inputs are all integers or truth values, whatever they give (a mask becomes numbers), and
-// that are no products of matrices. Of the main graph; nodes without a name, with a network within, or of which it is
-// not known are none. kInvalidModel when the bytes are not an ONNX model. `name` stands for the file.
+// Returns the names of nodes of the main graph whose inputs are all integers or truth values, whatever type they
+// produce (a mask becomes numbers), and that are not matrix products. Nodes without a name, nodes with a subgraph, and
+// nodes whose types are unknown are not included. kInvalidModel when the bytes are not an ONNX model. `name` is the
+// file's name for messages.
 [[nodiscard]] core::Result<std::set<std::string, std::less<>>> read_integer_nodes(std::span<const std::byte> bytes,
                                                                                   std::string_view name);
 

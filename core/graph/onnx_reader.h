@@ -1,8 +1,8 @@
-// What an existing ONNX file says about its inputs and outputs: its signature. Only the vendors read its network: a
-// Graph is made from weights only.
+// Reads the signature of an existing ONNX file: what it declares about its inputs and outputs. Only vendors read its
+// network, because Latebind makes a Graph only from weights.
 //
-// Source: onnx.proto. Reads a few fields and skips the rest by its length; every length is checked, nothing but names
-// is copied. Pure functions, for any thread.
+// Source: onnx.proto. It reads a few fields and skips the rest by its length. Every length is checked, and only names
+// are copied. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ struct OnnxTensor {
 
 struct OnnxSignature {
   std::vector<OnnxTensor> outputs;
-  // Those that a caller gives: old files list the weights among the inputs, too.
+  // The inputs that a caller gives. Old files list the weights among the inputs, too; those are left out.
   std::vector<OnnxTensor> inputs;
 };
 
-// kInvalidModel when the bytes are not an ONNX model. `name` stands for the file.
+// Returns kInvalidModel when the bytes are not an ONNX model. `name` is the file's name for messages.
 [[nodiscard]] core::Result<OnnxSignature> read_onnx_signature(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace latebind::graph

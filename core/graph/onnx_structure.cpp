@@ -21,7 +21,7 @@ using core::StatusCode;
 
 constexpr std::uint32_t kGraphField = 7;
 
-// The messages in which a tensor may be, and how each leads to the next.
+// The messages that may contain a tensor, and how each leads to the next.
 enum class Message { kNone, kModel, kGraph, kNode, kAttribute, kTraining, kFunction, kSparseTensor, kTensor };
 
 Message message_in(Message outer, std::uint32_t field) {
@@ -58,7 +58,7 @@ constexpr std::uint32_t kExternalDataField = 13;
 constexpr std::uint32_t kDataLocationField = 14;
 constexpr unsigned kDepthMax = 100;  // as protobuf's readers
 
-// Takes the value of a StringStringEntryProto whose key is "location". False when the entry is damaged.
+// Reads the value of a StringStringEntryProto whose key is "location". Returns false when the entry is damaged.
 bool take_location(std::span<const std::byte> entry, ExternalLocations& found) {
   const auto [key, value, damaged] = text_entry_of(entry);
   if (key == "location" && found.names.size() < kExternalLocationsMax) {
@@ -86,12 +86,12 @@ bool gather(std::span<const std::byte> bytes, Message message, unsigned depth, E
   return !fields.damaged();
 }
 
-// What is wrong with all of it, once anything is.
+// The error for a model that is damaged anywhere.
 Status damaged_model() {
   return {StatusCode::kInvalidModel, "the ONNX model is damaged, or nested too deeply"};
 }
 
-// A tensor with its data in another place; nothing where it has it itself.
+// Returns a tensor with its data in another place; std::nullopt if the tensor contains its data.
 Result<std::optional<std::string>> moved_tensor(std::span<const std::byte> bytes, const NewPlace& place_of) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   ExternalPlace place;
@@ -122,7 +122,7 @@ Result<std::optional<std::string>> moved_tensor(std::span<const std::byte> bytes
   return std::optional(rest + std::string(text.substr(taken)) + entries.bytes());
 }
 
-// The message with its tensors' data in other places; nothing where it stays as it is.
+// Returns the message with its tensors' data in other places; std::nullopt if it is unchanged.
 // NOLINTNEXTLINE(misc-no-recursion): bounded by kDepthMax
 Result<std::optional<std::string>> moved(std::span<const std::byte> bytes, Message message, unsigned depth,
                                          const NewPlace& place_of) {
@@ -130,7 +130,7 @@ Result<std::optional<std::string>> moved(std::span<const std::byte> bytes, Messa
   if (message == Message::kTensor) return moved_tensor(bytes, place_of);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::optional<std::string> made;
-  std::size_t taken = 0;  // of the text, in what is made
+  std::size_t taken = 0;  // of the text, already copied to what is made
   ProtobufFields fields(bytes);
   while (const auto field = fields.next()) {
     const Message inner = message_in(message, field->number);

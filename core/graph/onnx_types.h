@@ -1,4 +1,4 @@
-// ONNX's numbers of element types (TensorProto.DataType), which are ONNX Runtime's as well, in one table.
+// A table of ONNX's numbers for element types (TensorProto.DataType), which ONNX Runtime uses as well.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,13 @@ inline constexpr std::array<OnnxType, 13> kOnnxTypes{{
     {16, core::ElementType::kBF16},
 }};
 
-// 0 for a number that is not an ElementType.
+// Returns 0 for a number that is not an ElementType.
 [[nodiscard]] constexpr int onnx_type(core::ElementType type) {
   const auto* const found = std::ranges::find(kOnnxTypes, type, &OnnxType::type);
   return found != kOnnxTypes.end() ? found->number : 0;
 }
 
-// Nothing for types that Latebind does not have: strings, complex numbers, 8-bit floats and smaller.
+// Returns std::nullopt for types that Latebind does not have: strings, complex numbers, 8-bit floats and smaller.
 [[nodiscard]] constexpr std::optional<core::ElementType> element_type_of_onnx(int number) {
   const auto* const found = std::ranges::find(kOnnxTypes, number, &OnnxType::number);
   return found != kOnnxTypes.end() ? std::optional(found->type) : std::nullopt;

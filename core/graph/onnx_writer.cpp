@@ -57,7 +57,7 @@ ProtobufMessage string_attribute(std::string_view name, std::string_view value) 
   return attribute;
 }
 
-// Own bytes, then bytes elsewhere: a message that is written without being gathered in memory first.
+// Its own bytes, then bytes elsewhere, so that a message need not be gathered in memory before it is written.
 struct Piece {
   std::string head;
   std::span<const std::byte> tail;
@@ -65,7 +65,7 @@ struct Piece {
 
 class OnnxGraphWriter {
  public:
-  // No locations: weights are written into the model.
+  // Without locations, weights are written into the model.
   OnnxGraphWriter(const Graph& graph, std::span<const std::string> locations)
       : graph_(graph), network_(lower(graph, {.matmul_transposes = false})), locations_(locations) {}
 
@@ -115,23 +115,23 @@ class OnnxGraphWriter {
 
   void write_value(unsigned field, std::string_view name, ElementType type, const Shape& shape);
   void add_tensor(const ProtobufMessage& tensor) { graph_message_.add_message(5, tensor); }
-  // A node whose value is that of the primitive that is being written.
+  // Adds a node whose value is that of the current primitive.
   void emit(std::string_view type, Names inputs, Attributes attributes = {}) {
     emit_named(type, inputs, name_of(Value{at_}), attributes);
   }
   void emit_named(std::string_view type, Names inputs, std::string_view output, Attributes attributes);
-  // The name of an initializer that holds these numbers, or a single one, without a dimension.
+  // Returns the name of an initializer that holds these numbers, or a single number as a scalar.
   std::string numbers(const std::vector<std::int64_t>& values);
   std::string number(std::int64_t value);
   std::string initializer(std::string name, const Shape& shape, std::span<const std::int64_t> values);
-  // The name of the columns' number, as a tensor of one dimension.
+  // Returns the name of a tensor of one dimension with the number of columns.
   std::string columns_of(Value value);
   [[nodiscard]] std::string name_of(Value value) const;
 
   const Graph& graph_;
   const PrimitiveNetwork network_;
   std::span<const std::string> locations_;
-  std::uint32_t at_ = 0;  // the primitive that is being written
+  std::uint32_t at_ = 0;  // the current primitive
   std::set<std::string> numbers_written_;
   ProtobufMessage graph_message_;
   std::vector<Piece> pieces_;
@@ -145,7 +145,7 @@ std::string OnnxGraphWriter::name_of(Value value) const {
   return fmt::format("v{}", value.node);
 }
 
-// Name, type and shape of a tensor.
+// Writes the name, type and shape of a tensor.
 ProtobufMessage tensor_head(std::string_view name, ElementType type, std::span<const std::int64_t> shape) {
   ProtobufMessage tensor;
   for (const std::int64_t dim : shape)

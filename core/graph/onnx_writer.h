@@ -1,4 +1,4 @@
-// ONNX from a Graph: ModelProto in protobuf's wire format, written by hand
+// Writes a Graph as ONNX: ModelProto in protobuf's wire format, written by hand
 // (docs/decisions/0010-onnx-is-written-by-hand.md).
 //
 // Source: onnx.proto of ONNX 1.16 (IR version 9, opset 20). Pure functions, for any thread.
@@ -13,11 +13,11 @@
 
 namespace latebind::graph {
 
-// The model without its weights, which stay in place: external data at the location of its file, one for each of
+// Returns the model without its weights, which stay in place as external data. `locations` has the name of each of
 // Graph::weights().
 [[nodiscard]] std::string write_onnx(const Graph& graph, std::span<const std::string> locations);
 
-// The model with its weights, streamed. kUnsupported beyond 2 GiB, the most that protobuf's readers take.
+// Streams the model with its weights to `file`. kUnsupported beyond 2 GiB, the most that protobuf's readers take.
 [[nodiscard]] core::Status write_onnx(const Graph& graph, platform::OutputFile& file);
 
 }  // namespace latebind::graph

@@ -1,21 +1,21 @@
-// The operators of a Graph: a network at the level of layers, each with its meaning.
+// The operators of a Graph: a network at the level of layers, each operator with its definition.
 //
-// Readers of a graph visit the variant `Operator` at the end: a missing case does not compile. A new operator is a
-// struct here, a rule in graph.cpp (what goes in, what comes out), a line in description.cpp, a case in lowering.cpp,
-// and one in the tests' evaluator, which computes every operator as defined here and is the reference.
+// Code that reads a graph visits the variant `Operator` at the end; a missing case does not compile. A new operator is
+// a struct here, a rule in graph.cpp (its operands and its result), a line in description.cpp, a case in lowering.cpp,
+// and a case in the tests' evaluator, which computes every operator as defined here and is the reference.
 //
-// Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: as if texts were
-// padded at their ends to one length and a mask (1 for tokens, 0 for padding) marked the tokens; each text has at least
-// one token. No value at a padding position affects a token or a text's vector: PositionLookup, Attention and Pool are
-// the only operators that do not treat all tokens alike, and the last two are given the mask. So an implementation may
-// take a ragged batch, the tokens of all texts one after the other with the start of each, and leave the padding out.
-// Only the graph's own output with T in its shape has padding, whose values are unspecified.
+// Shapes. B texts, T tokens of the longest one, H numbers per token. [B,T] and [B,T,H] are notation: they describe
+// texts padded at their ends to one length, with a mask (1 for tokens, 0 for padding) that marks the tokens. Each text
+// has at least one token. No value at a padding position affects a token or a text's vector: PositionLookup, Attention
+// and Pool are the only operators that do not treat all tokens alike, and the last two are given the mask. An
+// implementation may therefore take a ragged batch, the tokens of all texts one after the other with the start of each,
+// and leave out the padding. Only a graph's output with T in its shape has padding; the values there are unspecified.
 //
-// Where Attention says so, a mask may also have kUnattended for the last tokens of a text: they are tokens as others,
-// but nothing attends to them. Such a graph has no Pool.
+// Where Attention allows it, a mask may also have kUnattended for the last tokens of a text: these are ordinary tokens,
+// but no token attends to them. Such a graph has no Pool.
 //
-// Types. Everything is computed in f32 or, where the caller allows it, in lower precision; weights are converted first,
-// exactly. Plain values; any thread.
+// Types. Everything is computed in f32 or, if the caller allows it, in lower precision; weights are converted first,
+// exactly. Plain values, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +29,17 @@
 
 namespace latebind::graph {
 
-// The value of a node; valid in the list of nodes that returned it.
+// The value of a node, valid in the list of nodes that returned it.
 struct Value {
   std::uint32_t node = 0;
 };
 
-// In a mask: a token that attends to others, and to which none does, nor it itself. At least one token before them is
-// attended to.
+// In a mask: a token that attends to others, but to which no token attends, not even itself. At least one token before
+// it is attended to.
 inline constexpr std::int64_t kUnattended = -1;
 
-// A constant of the model, by its place: f32, f16 or bf16, row-major, at `offset` of one of Graph::weights(), at any
-// alignment.
+// A constant of the model, identified by its place: f32, f16 or bf16, row-major, at `offset` of one of
+// Graph::weights(), at any alignment.
 struct Weight {
   std::string name;  // as its file calls it; unique
   core::ElementType type = core::ElementType::kF32;
@@ -48,7 +48,7 @@ struct Weight {
   std::size_t file = 0;
 };
 
-// Given by the caller, under this name.
+// A tensor that the caller gives under this name.
 struct Input {
   std::string name;
   core::ElementType type = core::ElementType::kI64;
@@ -63,9 +63,9 @@ struct Lookup {
 
 // y[t] = table[t], the same for all texts: table [N,H], ids [B,T] only for its T ≤ N -> [T,H]
 //
-// With a padding id p, 0 ≤ p and T < N - p, the rows depend on the ids, and tokens that have it have no place of their
-// own: y[b,t] = table[p] where ids[b,t] is p, else table[p + c], where c counts the tokens s ≤ t of which ids[b,s] is
-// not p -> [B,T,H]
+// With a padding id p, 0 ≤ p and T < N - p, the rows depend on the ids, and all tokens with that id share one row:
+// y[b,t] = table[p] if ids[b,t] is p, otherwise table[p + c], where c counts the tokens s ≤ t whose ids[b,s] is not p
+// -> [B,T,H]
 struct PositionLookup {
   Weight table;
   Value ids;
@@ -96,16 +96,16 @@ struct Scale {
   float factor = 1;
 };
 
-// y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O], or none -> [..,O]
+// y = x · weightᵀ + bias: x [..,I], weight [O,I], bias [O] (optional) -> [..,O]
 struct Linear {
   Value x;
   Weight weight;
   std::optional<Weight> bias = std::nullopt;
 };
 
-// A number for each head and distance between two tokens: table [N,heads], where N is a multiple of 4. With d = s - t,
-// e = N/4 and f the farthest distance that is told apart, f > e, tokens t and s have table[bucket(d)]: |d| where that
-// is below e; else e + ⌊e · log(|d| / e) / log(f / e)⌋, at most N/2 - 1; and N/2 more where d > 0.
+// A number for each head and each distance between two tokens: table [N,heads], where N is a multiple of 4. With d = s
+// - t, e = N/4 and f > e, the farthest distance that is distinguished, tokens t and s use table[bucket(d)]. bucket(d)
+// is |d| if that is below e, otherwise e + ⌊e · log(|d| / e) / log(f / e)⌋, at most N/2 - 1; and N/2 more if d > 0.
 //
 // Source: Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer" (2020).
 struct DistanceBias {
@@ -113,8 +113,8 @@ struct DistanceBias {
   std::int64_t farthest = 128;
 };
 
-// A number for each head and distance between two tokens that grows with the distance: tokens t and s of a text of at
-// most `positions` have -slopes[head] · |s - t|. A slope for each head.
+// A bias for each head that grows with the distance between two tokens: tokens t and s, in a text of at most
+// `positions` tokens, have -slopes[head] · |s - t|. There is one slope for each head.
 //
 // Source: Press et al., "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation"
 // (2022), in both directions.
@@ -123,29 +123,29 @@ struct LinearBias {
   std::int64_t positions = 0;
 };
 
-// Turns pairs of components of queries and keys by angles that grow with the position, so that their products depend on
-// the distance. In a head's w columns, two for each frequency, of a token at position t < positions:
+// Rotates pairs of components of queries and keys by angles that grow with the position, so that their products depend
+// on the distance. A head has w columns, two for each frequency. For a token at position t < positions:
 //   y[i] = x[i] · c - x[i + w/2] · s, y[i + w/2] = x[i + w/2] · c + x[i] · s, for i < w/2
-// where c = factor · cos a, s = factor · sin a, a = t · frequencies[i], the products rounded to f32, as the reference
-// has them.
+// where c = factor · cos a, s = factor · sin a and a = t · frequencies[i]. The products are rounded to f32, as in the
+// reference.
 //
 // Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021).
 struct Rotary {
-  std::vector<float> frequencies;  // in radians a position
+  std::vector<float> frequencies;  // in radians per position
   std::int64_t positions = 0;
   float factor = 1;
 
   friend bool operator==(const Rotary&, const Rotary&) = default;
 };
 
-// Multi-head attention between the tokens of each text. Head h has the columns h·w to (h+1)·w - 1 of query and y,
-// w = H / heads, and those of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
+// Multi-head attention between the tokens of each text. Head h uses the columns h·w to (h+1)·w - 1 of query and y, with
+// w = H / heads, and the columns of head k = ⌊h · key_heads / heads⌋ of key and value, which several heads may share:
 //   y[b,t,h] = Σ p[s] · value[b,s,k], p = softmax over s of scale · (query[b,t,h] · key[b,s,k]) + the biases of
 //   s - t, and 0 where mask[b,s] is not 1, |s - t| is beyond the window or, if causal, s > t
-// y is 0 for an unattended token from which all that are attended to are beyond its sight. query [B,T,H], key, value
-// [B,T,w·key_heads], key_heads a divisor of heads, mask i64 [B,T] -> [B,T,H]. scale > 0. At most one of the biases.
+// y is 0 for an unattended token that can see no attended token. query [B,T,H], key, value [B,T,w·key_heads], key_heads
+// a divisor of heads, mask i64 [B,T] -> [B,T,H]. scale > 0. At most one of the biases may be set.
 //
-// What other models need becomes a member here that is absent by default.
+// Features that only some models need become members here that are absent by default.
 struct Attention {
   Value query;
   Value key;
@@ -162,8 +162,8 @@ struct Attention {
   bool may_be_unattended = false;  // the mask may have kUnattended
 };
 
-// Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias:
-// x [..,H], weight [H], bias [H], or none -> as x
+// Over the last dimension, y = (x - mean(x)) / √(mean((x - mean(x))²) + epsilon) · weight + bias: x [..,H], weight [H],
+// bias [H] (optional) -> as x
 struct LayerNorm {
   Value x;
   Weight weight;
@@ -171,7 +171,7 @@ struct LayerNorm {
   double epsilon = 1e-12;
 };
 
-// Over each W numbers of the last dimension, which has a multiple of them, y = x / √(mean(x²) + epsilon) ·
+// Over each group of W numbers of the last dimension, whose size is a multiple of W, y = x / √(mean(x²) + epsilon) ·
 // (weight + offset): x [..,H], weight [W] -> as x
 //
 // Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
@@ -190,20 +190,20 @@ enum class ActivationFunction : std::uint8_t {
   kTanh,
 };
 
-// For each number -> as x
+// Applied to each number -> as x
 struct Activation {
   Value x;
   ActivationFunction function = ActivationFunction::kGeluErf;
 };
 
-// From the vectors of a text's tokens (those that the mask keeps) to the text's vector.
+// How the vectors of a text's tokens (those that the mask keeps) become the text's vector.
 enum class PoolingMode : std::uint8_t {
-  kCls,           // that of the first token
+  kCls,           // the vector of the first token
   kMean,          // their sum / max(their number, 1e-9)
   kMax,           // the largest of each component
-  kLastToken,     // that of the last token
+  kLastToken,     // the vector of the last token
   kMeanSqrt,      // their sum / √(their number)
-  kWeightedMean,  // the mean, the first one counted once, the second one twice and so on
+  kWeightedMean,  // the mean, in which the first token counts once, the second one twice and so on
 };
 
 // x [B,T,H], mask i64 [B,T] -> [B,H]

@@ -1,7 +1,8 @@
-// Primitives: the operators that every model format has in some form, and a network of them. Writers visit the variant
-// and write each one in their format's terms.
+// Primitives: operators that every model format has in some form, and a network of them. Writers visit the variant and
+// write each primitive in their format's terms.
 //
-// Made from a Graph by lower() and dropped when it has been written. Plain values; one thread at a time.
+// lower() makes a PrimitiveNetwork from a Graph; it is dropped when it has been written. Plain values; one thread at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,19 @@ namespace latebind::graph {
 
 namespace primitive {
 
-// A small constant with bytes of its own.
+// A small constant that owns its bytes.
 struct Constant {
   core::ElementType type = core::ElementType::kF32;
   core::Shape shape;
   std::vector<std::byte> bytes;
 };
 
-// To the type of the node.
+// Converts to the type of the node.
 struct Convert {
   Value x;
 };
 
-// Along `axis` of data, whose dimension is replaced by those of indices.
+// Gathers along `axis` of data, whose dimension is replaced by those of indices.
 struct Gather {
   Value data;
   Value indices;
@@ -43,18 +44,18 @@ struct GatherRow {
   Value indices;
 };
 
-// As many rows of the table as `like` has columns: table [n,h], like [b,t] -> [t,h]
+// The first rows of the table, one for each column of `like`: table [n,h], like [b,t] -> [t,h]
 struct FirstRows {
   Value table;
   Value like;
 };
 
-// 0, 1, 2 …: one for each column of `like` [b,t] -> i64 [t]
+// The numbers 0, 1, 2 …, one for each column of `like` [b,t] -> i64 [t]
 struct Positions {
   Value like;
 };
 
-// Along each row, of what is up to there: x [b,t] -> as x
+// The sum of each row up to and including each column: x [b,t] -> as x
 struct CumulativeSum {
   Value x;
 };
@@ -74,28 +75,28 @@ struct Slice {
   std::int64_t count = 0;
 };
 
-// One after the other in the last dimension.
+// Concatenates in the last dimension.
 struct Concat {
   Value a;
   Value b;
 };
 
-// With broadcasting, as NumPy does it.
+// Broadcasts as NumPy does.
 struct Binary {
   BinaryFunction function = BinaryFunction::kAdd;
   Value a;
   Value b;
 };
 
-// Of the last two dimensions; the leading ones are equal, or b is one matrix for all. transpose_b: the last two of b
-// are swapped first.
+// Multiplies over the last two dimensions. The leading ones are equal, or b is one matrix for all. With transpose_b,
+// the last two dimensions of b are swapped first.
 struct MatMul {
   Value a;
   Value b;
   bool transpose_b = false;
 };
 
-// 0 keeps a dimension, -1 is inferred.
+// In `shape`, 0 keeps a dimension and -1 is inferred.
 struct Reshape {
   Value x;
   std::vector<std::int64_t> shape;
@@ -106,7 +107,7 @@ struct Transpose {
   std::vector<std::int64_t> permutation;
 };
 
-// Dimensions of 1: inserted at these places of the result, or removed.
+// Unsqueeze inserts dimensions of 1 at these places of the result; Squeeze removes them.
 struct Unsqueeze {
   Value x;
   std::vector<std::int64_t> axes;
@@ -131,7 +132,7 @@ struct LayerNorm {
 
 enum class ReduceFunction : std::uint8_t { kSum, kMean, kMax, kL2 };
 
-// Of each number.
+// Applied to each number.
 struct SquareRoot {
   Value x;
 };
@@ -154,10 +155,10 @@ using Primitive =
 
 struct PrimitiveNode {
   Primitive op;
-  core::ElementType type = core::ElementType::kF32;  // of its value
+  core::ElementType type = core::ElementType::kF32;  // of the node's value
 };
 
-// In an order in which they can be computed, every one of them needed, or an input.
+// Nodes are in an order in which they can be computed. Every node is needed or is an input.
 struct PrimitiveNetwork {
   std::vector<PrimitiveNode> nodes;
   Value output{};

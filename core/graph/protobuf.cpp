@@ -16,7 +16,7 @@ std::optional<ProtobufField> ProtobufFields::next() {
   if (damaged() || at_ == message_.size()) return std::nullopt;
   start_ = at_;
   const auto tag = varint();
-  // Readers look at 32 bits of a tag: one with more would be another field to them than it is here.
+  // Other readers use only 32 bits of a tag, so they would take a longer one for another field.
   if (!tag || *tag > std::numeric_limits<std::uint32_t>::max() || *tag >> kKindBits == 0) {
     return refuse("no field begins here");
   }

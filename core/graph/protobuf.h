@@ -1,6 +1,6 @@
-// Protobuf's wire format, read and written one message at a time: what ONNX files are made of.
+// Protobuf's wire format, read and written one message at a time. ONNX files are written in it.
 //
-// Source: "Protocol Buffers: Encoding". Not thread-safe; value types.
+// Source: "Protocol Buffers: Encoding". Value types; one thread at a time.
 #pragma once
 
 #include <bit>
@@ -18,23 +18,23 @@ enum class ProtobufKind : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, 
 struct ProtobufField {
   std::uint32_t number = 0;
   ProtobufKind kind = ProtobufKind::kVarint;
-  std::uint64_t value = 0;             // of a varint
-  std::span<const std::byte> bytes{};  // of everything else: the content, without its length
+  std::uint64_t value = 0;             // for a varint
+  std::span<const std::byte> bytes{};  // for every other kind: the content, without its length
 
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 };
 
-// The fields of a message, in order. Reads nothing twice and copies nothing; what protobuf's own readers would not
-// accept as a field is damaged.
+// The fields of a message, in order. Every byte is read once and none is copied. A field that protobuf's own readers
+// would not accept counts as damaged.
 class ProtobufFields {
  public:
   explicit ProtobufFields(std::span<const std::byte> message) : message_(message) {}
 
-  // Nothing after the last field, and from the first damaged one on.
+  // Returns the next field; std::nullopt after the last one, and from the first damaged one on.
   std::optional<ProtobufField> next();
 
   [[nodiscard]] bool damaged() const { return !what_is_wrong_.empty(); }
-  // Where the last field read begins, and what is wrong with it if it is damaged.
+  // The offset of the field that was read last, and what is wrong with it if it is damaged.
   [[nodiscard]] std::size_t offset() const { return start_; }
   [[nodiscard]] const std::string& what_is_wrong() const { return what_is_wrong_; }
 
@@ -48,12 +48,12 @@ class ProtobufFields {
   std::string what_is_wrong_;
 };
 
-// The last field of this number that has a length, as protobuf's readers choose it; empty where there is none.
+// Returns the last length-delimited field of this number, as protobuf's readers do; empty when there is none.
 [[nodiscard]] std::span<const std::byte> sub_message(std::span<const std::byte> message, std::uint32_t number);
 [[nodiscard]] std::string_view text_in(std::span<const std::byte> message, std::uint32_t number);
 
-// A message of two texts, as ONNX's StringStringEntryProto: `key` is field 1, `value` field 2. Of a damaged one what
-// came before the damage.
+// A message of two texts, such as ONNX's StringStringEntryProto: `key` is field 1, `value` field 2. If the message is
+// damaged, the members have what came before the damage.
 struct ProtobufTextEntry {
   std::string_view key;
   std::string_view value;
@@ -61,7 +61,7 @@ struct ProtobufTextEntry {
 };
 [[nodiscard]] ProtobufTextEntry text_entry_of(std::span<const std::byte> message);
 
-// A message that is being written: a sequence of fields.
+// A message being written: a sequence of fields.
 class ProtobufMessage {
  public:
   void add_varint(unsigned field, std::uint64_t value) {
@@ -80,7 +80,7 @@ class ProtobufMessage {
     bytes_ += bytes;
   }
   void add_message(unsigned field, const ProtobufMessage& message) { add_bytes(field, message.bytes_); }
-  // Tag and length of a field whose `size` bytes the caller writes after this message's bytes.
+  // Adds the tag and length of a field whose `size` bytes the caller writes after this message's bytes.
   void add_head(unsigned field, std::uint64_t size) {
     put_tag(field, 2);
     put_varint(size);

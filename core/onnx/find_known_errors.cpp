@@ -14,17 +14,18 @@ namespace {
 using core::ElementType;
 
 constexpr unsigned kDepthMax = 32;
-// Nodes and names within nodes, in functions that call functions too, beyond which nothing is known of the node that
-// has them.
+// The number of nodes and names within nodes, including functions that call functions. Beyond it nothing is known about
+// the node that contains them.
 constexpr std::size_t kWorkWithinMax = 4'000'000;
-// Nodes and names that are looked at to ask less of a caller. Beyond it what is left is bounded as if it mattered.
+// The number of nodes and names that are visited to find weaker bounds. Beyond it, remaining inputs are bounded as if
+// they mattered.
 constexpr std::size_t kWorkToAskLessMax = 4'000'000;
 
 std::size_t work_of(const Node& node) {
   return 1 + node.inputs.size() + node.outputs.size();
 }
 
-// Weights of so few elements are always looked at.
+// Weights with at most this many elements are always read.
 constexpr std::size_t kLookedAtAlways = 4096;
 
 bool takes_weights(const Node& node) {
@@ -48,24 +49,25 @@ bool takes_weights(const Node& node) {
   return node.domain.empty() && kLayers.contains(node.op);
 }
 
-// Of one graph: what does not change from walk to walk.
+// What is known about one graph and is the same in every walk.
 struct Known {
   std::map<std::string, ValueRange, std::less<>> constants{};
   std::set<std::pair<std::string, std::string>> followers{};
+  std::map<std::string, std::string> makers{};
 };
 
-// What is known of tensors at a place in a model: of a graph, and of those around it.
+// What is known about tensors at a place in a model: of a graph, and of the graphs around it.
 struct Scope {
   const Scope* outer = nullptr;
   const Known* known = nullptr;
   std::map<std::string, ValueRange, std::less<>> ranges{};
-  std::set<std::string, std::less<>> constants{};  // of those
-  // Within a function: the node that calls it, and inputs that this does not give.
+  std::set<std::string, std::less<>> constants{};  // names of constants among them
+  // Within a function: the node that calls it, and the inputs that this call does not give.
   const Network* function = nullptr;
   const Node* call = nullptr;
   std::set<std::string, std::less<>> absent{};
 
-  // The range of this tensor, or null. `is_constant`, if given, receives whether the tensor is a constant.
+  // Returns the range of this tensor, or null. `is_constant`, if given, receives whether the tensor is a constant.
   [[nodiscard]] const ValueRange* find(const std::string& name, bool* is_constant = nullptr) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
       if (const auto found = scope->ranges.find(name); found != scope->ranges.end()) {
@@ -90,13 +92,13 @@ class Walk {
   Walk(const OnnxNetwork& model, const KnownErrors& errors, const std::set<std::size_t>& left)
       : model_(model), errors_(errors), left_(left), indices_(indices_looked_up(model.network)) {}
 
-  // What is found when this is asked of the inputs.
+  // Returns the errors that are found under these assumptions about the inputs.
   Errors run(const Cares& care) {
     walk_all(care);
     return findings_;
   }
 
-  // Whether nodes at `places` are found, and no others. Ends at the first difference.
+  // Whether errors are found exactly at the nodes in `places`. Ends at the first difference.
   bool finds(const Cares& care, const std::vector<std::size_t>& places) {
     expected_ = &places;
     walk_all(care);
@@ -106,7 +108,7 @@ class Walk {
 
   [[nodiscard]] bool is_no_index(const std::string& input) const { return !indices_.contains(input); }
 
-  // Of all runs.
+  // The work of all walks.
   [[nodiscard]] std::size_t work() const { return work_; }
 
   [[nodiscard]] ValueRange of_input(const std::string& name, Care care) const {
@@ -148,12 +150,15 @@ class Walk {
     auto& known = known_[&network];
     if (known) return *known;
     known = std::make_unique<Known>();
-    // What not only layers take, perhaps after it was moved: from the end on, so that it is known of what a node gives.
+    // Finds tensors that not only layers take, perhaps after they were moved. It starts at the end, so that the users
+    // of a node's outputs are known before the node.
     std::set<std::string_view> numbers(network.outputs.begin(), network.outputs.end());
     bool has_networks_within = false;
     for (auto place = network.nodes.rbegin(); place != network.nodes.rend(); ++place) {
       const Node& node = *place;
       has_networks_within = has_networks_within || has_networks(node);
+      for (const std::string& output : node.outputs)
+        known->makers.emplace(output, node.op);
       const bool moves = node.domain.empty() && (only_moves(node.op) || node.op == "Cast") &&
                          std::ranges::none_of(node.outputs, [&](const auto& name) { return numbers.contains(name); });
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -172,7 +177,7 @@ class Walk {
     return *known;
   }
 
-  // The ranges of the graph's outputs. Findings in graphs within are those of the node that has them.
+  // Returns the ranges of the graph's outputs. Errors in inner graphs count for the node that contains them.
   std::vector<ValueRange> walk(const Network& network, Scope& scope, unsigned depth) {
     const Known& known = known_of(network);
     scope.known = &known;
@@ -200,7 +205,7 @@ class Walk {
         ValueRange range = i < made.size() ? std::move(made[i]) : ValueRange::any(ElementType::kF32);
         if (declared != network.declared.end() && declared->second.type && range.type != *declared->second.type)
           range = ValueRange::any(*declared->second.type);
-        // Somebody else computes it, and a caller's bounds hold of it.
+        // Another device computes it, and a caller's bounds apply to it.
         if (is_left || !error.empty()) range = given(range.type, Care::kOrdinary, std::nullopt);
         if (declared != network.declared.end()) take_shape(range, declared->second);
         range.id = ++last_id_;
@@ -222,7 +227,7 @@ class Walk {
     return is_found != is_expected;
   }
 
-  // A node of a function with what its caller gives: nothing where it is as it is written.
+  // Returns a node of a function with the values that the call gives; std::nullopt if it is unchanged.
   static std::optional<Node> as_called(const Node& node, const Scope& scope) {
     const auto refers = [](const auto& entry) { return !entry.second.of_caller.empty(); };
     const auto is_absent = [&](const std::string& name) { return scope.absent.contains(name); };
@@ -242,7 +247,7 @@ class Walk {
     return meant;
   }
 
-  // The ranges of a node's outputs, and in `error` what is known against it.
+  // Returns the ranges of a node's outputs. `error` receives the known error, if any.
   std::vector<ValueRange> after(const Node& node, const Known& known, Scope& scope, unsigned depth,
                                 std::string* error) {
     static const ValueRange kUnknown = ValueRange::any(ElementType::kF32);
@@ -273,16 +278,16 @@ class Walk {
       made = ranges_after(node, inputs);
     }
     if (error == nullptr || !error->empty()) return made;
-    *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
     if (!error->empty()) return made;
-    // A vendor may have computed it before a run.
+    // A vendor may have computed it before the run.
     bool is_same = true;
     for (std::size_t i = 0; i < count; ++i) {
       if (inputs[i] == nullptr || constants[i] || !inputs[i]->may_be_folded) continue;
       constants[i] = true;
       is_same = false;
     }
-    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
     return made;
   }
 
@@ -322,7 +327,7 @@ class Walk {
           scope.ranges[input] = ValueRange::any(is_typed ? *declared->second.type : ElementType::kF32);
         }
         const std::vector<ValueRange> outputs = walk(*network, scope, depth + 1);
-        // A loop's body gives the condition first.
+        // The first output of a loop's body is the condition.
         const std::size_t first = node.op == "Loop" ? 1 : 0;
         for (std::size_t i = 0; i + first < outputs.size() && i < made.size(); ++i)
           made[i] = ValueRange::any(outputs[i + first].type);
@@ -337,11 +342,11 @@ class Walk {
   const std::map<std::string, std::int64_t> indices_;
   std::map<const Network*, std::unique_ptr<Known>> known_;
   Errors findings_;
-  // The places that finds() compares a walk with; null during run().
+  // The places with which finds() compares a walk; null during run().
   const std::vector<std::size_t>* expected_ = nullptr;
-  bool is_different_ = false;  // the walk has ended early, at a node that `expected_` does not agree with
+  bool is_different_ = false;  // the walk has ended early, at a node that differs from `expected_`
   std::size_t last_id_ = 0;
-  std::string within_;  // the first finding within a node
+  std::string within_;  // the first error within a node
   std::size_t work_within_ = 0;
   std::size_t work_ = 0;
 };
@@ -356,7 +361,7 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
   Cares care;
   report.nodes = walk.run(care);
   const std::size_t once = walk.work();
-  // More is asked of masks where it makes a difference: (1 - mask) times the lowest float is to be finite.
+  // Masks are assumed to be flags if that makes a difference: (1 - mask) times the lowest float must be finite.
   std::set<std::string> masks = report.nodes.empty() ? std::set<std::string>() : masks_of(model.network);
   for (auto mask = masks.begin(); mask != masks.end();) {
     const bool has_work_left = walk.work() + once <= kWorkToAskLessMax && walk.is_no_index(*mask);
@@ -376,7 +381,7 @@ KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& 
     places.push_back(place);
   const auto is_enough = [&] { return walk.finds(care, places); };
   const std::vector<std::string>& inputs = model.network.inputs;
-  // As little is asked of each input as leads to the same; of none, where none matters.
+  // Asks of each input only as much as is necessary for the same result, and nothing if no input matters.
   for (const std::string& input : inputs)
     care[input] = Care::kNothing;
   if (walk.work() + once > kWorkToAskLessMax || !is_enough()) {

@@ -7,9 +7,9 @@ namespace {
 
 using core::ElementType;
 
-// A caller's floating-point numbers where only far larger ones matter: 2^60.
+// The magnitude assumed for a caller's floating-point numbers if only far larger ones matter: 2^60.
 constexpr double kFiniteMax = 1'152'921'504'606'846'976;
-// A caller's ordinary numbers.
+// The magnitudes assumed for a caller's ordinary numbers.
 constexpr double kGivenMax = 1'073'741'824;  // 2^30
 constexpr double kGivenIntegerMax = 1'048'576;
 

@@ -1,4 +1,4 @@
-// What the numbers that a caller gives to an input must be for a model to be computed as ONNX defines it. A value.
+// The numbers that a caller may give to an input so that the model is computed as ONNX defines it. A value.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@ namespace latebind::onnx {
 
 struct InputBound {
   std::string input{};
-  std::size_t place = 0;  // among the inputs of the model's own graph, for vendors that name them otherwise
-  // Inclusive; ±infinity: no limit.
+  std::size_t place = 0;  // among the inputs of the model's own graph, for vendors that rename them
+  // Inclusive; ±infinity means no limit.
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool may_be_nan = true;
-  bool may_be_subnormal = true;  // below the smallest normal number, and not 0
+  bool may_be_subnormal = true;  // below the smallest normal number, but not 0
   bool may_be_empty = true;      // no elements
 };
 

@@ -1,24 +1,27 @@
-// KnownErrors: what a vendor's version computes otherwise than ONNX says, though it takes the model.
+// KnownErrors: what a version of a vendor's library computes differently from ONNX, although it accepts the model.
 //
-// The table is data that a backend has for its vendor (Backend::known_errors()), made by
-// tests/onnx/find_known_errors.py, which tries every operator, element type and kind of number. A line has an operator,
-// or '*' for any, what must hold of a node, and the vendor's version in which it was seen, with tabs between; '#'
-// begins a comment. The conditions, with spaces between:
-//   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is there, is this, is there and something else
-//   no-attr:NAME                                   it is not there
-//   opset:LOW..HIGH                                versions of ONNX's operators, both ends included, or not known
-//   in:I  no-in:I  out:I                           the input or output is given
-//   run:I  const:I                                 the input is known in a run only; is constant
+// The table is data that a backend has for its vendor (Backend::known_errors()). It is made by
+// tests/onnx/find_known_errors.py, which tries every operator, element type and kind of number. A line has, separated
+// by tabs, an operator (or '*' for any), the conditions on a node, and the vendor's version that showed the error. '#'
+// begins a comment. The conditions, separated by spaces:
+//   attr:NAME  attr:NAME=VALUE  attr:NAME!=VALUE   the attribute is present; equals VALUE; has another value
+//   no-attr:NAME                                   the attribute is absent
+//   opset:LOW..HIGH                                the version of ONNX's operators is in this range or not known
+//   in:I  no-in:I  out:I                           the input or output is given, or not
+//   run:I  const:I  const:all                      the input is known only during a run; is constant; all of them are
 //   odd:I                                          the input may be other than an even number
-//   type:I=f32|f16  rank:I=2                       of the input
+//   type:I=f32|f16                                 the type of the input
+//   rank:I=2                                       the rank of the input, which holds also if the rank is not known
+//   many:I                                         the input may have more than one element
 //   any:f64                                        an input or output has this type
-//   before:OP                                      an output of it goes into such a node
-//   may:KIND                                       numbers of this kind may get to it (kNumberKinds)
-// Values are integers, texts, floating-point numbers as %g has them, and lists of integers with commas. A line holds in
-// the version that it names and in those that no line names: nobody has shown that these are right. One of "before
-// 2026.4.1" holds in every older version.
+//   before:OP                                      a node of this operator takes one of the outputs
+//   after:I=OP                                     a node of this operator in the same graph makes the input
+//   may:KIND                                       numbers of this kind may reach the node (kNumberKinds)
+// Values are integers, texts, floating-point numbers as %g writes them, and lists of integers with commas. A line holds
+// for the version that it names, and for all versions that no line names, because they have not been shown to be right.
+// A line for "before 2026.4.1" holds for every older version.
 //
-// Constant after construction; any thread.
+// Constant after construction; may be used from any thread.
 #pragma once
 
 #include <array>
@@ -48,43 +51,46 @@ enum class NumberKind : std::uint8_t {
   kLarge,      // a floating-point number beyond 2^31
   kHuge,       // a floating-point number beyond 2^100, of f16 beyond 2^14
   kBeyond24,   // an integer beyond 2^24, among the inputs or the exact results
-  kBeyond31,   // an integer that 32 bits with a sign do not hold, likewise
-  kWrap,       // an exact result that the type of the output does not hold
-  kOutside,    // an index that the first input does not have
+  kBeyond31,   // likewise, an integer that does not fit in 32 bits with a sign
+  kWrap,       // an exact result that does not fit in the type of the output
+  kOutside,    // an index that is outside of the first input
   kEmpty,      // a tensor without elements
 };
-// As the table has them, in this order.
+// The names of the kinds in the table, in the same order.
 inline constexpr std::array<std::string_view, 11> kNumberKinds{
     "nan", "inf", "minus-inf", "subnormal", "large", "huge", "beyond24", "beyond31", "wrap", "outside", "empty"};
 
 class KnownErrors {
  public:
   KnownErrors() = default;
-  // `runtimes`: "openvino 2026.4.1-…": lines of other versions are left out. kInvalidArgument names the first line of
-  // `table` that makes no sense; `where` stands for the table.
+  // Reads the table and keeps the lines that hold for `runtimes`, such as "openvino 2026.4.1-…". kInvalidArgument names
+  // the first line of `table` that is not valid; `where` is the table's name for messages.
   static core::Result<KnownErrors> read(std::string_view table, std::string_view where,
                                         std::span<const std::string> runtimes);
 
   [[nodiscard]] bool empty() const { return rules_.empty(); }
 
-  // A node among its neighbours, with the ranges of its inputs (null: not given) and outputs.
+  // A node among its neighbours, with the ranges of its inputs (null when not given) and outputs.
   struct Case {
     const Node& node;
     std::span<const ValueRange* const> inputs;
     std::span<const bool> constants;  // of each input
     std::span<const ValueRange> outputs;
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
+    const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
   };
-  // Why the node is not computed as ONNX says, "" when nothing is known against it.
+  // Returns why the node is not computed as ONNX defines it, or "" when no error is known.
   [[nodiscard]] std::string of(const Case& one) const;
 
-  // In the order of their names.
+  // In alphabetical order of their words in the table.
   enum class ConditionKind : std::uint8_t {
+    kAfter,
     kAny,
     kAttribute,
     kBefore,
     kConstant,
     kInput,
+    kMany,
     kMay,
     kNoAttribute,
     kNoInput,
@@ -95,7 +101,8 @@ class KnownErrors {
     kRun,
     kType
   };
-  // "type:1=f32" is about "1" or place 1, and wants "f32". What a node is asked is compared without reading text.
+  // A parsed condition, so that nodes are tested without parsing text. For "type:1=f32", `about` is "1", `place` is 1
+  // and `value` is "f32".
   struct Condition {
     ConditionKind kind = ConditionKind::kAny;
     std::string about;
@@ -103,11 +110,11 @@ class KnownErrors {
     bool is_not = false;
     bool has_value = false;
     std::size_t place = 0;
-    std::size_t rank = 0;  // kRank
-    std::int64_t low = 0;  // kOpset
+    std::size_t rank = 0;  // for kRank
+    std::int64_t low = 0;  // for kOpset
     std::int64_t high = 0;
-    std::uint32_t types = 0;      // kAny, kType: a bit for each ElementType
-    NumberKind number_kind = {};  // kMay
+    std::uint32_t types = 0;      // for kAny and kType: a bit for each ElementType
+    NumberKind number_kind = {};  // for kMay
   };
 
  private:
@@ -118,19 +125,20 @@ class KnownErrors {
   };
   [[nodiscard]] const Rule* met_by(const Case& one, std::string_view op) const;
 
-  // By operator, "*" among them; each in the table's order.
+  // Rules by operator, including "*", each list in the table's order.
   std::map<std::string, std::vector<Rule>, std::less<>> rules_;
 };
 
 struct KnownErrorReport {
-  // Nodes of the model's own graph by place, and why each is not computed as ONNX says, whatever a caller gives.
+  // Nodes of the model's own graph, by position, that are not computed as ONNX defines them for any input, and why.
   std::vector<std::pair<std::size_t, std::string>> nodes;
-  // All others are, where these hold: one for each input that matters.
+  // All other nodes are, within these bounds: one for each input that matters.
   std::vector<InputBound> bounds;
 };
 
-// `left`: nodes of the model's own graph that somebody else computes, by place. What they and the nodes of the report
-// make counts as given by a caller.
+// Reports the known errors that concern the model. `left` has the positions of nodes of the model's own graph that
+// another device computes. The outputs of those nodes, and of the nodes in the report, are treated as given by a
+// caller.
 [[nodiscard]] KnownErrorReport find_known_errors(const OnnxNetwork& model, const KnownErrors& errors,
                                                  const std::set<std::size_t>& left = {});
 

@@ -13,7 +13,7 @@ namespace {
 
 using Makers = std::map<std::string_view, const Node*>;
 
-// The tensor that is only moved, or cast, to become this one.
+// Returns the tensor that becomes this one only by moves and casts.
 std::string_view moved_from(std::string_view name, const Makers& makers) {
   for (unsigned steps = 0; steps < 64; ++steps) {
     const auto maker = makers.find(name);

@@ -1,4 +1,4 @@
-// Which inputs of a model are indices into a table, and how long that is.
+// Finds the inputs of a model that are indices into a table, and the table's length. Pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace latebind::onnx {
 
-// How many indices there are for each input that a Gather looks up, and that is only moved before: those of the
-// shortest table.
+// For each input that a Gather uses as indices, after operators that only move numbers at most, returns the number of
+// valid indices: the length of the shortest such table.
 [[nodiscard]] std::map<std::string, std::int64_t> indices_looked_up(const Network& network);
 
-// Inputs that may be masks: integers that are counted, or that become floating-point numbers, and are only moved
-// before.
+// Returns the inputs that may be masks: integers that are counted, or converted to floating-point numbers, after
+// operators that only move numbers at most.
 [[nodiscard]] std::set<std::string> masks_of(const Network& network);
 
 }  // namespace latebind::onnx

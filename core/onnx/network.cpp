@@ -26,7 +26,8 @@ constexpr std::size_t kNetworksMax = 100'000;
 constexpr unsigned kNestedMax = 16;
 constexpr std::size_t kTextMax = 256;
 
-// Of ONNX's own operators, as a model (`number` 8) or a function (9) says it; 0 where it does not.
+// Returns the version of ONNX's own operators that a model (`number` 8) or a function (9) declares; 0 if it declares
+// none.
 std::int64_t opset_in(Bytes bytes, std::uint32_t number) {
   std::int64_t version = 0;
   ProtobufFields fields(bytes);
@@ -45,7 +46,7 @@ std::int64_t opset_in(Bytes bytes, std::uint32_t number) {
 struct Reader : TensorReader {
   std::size_t nodes = 0;
   std::size_t networks = 0;
-  std::int64_t opset = 0;  // of the nodes that are read
+  std::int64_t opset = 0;  // of the nodes being read
 
   std::shared_ptr<Network> network(Bytes bytes, unsigned depth);
   Node node(Bytes bytes, unsigned depth);
@@ -54,7 +55,7 @@ struct Reader : TensorReader {
   std::shared_ptr<const Network> function(Bytes bytes, std::string& key);
 };
 
-// ValueInfoProto: type, tensor_type, elem_type and shape.
+// Reads a ValueInfoProto: type, tensor_type, elem_type and shape.
 Declared Reader::value(Bytes bytes) {
   Declared declared;
   ProtobufFields fields(graph::sub_message(graph::sub_message(bytes, 2), 1));
@@ -234,7 +235,7 @@ std::shared_ptr<Network> Reader::network(Bytes bytes, unsigned depth) {
   return made;
 }
 
-// FunctionProto: its nodes, and the names of what goes in and comes out.
+// Reads a FunctionProto: its nodes, and the names of its inputs and outputs.
 std::shared_ptr<const Network> Reader::function(Bytes bytes, std::string& key) {
   auto made = std::make_shared<Network>();
   std::string name;
@@ -272,7 +273,7 @@ Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name, const 
   bool has_graph = false;
   while (const auto field = fields.next()) {
     if (field->number == 7 && field->kind == ProtobufKind::kBytes) {
-      // Readers of protobuf make one of two.
+      // Protobuf readers would merge two graphs into one.
       if (std::exchange(has_graph, true)) reader.damaged = true;
       model.network = std::move(*reader.network(field->bytes, 0));
     }

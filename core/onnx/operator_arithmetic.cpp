@@ -10,20 +10,21 @@
 namespace latebind::onnx {
 namespace {
 
-// Beyond it, and below its negative, exp() overflows and vanishes in f32.
+// The magnitude beyond which exp() overflows or vanishes in f32.
 constexpr double kExpMax = 87;
 
 bool has_zero(const ValueRange& range) {
   return range.low <= 0 && range.high >= 0;
 }
 
-// All that lies between the corners.
+// Returns the interval that contains all corners.
 Interval around(std::initializer_list<double> corners, bool nan = false) {
   const auto [low, high] = std::minmax(corners);
   return {low, high, nan};
 }
 
-// Away from 0 where the sum of whole numbers is not exact: one beyond the largest of 64 bits is beyond it.
+// Adds two limits. If the sum of whole numbers is not exact, it is rounded away from 0, so that a sum just beyond the
+// largest 64-bit integer stays beyond it.
 double sum(double a, double b, double towards) {
   const double exact = a + b;
   return std::isinf(exact) || (exact - a == b && exact - b == a) ? exact : std::nextafter(exact, towards);
@@ -36,7 +37,7 @@ Interval times(const ValueRange& a, const ValueRange& b) {
                 nan);
 }
 
-// Results that are cut off to whole numbers.
+// For results that are truncated to whole numbers.
 Interval whole(Interval exact) {
   return {std::floor(exact.low), std::ceil(exact.high), exact.nan};
 }
@@ -75,7 +76,7 @@ Interval remainder(const Node& node, const ValueRange& a, const ValueRange& b) {
   return {a.low < 0 || b.low < 0 ? -far : 0, far, is_float(a.type) && (a.may_be_infinite() || has_zero(b))};
 }
 
-// A function that is monotone between its turning points: its values at the ends and at those.
+// For a function that is monotone between its turning points: its values at the ends and at those points.
 Interval through(const ValueRange& x, const std::function<double(double)>& f,
                  std::initializer_list<double> turns = {}) {
   Interval made = around({f(x.low), f(x.high)});
@@ -87,7 +88,7 @@ Interval through(const ValueRange& x, const std::function<double(double)>& f,
   return made;
 }
 
-// With a domain: outside of it the result is NaN.
+// For a function with a domain: outside of it the result is NaN.
 Interval within(const ValueRange& x, double from, double to, const std::function<double(double)>& f) {
   ValueRange inside = x;
   inside.low = std::clamp(x.low, from, to);
@@ -97,13 +98,14 @@ Interval within(const ValueRange& x, double from, double to, const std::function
   return made;
 }
 
-// The lowest number of an integer type has no counterpart, which doubles do not tell from the highest of 64 bits.
+// The lowest number of an integer type has no positive counterpart. A double cannot distinguish that counterpart from
+// the highest 64-bit integer, so the limit is moved.
 Interval beyond_lowest(const ValueRange& x, Interval made) {
   if (!is_float(x.type) && x.low < 0 && x.low <= lowest_of(x.type)) made.high = std::nextafter(made.high, kInfinite);
   return made;
 }
 
-// Scaled, and below 0 something up to `below` away from 0, on its side.
+// Scaled above 0; below 0 at most `below` away from 0, with the same sign.
 Interval exponential_unit(const ValueRange& x, double scale, double below) {
   const double far = limit_product(std::max(x.high, 0.0), scale);
   const double under = x.low < 0 ? -below : 0;
@@ -142,7 +144,7 @@ double power_of_two_beyond(double number) {
   return std::isinf(number) ? kInfinite : std::exp2(std::ilogb(std::max(number, 1.0)) + 1);
 }
 
-// Of one dimension.
+// The number of terms along one dimension.
 double terms_in(std::int64_t size) {
   return size < 0 ? kTermsMax : static_cast<double>(size);
 }
@@ -171,7 +173,7 @@ double terms_of_einsum(const Node& node, const ValueRange& a, const ValueRange& 
   return terms;
 }
 
-// The elements of the longest sum of a product.
+// Returns the number of terms in the longest sum of a product.
 double terms_of(const Node& node, const ValueRange& a, const ValueRange& b) {
   if (node.op == "Einsum") return terms_of_einsum(node, a, b);
   const ValueRange& weights = b.has_shape ? b : a;
@@ -233,7 +235,7 @@ std::optional<Interval> unary_interval(const Node& node, const ValueRange& x) {
   if (op == "Tan") return Interval{-kInfinite, kInfinite, x.may_be_infinite()};
   if (op == "HardSigmoid") return Interval{0, 1, number_of(node, "alpha", 0.2F) == 0 && x.may_be_infinite()};
   if (op == "Sigmoid" || op == "Hardmax") return Interval{0, 1};
-  // A mask of -infinity is taken to leave something of each row.
+  // A mask of -infinity is assumed to leave something of each row.
   if (op == "Softmax") return Interval{0, 1, x.high == kInfinite};
   if (op == "LogSoftmax") return Interval{-kInfinite, 0, x.may_be_infinite()};
   if (op == "Reciprocal") {
@@ -260,7 +262,7 @@ std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, c
   }
   if (op == "Mul") {
     Interval made = times(a, b);
-    // A square.
+    // The product is a square.
     if (a.id != 0 && a.id == b.id) made.low = std::max(made.low, 0.0);
     return made;
   }
@@ -294,7 +296,7 @@ std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, c
 
 namespace {
 
-// The elements of the longest sum: of all, or along the axis where there is one.
+// Returns the number of terms in the longest sum: all elements, or those along the axis if there is one.
 double count_along(const ValueRange& x, const ValueRange* axes) {
   const double all = std::max(1.0, elements_of(x));
   if (axes == nullptr || axes->low != axes->high || axes->may_be_empty) return all;
@@ -338,7 +340,7 @@ std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x, 
   std::optional<Interval> made = exact();
   const Attribute* noop = node.find("noop_with_empty_axes");
   if (made && noop != nullptr && noop->integer.value_or(0) != 0) {
-    // Without axes it gives what it takes.
+    // Without axes the output is the input.
     made->low = std::min(made->low, x.low);
     made->high = std::max(made->high, x.high);
   }
@@ -367,8 +369,8 @@ Interval product_interval(const Node& node, std::span<const ValueRange* const> i
   }
   nan = nan || std::isinf(far);
   if (!is_float(a.type)) return {-far, far};
-  // Layers keep ordinary numbers ordinary. Of two tensors that a network makes, so do products; those of two inputs
-  // that a caller gives stay below.
+  // Layers keep ordinary numbers ordinary. So do products of two tensors that the network computes; products of two
+  // inputs that a caller gives stay below that limit.
   const double most = std::max(a.largest(), b.largest());
   const bool is_layer = (a.may_be_folded || b.may_be_folded) && most <= std::exp2(100);
   const bool is_made = most <= std::exp2(56) && (far > std::exp2(80) || a.type == core::ElementType::kF16);

@@ -1,7 +1,6 @@
-// What the arithmetic of ONNX's operators makes of intervals: of one number, of two, of many that are reduced, and of
-// products of matrices.
+// Interval arithmetic for ONNX's operators: unary, binary, reductions and matrix products.
 //
-// Pure functions; any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <optional>
@@ -13,18 +12,18 @@
 
 namespace latebind::onnx {
 
-// Nothing for an operator that is none of this kind.
+// Each returns std::nullopt for an operator that is not of its kind.
 [[nodiscard]] std::optional<Interval> unary_interval(const Node& node, const ValueRange& x);
 [[nodiscard]] std::optional<Interval> binary_interval(const Node& node, const ValueRange& a, const ValueRange& b);
 [[nodiscard]] std::optional<Interval> reduced_interval(const Node& node, const ValueRange& x, const ValueRange* axes);
-// MatMul, Gemm, Einsum, convolutions and those of integers.
+// For MatMul, Gemm, Einsum, convolutions and their integer versions.
 [[nodiscard]] Interval product_interval(const Node& node, std::span<const ValueRange* const> inputs);
 
-// Of limits of intervals, where 0 times whatever is far away is 0.
+// Returns the product of limits of intervals, where 0 times infinity is 0.
 [[nodiscard]] double limit_product(double a, double b);
-// A floating-point attribute.
+// Returns a floating-point attribute, or `otherwise`.
 [[nodiscard]] double number_of(const Node& node, std::string_view name, double otherwise);
-// The most elements that a tensor may have.
+// Returns the largest number of elements that a tensor may have.
 [[nodiscard]] double elements_of(const ValueRange& range);
 
 }  // namespace latebind::onnx

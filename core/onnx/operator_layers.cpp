@@ -14,7 +14,7 @@ using core::ElementType;
 using Ranges = std::span<const ValueRange* const>;
 
 constexpr std::array<std::string_view, 3> kRecurrent{"GRU", "LSTM", "RNN"};
-// Layers with weights or that make numbers ordinary: what comes out is ordinary where what goes in is.
+// Layers with weights, and layers that make numbers ordinary: ordinary inputs give ordinary outputs.
 constexpr std::array<std::string_view, 6> kLayers{
     "Attention", "BatchNormalization", "CausalConvWithState", "DeformConv", "LRN", "LinearAttention"};
 constexpr std::array<std::string_view, 5> kNormalizations{"GroupNormalization", "InstanceNormalization",
@@ -49,7 +49,7 @@ ValueRange dequantized(const ValueRange& x, const Node& node, Ranges inputs) {
   return ValueRange::made(type_of_attribute(node, "output_dtype", scale->type), {-far, far, std::isinf(far)}, inputs);
 }
 
-// Between samples: cubic interpolation goes beyond them, the more the greater its coefficient is.
+// Interpolates between samples. Cubic interpolation exceeds them, the more so the greater its coefficient is.
 ValueRange sampled(const ValueRange& x, const Node& node) {
   const Attribute* mode = node.find("mode");
   const bool is_cubic = mode != nullptr && (mode->text == "cubic" || mode->text == "bicubic");
@@ -64,14 +64,14 @@ ValueRange sampled(const ValueRange& x, const Node& node) {
       x.type, {-std::max(far, std::abs(outside)), std::max(far, std::abs(outside)), x.may_be_infinite()}, input);
 }
 
-// What goes round: -1 to 1, and the states that are given.
+// The state that recurs: -1 to 1, or an initial state.
 ValueRange recurrent(const ValueRange& x, const Node& node, Ranges inputs) {
   if (node.find("activations") != nullptr) return ValueRange::any(x.type);
   const double far = input_at(inputs, 5) != nullptr ? std::max(1.0, inputs[5]->largest()) : 1;
   return ValueRange::made(x.type, {-far, far, any_is_infinite(inputs)}, inputs);
 }
 
-// A number divided by the deviation of all n of them, or by their root mean square, is sqrt(n) at most.
+// A number divided by the deviation of all n of them, or by their root mean square, is at most sqrt(n).
 ValueRange normalized(const Node& node, const ValueRange& x, Ranges inputs) {
   const ValueRange* scale = input_at(inputs, 1);
   const bool is_per_number = node.op == "LayerNormalization" || node.op == "RMSNormalization";

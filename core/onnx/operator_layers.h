@@ -1,7 +1,7 @@
-// What ONNX's layers make of ranges: products of matrices, normalisations, recurrent networks, quantisation, and
-// tensors that are sampled at other places.
+// What ONNX's layers do to ranges: matrix products, normalisations, recurrent networks, quantisation, and resampling of
+// tensors.
 //
-// Pure functions; any thread.
+// Pure functions, for any thread.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@
 
 namespace latebind::onnx {
 
-// Of the first output, where `x` is the first input; nothing for an operator that is none of these.
+// Returns the range of the first output, where `x` is the first input; std::nullopt for any other operator.
 [[nodiscard]] std::optional<ValueRange> layer_range(const Node& node, const ValueRange& x,
                                                     std::span<const ValueRange* const> inputs);
 
-// The type that an attribute names.
+// Returns the type that an attribute names.
 [[nodiscard]] core::ElementType type_of_attribute(const Node& node, std::string_view name, core::ElementType otherwise);
 
 }  // namespace latebind::onnx

@@ -1,4 +1,4 @@
-// What operators of ONNX make of the ranges of their inputs.
+// How operators of ONNX change the ranges of their inputs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,16 +46,18 @@ constexpr std::array<std::string_view, 32> kMoves{"AveragePool",
                                                   "Trilu",
                                                   "Unique",
                                                   "Unsqueeze"};
-// Of those above: where there is nothing they have 0.
+// Those of the above that produce 0 where there is no input.
 constexpr std::array<std::string_view, 5> kMoveAndFill{"AveragePool", "CenterCropPad", "Gather", "MaxRoiPool", "Trilu"};
-// They may add infinities of both signs.
+// These may add infinities of both signs.
 constexpr std::array<std::string_view, 3> kMeans{"AveragePool", "GlobalAveragePool", "ReduceMean"};
 constexpr std::array<std::string_view, 14> kTruth{
     "And", "Equal", "Greater", "GreaterOrEqual",     "IsInf",       "IsNaN",         "Less", "LessOrEqual",
     "Not", "Or",    "Xor",     "OptionalHasElement", "StringEqual", "RegexFullMatch"};
 constexpr std::array<std::string_view, 7> kIndices{"ArgMax",         "ArgMin", "NonMaxSuppression", "NonZero", "Shape",
                                                    "SequenceLength", "Size"};
-// The type of what they give is that of no input.
+// Those of kIndices whose numbers are places within the input.
+constexpr std::array<std::string_view, 3> kPlaces{"ArgMax", "ArgMin", "NonZero"};
+// Operators whose output type is not that of an input.
 constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{
     {"Bernoulli", ElementType::kF32},
     {"BlackmanWindow", ElementType::kF32},
@@ -68,10 +70,10 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{
     {"RandomUniform", ElementType::kF32},
     {"TfIdfVectorizer", ElementType::kF32},
 }};
-// How many elements come out depends on numbers that a run has.
+// The number of output elements depends on values that are known only in a run.
 constexpr std::array<std::string_view, 4> kMayGiveNothing{"Compress", "NonMaxSuppression", "NonZero", "SequenceEmpty"};
-// The same, where the numbers of the input after the first are no sizes: a shape that is computed from the sizes of
-// tensors with elements has elements.
+// The same, unless the inputs after the first are sizes: a shape that is computed from the sizes of nonempty tensors
+// has elements.
 constexpr std::array<std::string_view, 8> kGiveNothingForZero{"CenterCropPad", "Expand", "OneHot", "Pad",
                                                               "Resize",        "Split",  "Tile",   "Upsample"};
 
@@ -109,7 +111,7 @@ ValueRange clipped(const Node& node, Inputs inputs) {
       high = range->high;
       made.is_size = made.is_size && range->is_size;
       made.is_assumed = made.is_assumed || range->is_assumed;
-      // NaN limits nothing, or comes out.
+      // NaN either limits nothing or is the result.
       if (range->may_be_nan) {
         made.may_be_nan = true;
         made.low = made.exact_low = std::min(made.low, chosen(made.low, low));
@@ -140,7 +142,27 @@ ValueRange constant(const Node& node) {
     made = ValueRange::between(ElementType::kI64, number, number);
   }
   made.may_be_folded = true;
+  made.may_be_empty = false;
   made.is_size = !made.may_be_nan && made.largest() <= kSizeMax;
+  return made;
+}
+
+// A place of x, along an axis or of any dimension: a size where nobody knows how many there are.
+ValueRange place_in(const ValueRange& x, const Node& node) {
+  if (!x.has_shape || x.shape.empty()) return ValueRange::size();
+  std::int64_t size = *std::ranges::max_element(x.shape);
+  bool is_known = std::ranges::min(x.shape) >= 0;
+  if (node.op != "NonZero") {
+    const Attribute* axis = node.find("axis");
+    std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
+    if (place < 0) place += static_cast<std::int64_t>(x.shape.size());
+    if (place < 0 || place >= static_cast<std::int64_t>(x.shape.size())) return ValueRange::size();
+    size = x.shape[static_cast<std::size_t>(place)];
+    is_known = size >= 0;
+  }
+  if (!is_known || static_cast<double>(size) > kSizeMax) return ValueRange::size();
+  ValueRange made = ValueRange::between(ElementType::kI64, 0, static_cast<double>(std::max<std::int64_t>(size - 1, 0)));
+  made.is_size = true;
   return made;
 }
 
@@ -156,13 +178,13 @@ ValueRange scattered(const ValueRange& x, const Node& node, Inputs inputs) {
 }
 
 ValueRange moved(const ValueRange& x, const Node& node, bool has_own_index) {
-  // An index of the model's own is one that is there.
+  // An index that is a constant of the model is assumed to be valid.
   const bool fills = is_in(node.op, kMoveAndFill) && !(node.op == "Gather" && has_own_index);
   ValueRange made = fills ? x.with(0, 0) : without_shape(x);
   if (is_in(node.op, kMeans)) made.may_be_nan = made.may_be_nan || (x.low == -kInfinite && x.high == kInfinite);
   const Attribute* dilations = node.find("dilations");
   const bool is_dilated = dilations != nullptr && dilations->text.find_first_not_of("1,") != std::string::npos;
-  // Of nothing: windows that lie beside the tensor, and tensors without elements.
+  // The result for empty windows, which are beside the tensor, and for tensors without elements.
   if ((node.op == "MaxPool" && is_dilated) || (node.op == "ReduceMax" && x.may_be_empty))
     made = made.with(lowest_of(x.type), lowest_of(x.type));
   if (node.op == "ReduceMin" && x.may_be_empty) made = made.with(highest_of(x.type), highest_of(x.type));
@@ -171,7 +193,7 @@ ValueRange moved(const ValueRange& x, const Node& node, bool has_own_index) {
   return made;
 }
 
-// Of any number of inputs, one after the other.
+// For any number of inputs, which are combined in order.
 std::optional<ValueRange> folded(const ValueRange& x, const Node& node, Inputs inputs) {
   if (inputs.size() == 1) return without_shape(x);
   ValueRange made = x;
@@ -181,7 +203,7 @@ std::optional<ValueRange> folded(const ValueRange& x, const Node& node, Inputs i
     if (!step) return std::nullopt;
     const std::array<const ValueRange*, 2> both{&made, inputs[i]};
     ValueRange next = ValueRange::made(x.type, *step, both);
-    // Some round after each step, and some once.
+    // Some implementations round after each step, and some once.
     if (is_float(x.type)) {
       next.low = std::min(next.low, step->low);
       next.high = std::max(next.high, step->high);
@@ -215,6 +237,7 @@ ValueRange first_output(const Node& node, Inputs inputs) {
     if (!x.may_be_empty) made.low = made.exact_low = 1;
     return made;
   }
+  if (is_in(op, kPlaces)) return place_in(x, node);
   if (is_in(op, kIndices)) return ValueRange::size();
   if (is_in(op, kTruth) || op == "EyeLike") {
     const ElementType type = op == "EyeLike" ? type_of_attribute(node, "dtype", x.type) : ElementType::kBool;
@@ -258,7 +281,7 @@ ValueRange first_output(const Node& node, Inputs inputs) {
   }
   if (const auto made = reduced_interval(node, x, given(inputs, 1))) {
     const bool counts_sizes = (op == "CumSum" || op == "ReduceSum") && x.is_size;
-    ValueRange counted = x;  // how many there are is a size, too
+    ValueRange counted = x;  // the number of elements is a size, too
     counted.is_assumed = x.is_assumed || counts_sizes;
     const std::array<const ValueRange*, 1> input{&counted};
     return ValueRange::made(x.type, *made, given(inputs, 0) != nullptr ? Inputs(input) : Inputs());
@@ -277,7 +300,7 @@ ValueRange other_output(const Node& node, Inputs inputs, const ValueRange& first
   if (op == "TopK" || op == "Unique" || op == "MaxPool") return ValueRange::size();
   if (op == "Split" || ((op == "GRU" || op == "LSTM" || op == "RNN") && place == 1)) return first;
   if (op == "LSTM") {
-    // The cells add up to 1 in each step.
+    // The cells grow by at most 1 in each step.
     const double far = kSizeMax + (given(inputs, 6) != nullptr ? inputs[6]->largest() : 0);
     if (node.find("activations") != nullptr) return ValueRange::any(first.type);
     return ValueRange::made(first.type,
@@ -299,7 +322,7 @@ bool may_give_nothing(const Node& node, Inputs inputs) {
   if (any_given(inputs, [](const ValueRange& one) { return one.may_be_empty; }) || is_in(op, kMayGiveNothing))
     return true;
   if (op == "ConstantOfShape") return inputs.empty() || inputs[0] == nullptr || inputs[0]->low < 1;
-  // What is cut by sizes alone is taken to leave something.
+  // A slice whose limits come only from sizes is assumed to be nonempty.
   if (op == "Range" || op == "Slice" || op == "TopK") {
     return any_given(inputs.subspan(op == "Range" || inputs.empty() ? 0 : 1),
                      [](const ValueRange& one) { return !one.is_size && !one.may_be_folded; });
@@ -330,15 +353,18 @@ std::vector<ValueRange> ranges_after(const Node& node, Inputs inputs) {
     made.push_back(other_output(node, inputs, made.front(), made.size()));
   const bool may_be_empty = may_give_nothing(node, inputs);
   bool may_be_folded = all_given(inputs, [](const ValueRange& one) { return one.may_be_folded; });
-  // Sizes that the model has are known before a run.
+  // Sizes that the model declares are known before a run.
   if ((node.op == "Shape" || node.op == "Size") && given(inputs, 0) != nullptr)
     may_be_folded = !inputs[0]->has_shape || std::ranges::find(inputs[0]->shape, -1) == inputs[0]->shape.end();
   for (ValueRange& one : made) {
-    one.may_be_empty = may_be_empty;
+    // A constant's numbers are there to be seen.
+    if (node.op != "Constant") one.may_be_empty = may_be_empty;
+    one.rank = {};
     one.may_be_folded = may_be_folded || node.op == "Constant";
     one.relation = {};
   }
   made.front().relation = relation_after(node, inputs);
+  made.front().rank = rank_after(node, inputs);
   return made;
 }
 

@@ -1,4 +1,4 @@
-// The names of an ONNX model's inputs and outputs, without reading the rest of it.
+// Reads the names of an ONNX model's inputs and outputs, without reading the rest of it. Pure function, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 namespace latebind::onnx {
 
 struct PortNames {
-  std::vector<std::string> inputs{};  // those that a caller gives: none that the model has numbers for
+  std::vector<std::string> inputs{};  // those that a caller gives, without the ones that the model has numbers for
   std::vector<std::string> outputs{};
 };
 
-// In the model's order. Empty for bytes that are no ONNX model, are damaged, or name more than 65,536 ports: what is
-// wrong with them is for who reads the model to say. Touches of the model's data no more than its length.
+// Returns the names in the model's order. Empty for bytes that are not an ONNX model, are damaged, or name more than
+// 65,536 ports; the code that reads the model reports those errors. Skips the model's data by its length.
 [[nodiscard]] PortNames port_names_of(std::span<const std::byte> model);
 
 }  // namespace latebind::onnx

@@ -18,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kNamesMax = 10'000'000;
 
-// Where a tensor has its data in another file.
+// The place of a tensor's data in another file.
 struct Elsewhere {
   std::string_view location{};
   std::uint64_t offset = 0;
@@ -37,7 +37,7 @@ struct Elsewhere {
     if (entry.key == "offset") offset = number();
     if (entry.key == "length") length = number();
   }
-  // Its part of the file; empty where there is none.
+  // Returns the tensor's part of the file; empty when the file does not have it.
   [[nodiscard]] Bytes in(Bytes file) const {
     if (damaged || offset > file.size()) return {};
     const Bytes rest = file.subspan(static_cast<std::size_t>(offset));
@@ -58,7 +58,7 @@ void own(Constant& constant, std::vector<std::byte> bytes) {
   constant.owned = std::move(owned);
 }
 
-// Numbers that a model has one by one instead of as raw data: each in so many bytes, its lowest ones.
+// Stores numbers that a model lists one by one instead of as raw data: the lowest `size` bytes of each.
 void own(Constant& constant, std::span<const std::int64_t> numbers, std::size_t size) {
   std::vector<std::byte> bytes;
   bytes.reserve(numbers.size() * size);
@@ -69,7 +69,7 @@ void own(Constant& constant, std::span<const std::int64_t> numbers, std::size_t 
   own(constant, std::move(bytes));
 }
 
-// Where the numbers are as many as the shape says, they are read.
+// Marks the data as read if it has as many numbers as the shape says.
 void take(Constant& constant) {
   const std::size_t size = constant.type ? core::size_of(*constant.type) : 0;
   std::size_t elements = 1;
@@ -97,7 +97,7 @@ void TensorReader::count_name() {
   if (++names > kNamesMax) damaged = true;
 }
 
-// One, or packed: varints of at most ten bytes.
+// Reads one integer, or a packed list: varints of at most ten bytes.
 std::vector<std::int64_t> TensorReader::integers(const ProtobufField& field) {
   if (field.kind == ProtobufKind::kVarint) return {static_cast<std::int64_t>(field.value)};
   std::vector<std::int64_t> found;
@@ -117,14 +117,14 @@ std::vector<std::int64_t> TensorReader::integers(const ProtobufField& field) {
   return found;
 }
 
-// TensorProto.
+// Reads a TensorProto.
 Constant TensorReader::tensor(Bytes bytes, std::string* name) {
   Constant constant;
   ProtobufFields fields(bytes);
   bool is_elsewhere = false;
   Elsewhere elsewhere;
   std::vector<std::int64_t> numbers;  // int32_data, int64_data or uint64_data
-  std::vector<std::byte> parts;       // float_data or double_data that is in several fields
+  std::vector<std::byte> parts;       // float_data or double_data that is spread over several fields
   Bytes packed;
   while (const auto field = fields.next()) {
     switch (field->number) {
@@ -141,7 +141,7 @@ Constant TensorReader::tensor(Bytes bytes, std::string* name) {
         constant.data = field->bytes;
         break;
       case 4:   // float_data
-      case 10:  // double_data: packed, as raw data has them, or one by one
+      case 10:  // double_data: packed like raw data, or one by one
         if (parts.empty() && packed.empty()) {
           packed = field->bytes;
         } else if (parts.size() <= kConstantElementsMax * 8) {

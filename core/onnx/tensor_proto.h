@@ -1,6 +1,6 @@
-// Reads tensors of an ONNX file, TensorProto, for network.h.
+// Reads the tensors of an ONNX file (TensorProto) for network.h.
 //
-// Source: onnx.proto. One thread.
+// Source: onnx.proto. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,27 @@
 
 namespace latebind::onnx {
 
-// Nothing for a number that is no element type of Latebind's.
+// Returns std::nullopt for a number that is not one of Latebind's element types.
 [[nodiscard]] std::optional<core::ElementType> type_numbered(std::uint64_t number);
 
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more);
-// The constant's data becomes these, and is its own.
+// Gives the constant its own copy of data.
 void own(Constant& constant, std::vector<std::byte> bytes);
-// Numbers that a model has one by one instead of as raw data: each in so many bytes, its lowest ones.
+// Likewise, for numbers that a model lists one by one instead of as raw data: stores the lowest `size` bytes of each.
 void own(Constant& constant, std::span<const std::int64_t> numbers, std::size_t size);
-// Where the data is as much as type and shape say, it is read; else there is none.
+// Marks the data as read if its size fits the type and shape; otherwise drops it.
 void take(Constant& constant);
 
-// What is read counts for the limits of one file; what is beyond them, or no protobuf, is `damaged`.
+// Reads tensors and counts what it reads against the limits of one file. `damaged` becomes true when a limit is
+// exceeded or the bytes are not protobuf.
 struct TensorReader {
   ExternalData external{};
   std::size_t names = 0;
   bool damaged = false;
 
-  // `name` receives the tensor's, where it is wanted.
+  // If `name` is not null, it receives the tensor's name.
   Constant tensor(std::span<const std::byte> bytes, std::string* name);
-  // One, or packed.
+  // Reads one integer, or a packed list.
   std::vector<std::int64_t> integers(const graph::ProtobufField& field);
   std::string named(const graph::ProtobufField& field);
   void count_name();

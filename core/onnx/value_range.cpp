@@ -21,7 +21,7 @@ Number number_at(std::span<const std::byte> data, std::size_t i) {
   return number;
 }
 
-// Of all numbers; none where low is above high.
+// The range of all numbers; empty when low is above high.
 struct Found {
   double low = kInfinite;
   double high = -kInfinite;
@@ -29,7 +29,7 @@ struct Found {
   bool subnormal = false;
 };
 
-// Of every kLanes-th number: minima of floating-point numbers are vectorised in lanes alone.
+// The range of every kLanes-th number: compilers vectorise minima of floating-point numbers only in lanes.
 template <class Number>
 struct Lanes {
   static constexpr std::size_t kLanes = 16;
@@ -39,7 +39,7 @@ struct Lanes {
   std::array<unsigned, kLanes> subnormal{};
 
   void take(std::size_t lane, Number number, Number normal) {
-    // Neither is true of NaN.
+    // Both comparisons are false for NaN.
     low[lane] = number < low[lane] ? number : low[lane];
     high[lane] = number > high[lane] ? number : high[lane];
     if constexpr (std::is_floating_point_v<Number>) {
@@ -49,7 +49,7 @@ struct Lanes {
   }
 };
 
-// `read` makes a number of what is stored; numbers below `normal` are subnormal.
+// `read` converts a stored element to a number; numbers below `normal` are subnormal.
 template <class Stored, class Read, class Number = std::invoke_result_t<Read, Stored>>
 Found found_in(std::span<const std::byte> data, Number normal, const Read& read) {
   using Limits = std::numeric_limits<Number>;
@@ -224,7 +224,7 @@ ValueRange ValueRange::either(const ValueRange& a, const ValueRange& b) {
 
 ValueRange ValueRange::of(const Constant& constant) {
   const ElementType type = constant.type.value_or(ElementType::kF32);
-  // Weights that are not looked at are ordinary.
+  // Weights that are not read are assumed to be ordinary.
   ValueRange range = is_float(type) ? between(type, -std::min(kWeightMax, ordinary_max(type)),
                                               std::min(kWeightMax, ordinary_max(type)))
                                     : any(type);
@@ -235,7 +235,7 @@ ValueRange ValueRange::of(const Constant& constant) {
   range.is_size = type == ElementType::kBool;
   if (!constant.is_read) return range;
   Found found = numbers_of(constant);
-  if (found.low > found.high) found.low = found.high = 0;  // nothing in it, or NaN alone
+  if (found.low > found.high) found.low = found.high = 0;  // empty, or only NaN
   range.low = range.exact_low = found.low;
   range.high = range.exact_high = found.high;
   range.may_be_nan = found.nan;
@@ -257,7 +257,8 @@ ValueRange ValueRange::made(ElementType type, Interval exact, std::span<const Va
   result.exact_high = exact.high;
   if (is_float(type)) {
     const double most = largest_finite(type);
-    // What is nearer to the largest number than to the next one is rounded to it: a score and the lowest float.
+    // A number that is nearer to the largest number than to the next one is rounded to the largest: for example the sum
+    // of a score and the lowest float.
     const auto rounded = [&](double number) {
       const double near = rounded_to(type, number);
       return std::abs(near) > most ? std::copysign(kInfinite, near) : near;
@@ -285,7 +286,7 @@ ValueRange ValueRange::cast(const ValueRange& x, ElementType to) {
     result = made(to, {x.low, x.high}, input);
     result.may_be_subnormal = x.may_be_subnormal;
   } else if (x.may_be_nan) {
-    // What becomes of NaN is not defined.
+    // The conversion of NaN is not defined.
     result = made(to, {-kInfinite, kInfinite}, {});
   } else {
     result = made(to, {std::trunc(x.low), std::trunc(x.high)}, input);

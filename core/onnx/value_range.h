@@ -1,15 +1,18 @@
-// ValueRange: what numbers a tensor of an ONNX model may have, as the definition of its operators says: an interval,
-// and whether NaN is possible. It tells whether a number for which an implementation is wrong can get to an operator.
+// ValueRange: the numbers that a tensor of an ONNX model may have according to the definitions of its operators, as an
+// interval, and whether NaN is possible. It shows whether a number that an implementation computes wrongly can reach an
+// operator.
 //
-// Ranges hold under assumptions, because nothing else can be known before a run: sizes of tensors and what a model
-// computes from them stay below kSizeMax, and a dimension that products are summed over below kTermsMax where it is not
-// known; layers with weights (products with constants, normalisations) keep ordinary numbers ordinary, so that sums do
-// not overflow, and weights that are not looked at are ordinary. Results are those of real numbers, rounded once to
-// their type. Sizes are not 0 where a caller's tensors are not empty, a
-// slice by sizes is not empty, and no row of a Softmax is -infinity throughout. Everything else is worked out, and an
-// operator that is not known here may give anything.
+// Ranges hold under assumptions, because little else is known before a run:
+//   - Sizes of tensors, and what a model computes from them, stay below kSizeMax; an unknown dimension over which
+//     products are summed stays below kTermsMax.
+//   - Layers with weights (products with constants, normalisations) keep ordinary numbers ordinary, so that sums do not
+//     overflow. Weights that are not read are ordinary.
+//   - Results are those of real numbers, rounded once to their type.
+//   - Sizes are not 0 if a caller's tensors are not empty, a slice by sizes is not empty, and no row of a Softmax is
+//     -infinity throughout.
+// Everything else is derived. An operator that is not known here may produce anything.
 //
-// Pure functions and values; any thread.
+// Pure functions and values, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +32,28 @@ namespace latebind::onnx {
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kSizeMax = 16'777'216;  // 2^24
 inline constexpr double kTermsMax = 65'536;
-// Weights that are not looked at are up to 2^16.
+// The largest magnitude assumed for weights that are not read: 2^16.
 inline constexpr double kWeightMax = 65'536;
-// Up to which a layer's results count as ordinary: 2^40, which is 1.1e12; of f16 up to 2^11, so that sums are finite.
+// The largest magnitude of a layer's results that counts as ordinary: 2^40, which is 1.1e12. For f16 it is 2^11, so
+// that sums are finite.
 inline constexpr double kOrdinaryMax = 1'099'511'627'776;
 
-// Of exact results, before they are rounded to their type.
+// Exact results, before they are rounded to their type.
 struct Interval {
   double low = 0;
   double high = 0;
   bool nan = false;
 };
 
-// What a tensor's numbers have to do with another tensor's.
+// How a tensor's numbers relate to those of another tensor.
 struct Relation {
   enum class Kind : std::uint8_t {
     kNone,
-    kSquare,      // of each number of the other
+    kSquare,      // each is the square of the other's number
     kMeanSquare,  // at least the mean of the other's squares, along axes that are kept
-    kNorm,        // 0 or more, and `times` it is at least each of the other's magnitudes
+    kNorm,        // at least 0, and `times` it is at least the magnitude of each of the other's numbers
     kOverNorm,    // at most `times` 1 / a norm of the other
-    kShares,      // from 0, and their sums along the last axis are 1
+    kShares,      // at least 0, and the sums along the last axis are 1
   };
   Kind kind = Kind::kNone;
   std::size_t of = 0;  // ValueRange::id
@@ -61,66 +65,72 @@ struct ValueRange {
   double low = -kInfinite;
   double high = kInfinite;
   bool may_be_nan = true;
-  // Below the smallest normal number and not 0, as a caller or a constant gives it; one that is computed does not
-  // count.
+  // Numbers below the smallest normal number, except 0, that a caller or a constant gives. Computed ones do not count.
   bool may_be_subnormal = true;
   bool may_be_empty = true;  // the tensor has no elements
-  // It comes from sizes of tensors, counting, comparing and constants alone, and is within ±kSizeMax.
+  // Whether it is computed only from sizes of tensors, counts, comparisons and constants, and is within ±kSizeMax.
   bool is_size = false;
-  // A size is in it: its bounds are those that sizes are assumed to have.
+  // Whether a size contributes to it, so that its bounds rest on the assumptions about sizes.
   bool is_assumed = false;
-  // A vendor may know the numbers before a run: they come from constants alone, or from sizes that the model has.
+  // Whether a vendor may know the numbers before a run: they come only from constants, or from sizes that the model
+  // declares.
   bool may_be_folded = false;
-  // The result before it is reduced to what its type holds; as low and high where nothing is lost.
+  // The result before it is reduced to what its type holds; equal to low and high when nothing is lost.
   double exact_low = -kInfinite;
   double exact_high = kInfinite;
   bool has_shape = false;
-  std::vector<std::int64_t> shape{};  // -1 where not known
-  std::size_t id = 0;                 // of the tensor, where somebody tells tensors apart; 0: not
+  std::vector<std::int64_t> shape{};  // -1 where unknown
+  std::optional<std::size_t> rank{};  // if the shape is unknown; see dimensions()
+  std::size_t id = 0;                 // identifies the tensor if tensors are told apart; otherwise 0
   Relation relation{};
 
-  // Any number of the type.
+  // Returns the range with every number of the type.
   static ValueRange any(core::ElementType type);
-  // Numbers from `low` to `high`, none of them NaN.
+  // Returns the numbers from `low` to `high`, without NaN.
   static ValueRange between(core::ElementType type, double low, double high);
-  // Of a size, or of an index.
+  // Returns the range of a size or an index.
   static ValueRange size(core::ElementType type = core::ElementType::kI64);
-  // Of all numbers that are in one of them; of a's type.
+  // Returns the union of both ranges, with the type of a.
   static ValueRange either(const ValueRange& a, const ValueRange& b);
   static ValueRange of(const Constant& constant);
-  // What an operator makes of `inputs` (null: not given), as the type holds it, and as sizes are taken to be.
+  // Returns the result of an operator on `inputs` (null when not given), limited to its type and to the assumptions
+  // about sizes.
   static ValueRange made(core::ElementType type, Interval exact, std::span<const ValueRange* const> inputs);
   static ValueRange cast(const ValueRange& x, core::ElementType to);
 
-  // It or numbers from `low` to `high`, in a tensor of another shape.
+  // Returns the union of this range and `low` to `high`, for a tensor of another shape.
   [[nodiscard]] ValueRange with(double low, double high) const;
-  [[nodiscard]] double largest() const;  // of the magnitudes
+  [[nodiscard]] double largest() const;  // the largest magnitude
   [[nodiscard]] bool may_be_infinite() const;
+  // Returns the rank, or std::nullopt if it is unknown.
+  [[nodiscard]] std::optional<std::size_t> dimensions() const { return has_shape ? shape.size() : rank; }
 };
 
-// An integer of 32 or 64 bits.
+// Whether the type is an integer of 32 or 64 bits.
 [[nodiscard]] bool is_wide(core::ElementType type);
-// The numbers of an integer type; ±infinity for floating-point ones.
+// The limits of an integer type; ±infinity for floating-point types.
 [[nodiscard]] double lowest_of(core::ElementType type);
 [[nodiscard]] double highest_of(core::ElementType type);
 
-// Beyond the largest finite number of a floating-point type results are infinite; f64 counts as f32, as which devices
-// compute it.
+// Returns the largest finite number of a floating-point type. f64 counts as f32, because devices compute it as f32.
 [[nodiscard]] double largest_finite(core::ElementType type);
-// The nearest number that a floating-point type has.
+// Returns the nearest number that a floating-point type has.
 [[nodiscard]] double rounded_to(core::ElementType type, double number);
 [[nodiscard]] double ordinary_max(core::ElementType type);
 
-// The ranges of a node's outputs, one for each. `inputs` has null for those that are not given. Of the domain of ONNX's
-// own operators; of others anything of the first input's type.
+// Returns the ranges of a node's outputs, one for each. `inputs` has null for those that are not given. A node of
+// another domain than ONNX's own may produce anything of the first input's type.
 [[nodiscard]] std::vector<ValueRange> ranges_after(const Node& node, std::span<const ValueRange* const> inputs);
 
-// Of a node's first output.
+// Returns the relation of a node's first output to another tensor.
 [[nodiscard]] Relation relation_after(const Node& node, std::span<const ValueRange* const> inputs);
-// What the magnitudes of a node's first output do not exceed because of its inputs' relations.
+// Returns a bound on the magnitudes of a node's first output that follows from its inputs' relations, or std::nullopt.
 [[nodiscard]] std::optional<double> bound_by_relation(const Node& node, std::span<const ValueRange* const> inputs);
 
-// True for operators that only move what their first input has: what comes out is what went in.
+// Returns the rank of a node's first output, or std::nullopt if it is not worked out.
+[[nodiscard]] std::optional<std::size_t> rank_after(const Node& node, std::span<const ValueRange* const> inputs);
+
+// Whether the operator only moves the numbers of its first input, so that its output has no others.
 [[nodiscard]] bool only_moves(std::string_view op);
 
 }  // namespace latebind::onnx

@@ -1,5 +1,6 @@
-// What a tensor's numbers have to do with those of another one, where intervals alone lose it: x / sqrt(mean(x²) + e)
-// is bounded by the number of elements, whatever x is, and a product with shares that sum to 1 is a mean.
+// Relations between a tensor's numbers and those of another tensor, for cases in which intervals alone lose too much: x
+// / sqrt(mean(x²) + e) is bounded by the number of elements for any x, and a product with shares that sum to 1 is a
+// mean.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,7 +18,7 @@ bool keeps_dimensions(const Node& node) {
   return keeps == nullptr || !keeps->integer || *keeps->integer != 0;
 }
 
-// How many elements one mean is of; of all, where the axis is not known.
+// Returns the number of elements in one mean; of all elements if the axis is not known.
 double elements_of(const Node& node, std::span<const ValueRange* const> inputs) {
   constexpr double kMost = 1e12;
   const ValueRange& x = *inputs[0];
@@ -82,7 +83,7 @@ Relation relation_after(const Node& node, std::span<const ValueRange* const> inp
   if (node.op == "Max" && inputs.size() == 2 && is_norm(a)) return one;
   if (node.op == "Clip" && at(inputs, 2) == nullptr && node.find("max") == nullptr && is_norm(a)) return one;
   if ((node.op == "Expand" || node.op == "Identity") && is_norm(a)) return one;
-  // 1 / norm, by which its tensor is multiplied.
+  // 1 / norm, by which its tensor is then multiplied.
   if (node.op == "Reciprocal" && is_norm(a)) return {Kind::kOverNorm, one.of, one.times};
   if (node.op == "Div" && is_norm(b) && is_finite(*a) && a->id != b->relation.of) {
     return {Kind::kOverNorm, b->relation.of, b->relation.times * a->largest()};

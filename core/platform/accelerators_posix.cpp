@@ -19,15 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for the largest machines, and a limit for what is not a sysfs.
+// Enough for the largest machines, and a limit for folders that are not a sysfs.
 constexpr std::size_t kEntriesMax = 4096;
 constexpr std::size_t kFileMax = 4096;
 
-// The first byte of the three in /sys/bus/pci/devices/*/class, as the PCI standard gives them.
+// The first of the three bytes in /sys/bus/pci/devices/*/class, as the PCI standard defines them.
 constexpr std::uint32_t kPciDisplay = 0x03;
 constexpr std::uint32_t kPciAccelerator = 0x12;
 
-// Names in a folder that begin with `prefix`, "accel2" before "accel10"; empty when it cannot be read.
+// Returns the names in a folder that begin with `prefix`, "accel2" before "accel10"; empty when it cannot be read.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view prefix) {
   std::vector<std::string> names;
   std::error_code error;
@@ -62,7 +62,7 @@ std::string line_of(const fs::path& file) {
   return clean(content_of(file));
 }
 
-// "0x8086"; 0 when the file is missing or has other content.
+// Returns the number in a file such as "0x8086"; 0 when the file is missing or has other content.
 std::uint32_t number_of(const fs::path& file) {
   const std::string text = line_of(file);
   std::string_view digits = text;
@@ -73,7 +73,7 @@ std::uint32_t number_of(const fs::path& file) {
   return value;
 }
 
-// The value of "KEY=value" in a uevent file.
+// Returns the value of "KEY=value" in a uevent file.
 std::string uevent_value(const fs::path& device, std::string_view key) {
   const std::string text = content_of(device / "uevent");
   for (std::string_view rest = text; !rest.empty();) {
@@ -127,7 +127,7 @@ Accelerator describe(const fs::path& device, AcceleratorClass kind) {
   return one;
 }
 
-// NVIDIA's driver has nodes of its own, and those of DRM only where a second module is loaded: "Device Minor: 0" is
+// NVIDIA's driver has its own nodes, and DRM nodes only if a second module is loaded: "Device Minor: 0" is
 // /dev/nvidia0. Empty for other drivers.
 std::string own_node(const fs::path& root, const Accelerator& one) {
   if (one.driver != "nvidia") return {};
@@ -186,7 +186,7 @@ bool has_no_accelerator(const fs::path& root) {
   const auto addresses = names_in(pci, "");
   return !addresses.empty() && std::ranges::none_of(addresses, [&](const std::string& address) {
     const std::uint32_t pci_class = number_of(pci / address / "class") >> 16;
-    // 0: the file cannot be read; a device without a class has 0x00 there as well.
+    // 0 means that the file cannot be read; a device without a class has 0x00 there as well.
     return pci_class == 0 || pci_class == kPciDisplay || pci_class == kPciAccelerator;
   });
 }

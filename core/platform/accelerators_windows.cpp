@@ -5,7 +5,7 @@
 
 #include "core/platform/accelerators.h"
 #include "core/platform/windows_error.h"
-// These need the types of windows.h.
+// The headers below need the types of windows.h.
 #include <cfgmgr32.h>
 #include <devpropdef.h>
 #include <setupapi.h>
@@ -26,7 +26,7 @@ std::string clean(std::wstring_view text) {
   return result;
 }
 
-// One list of devices, given back at the end of the scope.
+// One list of devices, released at the end of the scope.
 class DeviceSet {
  public:
   explicit DeviceSet(const GUID& of) : set_(::SetupDiGetClassDevsW(&of, nullptr, nullptr, DIGCF_PRESENT)) {}
@@ -38,7 +38,7 @@ class DeviceSet {
   bool at(DWORD number, SP_DEVINFO_DATA& device) const {
     return set_ != INVALID_HANDLE_VALUE && ::SetupDiEnumDeviceInfo(set_, number, &device) != 0;
   }
-  // Empty when the device has no such property. Of a list the first.
+  // Empty when the device has no such property. For a list it returns the first item.
   std::string text(SP_DEVINFO_DATA& device, DWORD property) const {
     std::array<wchar_t, 512> buffer{};
     DWORD kind = 0;
@@ -71,7 +71,7 @@ class DeviceSet {
   HDEVINFO set_;
 };
 
-// "PCI\VEN_8086&DEV_643E&…": the number after `word`; 0 when there is none.
+// Returns the number after `word` in "PCI\VEN_8086&DEV_643E&…"; 0 when there is none.
 std::uint32_t number_after(std::string_view id, std::string_view word) {
   const auto at = id.find(word);
   std::uint32_t number = 0;
@@ -89,8 +89,8 @@ bool is_running(const SP_DEVINFO_DATA& device) {
 
 }  // namespace
 
-// The device tree: what has a driver and what has none are in the same list there. A node is the device's name in the
-// tree; programs reach it only through the vendor's driver, so that opening it is never refused.
+// In the device tree, devices with and without a driver are in the same list. A node is the device's name in the tree;
+// programs reach it only through the vendor's driver, so opening it is never refused.
 std::vector<Accelerator> accelerators(const std::filesystem::path& /*root*/) {
   std::vector<Accelerator> found;
   const auto add_class = [&](const GUID& device_class, AcceleratorClass kind) {

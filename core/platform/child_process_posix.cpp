@@ -25,9 +25,9 @@ using core::Status;
 using core::StatusCode;
 using Clock = std::chrono::steady_clock;
 
-// Where the kernel does not tell of a child's end, it is looked at again after this long.
+// How often the child is polled if the kernel does not report its end.
 constexpr std::chrono::milliseconds kPause{5};
-// A process that was killed is gone at once, unless a driver holds it.
+// A killed process is gone at once, unless a driver holds it.
 constexpr std::chrono::milliseconds kReapTimeMax{2000};
 constexpr std::string_view kParentVariable = "LATEBIND_PARENT_PROCESS=";
 
@@ -62,7 +62,7 @@ struct Pipe {
   Descriptor read;
   Descriptor write;
 
-  // 0, or errno. Neither end is inherited.
+  // Returns 0 or an errno. Neither end is inherited.
   int open() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
@@ -98,7 +98,7 @@ class Plan {
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    // Others in this process may open files without care.
+    // Other code in this process may open files without O_CLOEXEC.
     if (error == 0) error = ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
 #endif
     if (error == 0) error = ::posix_spawnattr_setpgroup(&attributes_, 0);
@@ -115,7 +115,7 @@ class Plan {
   posix_spawnattr_t attributes_{};
 };
 
-// Reads what is there now; false when the stream has ended.
+// Reads what is available now. Returns false when the stream has ended.
 bool drain(int fd, std::string& text, std::size_t most) {
   std::array<char, 16384> buffer{};
   const ssize_t count = ::read(fd, buffer.data(), buffer.size());
@@ -125,7 +125,8 @@ bool drain(int fd, std::string& text, std::size_t most) {
   return size > 0;
 }
 
-// What the child has left in a stream. What it has started may go on writing: more than a pipe holds is not its own.
+// Reads what the child has left in a stream. The child's own children may continue to write, so it reads no more than a
+// pipe holds.
 void drain_rest(Descriptor& stream, std::string& text, std::size_t most) {
   constexpr int kReadsMax = 64;
   pollfd watched{stream.get(), POLLIN, 0};
@@ -139,7 +140,7 @@ int milliseconds_until(Clock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-// Until the child has ended or the time is up. What it has started may keep the streams open for longer.
+// Reads until the child has ended or the time is up. The child's own children may keep the streams open for longer.
 ChildWatch::State watch(ChildWatch& child, Descriptor& output, Descriptor& errors, Clock::time_point deadline,
                         const ChildLimits& limits, ChildOutcome& outcome) {
   auto state = child.look();
@@ -163,7 +164,7 @@ ChildWatch::State watch(ChildWatch& child, Descriptor& output, Descriptor& error
   return state;
 }
 
-// This environment, and who the parent is: see end_with_parent().
+// This environment, with the parent's number: see end_with_parent().
 std::vector<std::string> environment_of_child() {
   std::vector<std::string> variables;
   for (char** variable = ::environ; variable != nullptr && *variable != nullptr; ++variable) {
@@ -212,7 +213,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
 
   ChildOutcome outcome;
   const bool late = watch(child, output.read, errors.read, deadline, limits, outcome) == ChildWatch::State::kRuns;
-  // The whole group, before its number may be given to others: what the child has started goes with it.
+  // Kills the whole group before its number may be reused, so that the child's own children end with it.
   child.kill_group();
   const auto end = child.reap(kReapTimeMax);
   if (late) {
@@ -228,18 +229,19 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
 
 bool ended_by_own_fault(const ChildOutcome& outcome) {
   if (outcome.end != ChildOutcome::End::kSignal) return false;
-  // SIGBUS is missing: a full disk, or a file that has shrunk, is behind it more often.
+  // SIGBUS is not included, because its cause is more often a full disk or a file that has shrunk.
   constexpr std::array kFaults{SIGSEGV, SIGABRT, SIGILL, SIGFPE, SIGTRAP};
   return std::ranges::find(kFaults, outcome.number) != kFaults.end();
 }
 
-// The signal comes when the thread that has started this process ends, which run_child() keeps in the call until then.
+// The signal comes when the thread that has started this process ends. run_child() keeps that thread in the call until
+// then.
 void end_with_parent() {
   const std::string name(kParentVariable.substr(0, kParentVariable.size() - 1));
   const char* const text = ::getenv(name.c_str());
   if (text == nullptr) return;
   const std::string parent = text;
-  // Not for what this process starts.
+  // Children of this process must not see it.
   ::unsetenv(name.c_str());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (parent != std::to_string(::getppid())) ::_exit(EXIT_FAILURE);
@@ -250,7 +252,7 @@ Result<int> run_instead(const std::filesystem::path& program, const std::vector<
   std::vector<std::string> texts{program.string()};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   const auto words = pointers_to(texts);
-  // What a program has set for itself (signal_watch.h, standard_streams.h) would go on in the next one.
+  // Settings of this program (signal_watch.h, standard_streams.h) would otherwise remain in the next one.
   sigset_t ours;
   ::sigemptyset(&ours);
   for (const int number : {SIGINT, SIGTERM, SIGHUP})

@@ -16,7 +16,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Exit codes from here on are those of unhandled exceptions: 0xC0000005 and the like.
+// Exit codes from this one on are those of unhandled exceptions, such as 0xC0000005.
 constexpr DWORD kExceptionFirst = 0xC0000000U;
 
 struct Pipe {
@@ -40,7 +40,7 @@ struct Pipe {
   }
 };
 
-// As the C runtime of the child takes a command line apart again.
+// Quotes an argument so that the C runtime of the child parses it back.
 std::wstring quoted_argument(const std::wstring& text) {
   std::wstring result = L"\"";
   std::size_t backslashes = 0;
@@ -86,7 +86,7 @@ Result<int> run_instead(const std::filesystem::path& program, const std::vector<
   }
   const WindowsHandle child(process.hProcess);
   const WindowsHandle thread(process.hThread);
-  // Ctrl+C goes to both, and this one waits for what the other makes of it.
+  // Ctrl+C reaches both programs; this one waits for the other to handle it.
   ::SetConsoleCtrlHandler(nullptr, TRUE);
   ::WaitForSingleObject(child.get(), INFINITE);
   DWORD code = 1;
@@ -100,7 +100,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   Pipe output;
   Pipe errors;
   if (!output.open() || !errors.open()) return status_of_windows_error("start", program, ::GetLastError());
-  // Everything that the child starts ends with this.
+  // Everything that the child starts ends with this job.
   const WindowsHandle job(::CreateJobObjectW(nullptr, nullptr));
   if (!job.is_open()) return status_of_windows_error("start", program, ::GetLastError());
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION bounds{};
@@ -109,12 +109,12 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
 
   std::wstring line = command_line(program, arguments);
 
-  // Nothing to read, instead of no handle at all.
+  // An empty input, instead of no handle at all.
   SECURITY_ATTRIBUTES inheritable{sizeof(SECURITY_ATTRIBUTES), nullptr, TRUE};
   const WindowsHandle nothing(
       ::CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inheritable, OPEN_EXISTING, 0, nullptr));
   if (!nothing.is_open()) return status_of_windows_error("start", program, ::GetLastError());
-  // Only these three are inherited, whatever else is inheritable in this process.
+  // Only these three handles are inherited, whatever else is inheritable in this process.
   std::array<HANDLE, 3> inherited{nothing.get(), output.write, errors.write};
   SIZE_T size = 0;
   ::InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
@@ -176,14 +176,14 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
 
 bool ended_by_own_fault(const ChildOutcome& outcome) {
   if (outcome.end != ChildOutcome::End::kSignal) return false;
-  // No memory, Ctrl+C and the like are missing.
+  // Lack of memory, Ctrl+C and the like are not included.
   constexpr std::array kFaults{STATUS_ACCESS_VIOLATION,       STATUS_ILLEGAL_INSTRUCTION, STATUS_INTEGER_DIVIDE_BY_ZERO,
                                STATUS_PRIVILEGED_INSTRUCTION, STATUS_STACK_OVERFLOW,      STATUS_HEAP_CORRUPTION,
                                STATUS_STACK_BUFFER_OVERRUN};
   return std::ranges::find(kFaults, static_cast<DWORD>(outcome.number)) != kFaults.end();
 }
 
-// Its job object ends it.
+// The job object ends the child.
 void end_with_parent() {}
 
 Result<std::filesystem::path> own_program_file() {

@@ -1,8 +1,8 @@
-// Watches one child process on Linux, in a program whose other parts may reap every child (waitpid(-1), or SIGCHLD
-// ignored). Internal to core/platform.
+// ChildWatch: watches one child process on Linux, in a program whose other parts may reap every child (waitpid(-1), or
+// SIGCHLD ignored). Internal to core/platform.
 //
-// Where the kernel has pidfds (5.4), one refers to the child itself: its number may be reused by another process. One
-// thread at a time.
+// If the kernel has pidfds (5.4), a pidfd refers to the child itself, while its number may be reused by another
+// process. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -16,29 +16,31 @@ class ChildWatch {
   enum class State {
     kRuns,
     kEnded,
-    // As kEnded, but its exit status was taken by other code or discarded.
+    // Like kEnded, but other code took the exit status or discarded it.
     kEndedUnknown,
   };
 
-  // A child of this process, which was just started as the leader of a process group.
+  // Watches a child of this process that was just started as the leader of a process group.
   explicit ChildWatch(pid_t child);
   ChildWatch(const ChildWatch&) = delete;
   ChildWatch& operator=(const ChildWatch&) = delete;
   ~ChildWatch();
 
-  // Readable as soon as the child has ended; -1 where the kernel has no pidfds, or no file descriptor is left.
+  // Readable as soon as the child has ended; -1 if the kernel has no pidfds or no file descriptor is left.
   [[nodiscard]] int descriptor() const { return pidfd_; }
 
+  // Returns the state of the child without waiting.
   [[nodiscard]] State look();
 
-  // SIGKILL to the child and its whole group. No process is signalled when the child's number may have been reused and
-  // the kernel (before 6.9) identifies groups only by number: what the child has started then lives on.
+  // Sends SIGKILL to the child and its whole group. It signals no process if the child's number may have been reused
+  // and the kernel (before 6.9) identifies groups only by number; processes that the child has started then live on.
   void kill_group();
 
-  // Waits until it has ended, and reaps it. kRuns: it is stuck in the kernel.
+  // Waits until the child has ended, and reaps it. Returns kRuns if the limit passes because the child is stuck in the
+  // kernel.
   State reap(std::chrono::milliseconds limit);
 
-  // After kEnded: how it ended.
+  // How the child ended; valid after kEnded.
   [[nodiscard]] bool by_signal() const { return by_signal_; }
   [[nodiscard]] int number() const { return number_; }
 

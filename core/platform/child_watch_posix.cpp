@@ -9,7 +9,7 @@
 
 #include "core/platform/child_watch.h"
 
-// The same number on every architecture; a C library may be older than its kernel.
+// The number is the same on every architecture. A C library may be older than its kernel.
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds kPause{5};
 
 }  // namespace
 
-// Other code may have reaped it before this. Then either nothing has the number, or what has it is not a child of this
-// process, and the kernel says so when its end is queried.
+// Other code may have reaped the child already. Then the number is unused, or belongs to a process that is not a child
+// of this one; the kernel reports that when the end is queried.
 ChildWatch::ChildWatch(pid_t child) : child_(child), pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child, 0))) {
   if (pidfd_ < 0) {
     if (errno == ESRCH) state_ = State::kEndedUnknown;
@@ -55,7 +55,7 @@ ChildWatch::State ChildWatch::ask(int flags) {
                          : ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | flags);
   } while (result != 0 && errno == EINTR);
   if (result != 0) {
-    // What was seen before is still true.
+    // A state that was seen before is still valid.
     if (state_ == State::kRuns) state_ = State::kEndedUnknown;
     return state_;
   }
@@ -72,7 +72,7 @@ ChildWatch::State ChildWatch::look() {
 
 void ChildWatch::kill_group() {
   if (pidfd_ >= 0 && ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, kProcessGroup) == 0) return;
-  // By number only as long as the child, alive or not yet reaped, holds it.
+  // Kills by number only while the child, alive or not yet reaped, holds it.
   siginfo_t info{};
   const bool ours = pidfd_ >= 0 ? ::waitid(kByPidfd, static_cast<id_t>(pidfd_), &info, WEXITED | WNOHANG | WNOWAIT) == 0
                                 : ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0;

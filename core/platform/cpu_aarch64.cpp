@@ -1,4 +1,4 @@
-// cpu_name() and cpu_features() of system_info.h for aarch64 on Linux, where the kernel says what the CPU has.
+// cpu_name() and cpu_features() of system_info.h for aarch64 on Linux, where the kernel reports the CPU's features.
 #include <sys/auxv.h>
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace latebind::platform {
 namespace {
 
-// Bits of AT_HWCAP and AT_HWCAP2: part of the kernel's ABI, so written out rather than taken from whatever headers the
-// compiler has.
+// Bits of AT_HWCAP and AT_HWCAP2. They are part of the kernel's ABI, and are written out because the compiler's headers
+// may be older.
 constexpr std::uint64_t kAsimd = 1ULL << 1;
 constexpr std::uint64_t kAsimdHalf = 1ULL << 10;
 constexpr std::uint64_t kAsimdDot = 1ULL << 20;

@@ -1,4 +1,4 @@
-// What control groups allow of the processors. Internal to core/platform.
+// The number of processors that control groups allow. Internal to core/platform; may be called from any thread.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace latebind::platform {
 
-// Processors, rounded up, that the quota of a process's groups leaves it; nothing when there is none. `groups` is where
-// the groups are mounted, `own` the content of /proc/self/cgroup. Every group up to the root counts, in the unified
-// hierarchy and in the older one.
+// Returns the number of processors, rounded up, that the quotas of a process's groups allow; std::nullopt when there is
+// no quota. `groups` is where the groups are mounted, and `own` the content of /proc/self/cgroup. Every group up to the
+// root counts, in the unified hierarchy and in the older one.
 [[nodiscard]] std::optional<unsigned> processors_of_quota(const std::filesystem::path& groups, std::string_view own);
 
 }  // namespace latebind::platform

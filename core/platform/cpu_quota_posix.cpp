@@ -8,7 +8,7 @@
 namespace latebind::platform {
 namespace {
 
-// So many microseconds of a period's, as processors.
+// Converts a quota per period to processors.
 std::optional<unsigned> rounded_up(double quota, double period) {
   constexpr double kMost = 1 << 16;
   if (!(quota > 0) || !(period > 0) || quota / period > kMost) return std::nullopt;
@@ -17,7 +17,7 @@ std::optional<unsigned> rounded_up(double quota, double period) {
   return whole + (static_cast<double>(whole) < processors ? 1 : 0);
 }
 
-// "150000 100000", or "max 100000" for all.
+// Reads "150000 100000", or "max 100000" for no limit.
 std::optional<unsigned> quota_of(const std::filesystem::path& group) {
   std::ifstream file(group / "cpu.max");
   std::string quota;
@@ -39,8 +39,8 @@ std::optional<unsigned> older_quota_of(const std::filesystem::path& group) {
   return rounded_up(quota, period);
 }
 
-// The group's path in the hierarchy that has this controller, by the line "NUMBER:controllers,with,commas:/path". The
-// unified one has none: "0::/path".
+// Returns the group's path in the hierarchy with this controller, from the line "NUMBER:controllers,with,commas:/path".
+// The unified hierarchy has no controller: "0::/path".
 std::string_view group_of(std::string_view own, const std::string& controller) {
   while (!own.empty()) {
     const std::string_view line = own.substr(0, own.find('\n'));
@@ -64,7 +64,7 @@ std::optional<unsigned> processors_of_quota(const std::filesystem::path& groups,
     };
     take();
     for (const std::filesystem::path& part : std::filesystem::path(path)) {
-      // In a container that shares the machine's names of groups, the path leads out of what is mounted, or to nothing.
+      // In a container that shares the machine's group names, the path may leave the mounted part.
       if (part == "..") break;
       group /= part;
       take();

@@ -17,7 +17,7 @@ struct Leaf {
   unsigned edx = 0;
 };
 
-// All zeros where the CPU has no such leaf.
+// All zeros if the CPU has no such leaf.
 Leaf cpuid(unsigned leaf, unsigned subleaf = 0) {
   Leaf answer;
   if (__get_cpuid_count(leaf, subleaf, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx) == 0) {
@@ -30,7 +30,8 @@ bool bit(unsigned word, unsigned number) {
   return ((word >> number) & 1U) != 0;
 }
 
-// Which register files the operating system saves (XCR0): without it, an instruction set that the CPU has is of no use.
+// Returns the register files that the operating system saves (XCR0). An instruction set cannot be used if its registers
+// are not saved.
 unsigned saved_registers() {
   unsigned low = 0;
   unsigned high = 0;

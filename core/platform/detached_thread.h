@@ -1,13 +1,13 @@
-// Threads that are never joined.
+// Threads that are never joined. May be called from any thread.
 #pragma once
 
 #include <functional>
 
 namespace latebind::platform {
 
-// Runs `work`, which must not throw, on a thread of its own and returns at once. Not a detached std::thread:
-// winpthreads, on which mingw-w64's is built, gives the slot of an ending detached thread to a new one too early, which
-// then calls address 0. Throws std::system_error when the system cannot create a thread.
+// Runs `work`, which must not throw, on a new thread and returns at once. Throws std::system_error when the system
+// cannot create a thread. It does not use a detached std::thread, because mingw-w64's is built on winpthreads, which
+// gives the slot of an ending detached thread to a new one too early; the new one then calls address 0.
 void run_detached(std::function<void()> work);
 
 }  // namespace latebind::platform

@@ -21,7 +21,7 @@ void run_detached(std::function<void()> work) {
       },
       owned.get(), 0, nullptr);
   if (thread == 0) throw std::system_error(errno, std::generic_category(), "no thread");
-  // The thread has it now.
+  // The thread owns it now.
   (void)owned.release();
   ::CloseHandle(reinterpret_cast<HANDLE>(thread));
 }

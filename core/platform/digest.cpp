@@ -72,8 +72,8 @@ core::Status check_regular(const std::filesystem::path& file) {
   return Status();
 }
 
-// Read, not mapped: a model file of gigabytes would otherwise count as this process's memory, and one that shrinks
-// meanwhile would kill it.
+// The file is read instead of mapped: a model file of several gigabytes would count as this process's memory, and one
+// that is truncated meanwhile would kill it.
 core::Result<std::string> hex_of_file(Digest digest, const std::filesystem::path& file) {
   errno = 0;
   std::ifstream stream(file, std::ios::binary);

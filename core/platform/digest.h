@@ -1,4 +1,4 @@
-// Digests, by the platform's library (OpenSSL's libcrypto; CNG on Windows). An object belongs to one thread at
+// Digests, computed by the platform's library (OpenSSL's libcrypto; CNG on Windows). An object belongs to one thread at
 // a time; the functions may be called from any thread.
 #pragma once
 
@@ -29,7 +29,7 @@ class Digest {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  // Lower-case hexadecimal digits; the object is then used up, and a second call returns an empty text.
+  // Returns lower-case hexadecimal digits. The object is then used up, and a second call returns an empty text.
   [[nodiscard]] std::string hex();
 
  private:
@@ -37,18 +37,18 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-// 64 digits.
+// SHA-256, 64 hexadecimal digits.
 class Sha256 : public Digest {
  public:
   Sha256() : Digest(DigestKind::kSha256) {}
 };
 
 [[nodiscard]] std::string sha256_hex(std::span<const std::byte> bytes);
-// Reads the file once, in small blocks. The errors of MappedFile::open.
+// Reads the file once, in small blocks. Fails as MappedFile::open() does.
 [[nodiscard]] core::Result<std::string> sha256_hex_of_file(const std::filesystem::path& file);
 
-// git's object name for a file of this content: SHA-1 of its size and its bytes, 40 digits. For detecting damage, not
-// for trust: SHA-1 can be forged. The errors as above.
+// Returns git's object name for a file of this content: the SHA-1 of its size and its bytes, 40 digits. Use it to
+// detect damage, not for trust, because SHA-1 can be forged. Fails as MappedFile::open() does.
 [[nodiscard]] core::Result<std::string> git_blob_name_of_file(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

@@ -25,8 +25,8 @@ using core::StatusCode;
 
 constexpr std::size_t kLibrariesMax = 4096;
 
-// The loader would search a bare name, take a folder or a file of the current directory for an answer, and wait for
-// ever on a pipe; so what it is handed is looked at first.
+// Checks the file first, because the loader would search for a bare name, accept a folder or a file of the current
+// directory, and block forever on a pipe.
 Status check_library_file(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("load a library", file));
   if (!file.is_absolute()) {
@@ -37,7 +37,7 @@ Status check_library_file(const std::filesystem::path& file) {
   }
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) {
-    if (errno != ENOENT && errno != ENOTDIR) return Status();  // the loader words it
+    if (errno != ENOENT && errno != ENOTDIR) return Status();  // the loader reports it
     struct stat link {};
     const bool dangling = ::lstat(file.c_str(), &link) == 0;
     return Status(StatusCode::kNotFound, dangling
@@ -54,9 +54,9 @@ Status check_library_file(const std::filesystem::path& file) {
   return Status();
 }
 
-// The loader has such a lock itself, but inside, where the thread sanitizer does not see it and takes what the loader
-// shares between threads for races. Recursive as the loader's: a library that is being opened may open another. Never
-// destroyed: the last library may be closed when the program ends.
+// The loader has such a lock inside, where the thread sanitizer does not see it, so that data which the loader shares
+// between threads looks like a race. Recursive like the loader's, because opening a library may open another. Never
+// destroyed, because the last library may be closed when the program ends.
 std::recursive_mutex& loader_lock() {
   static PerProcess<std::recursive_mutex> lock;
   return lock.get();
@@ -74,7 +74,7 @@ bool takes_number(std::string_view& text, std::uintptr_t& number) {
   return true;
 }
 
-// A line of /proc/self/maps: "start-end perms offset device inode      /the/path".
+// Parses a line of /proc/self/maps: "start-end perms offset device inode      /the/path".
 std::string_view path_of_mapping(std::string_view line, std::uintptr_t address) {
   std::uintptr_t start = 0;
   std::uintptr_t end = 0;
@@ -93,7 +93,8 @@ void keep(const std::string& name) {
 
 core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_library_file(file));
-  // Under the lock, too: it maps the file, and what the loader maps afterwards may come to the same addresses.
+  // Done with the lock held as well: it maps the file, and the loader may map other files at the same addresses
+  // afterwards.
   const std::lock_guard guard(loader_lock());
   LB_RETURN_IF_ERROR(check_library_is_whole(file));
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -141,7 +142,7 @@ DynamicLibrary::~DynamicLibrary() {
 }
 
 void* DynamicLibrary::symbol(const char* name) const {
-  // A null handle would mean "search the whole process" to dlsym.
+  // dlsym() takes a null handle for "search the whole process".
   return handle_ == nullptr || name == nullptr ? nullptr : ::dlsym(handle_, name);
 }
 
@@ -149,8 +150,8 @@ void DynamicLibrary::leak() {
   leaked_ = true;
 }
 
-// Asked of the kernel, not of the loader: for the program itself dladdr repeats argv[0], which whoever started the
-// program chose, and for a library the path it was opened by, which may be relative.
+// The kernel is asked, not the loader: for the program itself dladdr() returns argv[0], which its caller chose, and for
+// a library the path with which it was opened, which may be relative.
 core::Result<std::filesystem::path> module_file_of(const void* code) {
   const std::filesystem::path maps = "/proc/self/maps";
   const auto address = reinterpret_cast<std::uintptr_t>(code);
@@ -178,7 +179,7 @@ void keep_own_module() noexcept {}
 
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> names;
-  // The loader holds its lock meanwhile: nothing but names.
+  // The loader holds its lock during the callback, so it only copies names.
   ::dl_iterate_phdr(
       [](::dl_phdr_info* info, std::size_t, void* data) {
         auto& found = *static_cast<std::vector<std::string>*>(data);

@@ -36,7 +36,7 @@ Status check_library_file(const std::filesystem::path& file) {
   }
   const DWORD attributes = ::GetFileAttributesW(long_path(file).c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) {
-    if (code_of_windows_error(::GetLastError()) != StatusCode::kNotFound) return Status();  // the loader words it
+    if (code_of_windows_error(::GetLastError()) != StatusCode::kNotFound) return Status();  // the loader reports it
     return Status(StatusCode::kNotFound, fmt::format("{} does not exist", quoted(file)));
   }
   if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
@@ -55,8 +55,8 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
   LB_RETURN_IF_ERROR(check_library_file(file));
   const NoDialogues no_dialogues;
   std::filesystem::path native = file;
-  native.make_preferred();  // with slashes the search flags are not honoured
-  // What it depends on comes from its own folder or the system's: never from PATH or the current folder.
+  native.make_preferred();  // the search flags are ignored for paths with slashes
+  // Its dependencies come from its own folder or the system's, never from PATH or the current folder.
   const HMODULE handle = ::LoadLibraryExW(long_path(native).c_str(), nullptr,
                                           LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (handle == nullptr) {

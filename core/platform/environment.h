@@ -1,6 +1,6 @@
-// Environment variables, read with care.
+// Environment variables.
 //
-// Any thread may call these functions, as long as no other code changes the environment meanwhile.
+// All functions may be called from any thread, as long as no other code changes the environment meanwhile.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,24 @@
 
 namespace latebind::platform {
 
-// True when the process has rights that its caller does not have: setuid, setgid, file capabilities; on Windows, raised
-// by User Account Control.
+// Whether the process has rights that its caller does not have: by setuid, setgid or file capabilities; on Windows,
+// through User Account Control.
 [[nodiscard]] bool is_privileged();
 
-// The value, or nothing when unset or empty.
+// Returns the value, or std::nullopt when the variable is unset or empty.
 [[nodiscard]] std::optional<std::string> environment(const char* name);
 
-// As above, but nothing at all in a privileged process: for variables that choose code to load or files to trust.
+// Like environment(), but std::nullopt in a privileged process. For variables that choose code to load or files to
+// trust.
 [[nodiscard]] std::optional<std::string> trusted_environment(const char* name);
 
-// Sets a variable for this process and the children it starts, unless it is set (to nothing counts): for settings that
-// a vendor's library reads only from the environment. Threads that read the environment at the same time see the old
-// one or the new one: unlike setenv(), this moves and frees nothing that they may be reading. Without memory for it
-// nothing happens.
+// Sets a variable for this process and the children it starts, unless it is set already, even to an empty value. For
+// settings that a vendor's library reads only from the environment. Threads that read the environment at the same time
+// see the old one or the new one: unlike setenv(), this neither moves nor frees memory that they may be reading. Does
+// nothing if there is no memory.
 void set_environment_default(const char* name, const char* value) noexcept;
 
-// Every variable whose name begins with `prefix`, as name and value, empty ones included.
+// Returns the name and value of every variable whose name begins with `prefix`, including empty ones.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_with_prefix(std::string_view prefix);
 
 }  // namespace latebind::platform

@@ -14,8 +14,8 @@
 namespace latebind::platform {
 
 bool is_privileged() {
-  // AT_SECURE is the kernel's word at the start of the program (setuid, setgid, file capabilities); the ids tell what
-  // the process has done to itself since.
+  // AT_SECURE is the kernel's verdict at the start of the program (setuid, setgid, file capabilities); the ids show
+  // what the process has changed since.
   static const bool secure_start = ::getauxval(AT_SECURE) != 0;
   return secure_start || ::getuid() != ::geteuid() || ::getgid() != ::getegid();
 }
@@ -39,7 +39,7 @@ void set_environment_default(const char* name, const char* value) noexcept {
   while (::environ != nullptr && ::environ[count] != nullptr)
     ++count;
   const std::size_t size = std::strlen(name) + 1 + std::strlen(value) + 1;
-  // Never freed: it is the environment from now on, and the previous one may still be read.
+  // Never freed: it is the environment from now on, and other threads may still read the previous one.
   auto* const entry = new (std::nothrow) char[size];
   auto** const grown = new (std::nothrow) char*[count + 2];
   if (entry == nullptr || grown == nullptr) {
@@ -47,7 +47,7 @@ void set_environment_default(const char* name, const char* value) noexcept {
     delete[] grown;
     return;
   }
-  // For leak checkers, when other code replaces the environment.
+  // Keeps it reachable for leak checkers when other code replaces the environment.
   [[maybe_unused]] static char** volatile kept;
   kept = grown;
   std::snprintf(entry, size, "%s=%s", name, value);

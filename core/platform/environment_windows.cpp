@@ -8,7 +8,7 @@
 namespace latebind::platform {
 namespace {
 
-// Where it is switched off every program has all the rights of its user, and nothing is elevated.
+// If User Account Control is switched off, every program has all the rights of its user, and none is elevated.
 bool has_account_control() {
   DWORD on = 1;
   DWORD size = sizeof(on);
@@ -17,8 +17,8 @@ bool has_account_control() {
   return on != 0;
 }
 
-// A process that User Account Control has raised: its variables come from the user's part of the registry, which any
-// program without those rights may write.
+// Whether User Account Control has raised this process. Its variables come from the user's part of the registry, which
+// any program without those rights may write.
 bool is_elevated() {
   HANDLE opened = nullptr;
   if (::OpenProcessToken(::GetCurrentProcess(), TOKEN_QUERY, &opened) == 0) return true;
@@ -46,7 +46,7 @@ std::optional<std::string> environment(const char* name) {
       value.resize(size);
       return utf8_of(value);
     }
-    value.resize(size);  // another thread may have made it longer meanwhile, so it is asked again
+    value.resize(size);  // another thread may have made it longer meanwhile, so query it again
   }
 }
 
@@ -62,7 +62,7 @@ void set_environment_default(const char* name, const char* value) noexcept {
     if (::GetEnvironmentVariableW(wide_name.c_str(), nullptr, 0) != 0 || ::GetLastError() != ERROR_ENVVAR_NOT_FOUND) {
       return;
     }
-    // The system's environment, and the copy that the C runtime has of it.
+    // Sets both the system's environment and the C runtime's copy of it.
     ::_wputenv_s(wide_name.c_str(), utf16_of(value).c_str());
   } catch (const std::exception&) {
     // No memory for a name.

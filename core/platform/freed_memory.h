@@ -3,8 +3,9 @@
 
 namespace latebind::platform {
 
-// Returns it, as far as whole pages of it are free; false where there was none, or the system's allocator does that by
-// itself. Takes some milliseconds, in which other threads may have to wait for memory. Any thread.
+// Returns whole free pages to the system. Returns false if there were none, or if the system's allocator does that by
+// itself. It takes some milliseconds, during which other threads may have to wait for memory. May be called from any
+// thread.
 bool return_freed_memory() noexcept;
 
 }  // namespace latebind::platform

@@ -4,7 +4,7 @@
 
 namespace latebind::platform {
 
-// Glibc returns by itself what is free at the end of a heap, and nothing between what is in use.
+// By itself, glibc returns only memory at the end of a heap, not memory between blocks in use.
 bool return_freed_memory() noexcept {
   return ::malloc_trim(0) != 0;
 }

@@ -1,5 +1,5 @@
-// Huge pages: memory of which the system maps a large piece at once, which takes less time to touch first and to find
-// later.
+// Huge pages: memory that the system maps in large pieces, which makes the first access and later address translation
+// faster. All functions may be called from any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace latebind::platform {
 
-// Of such a page, in bytes. Memory that is at least as large should begin at a multiple of it.
+// The size of a huge page, in bytes. Memory of at least this size should begin at a multiple of it.
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Asks for huge pages where the system has them, for memory that was not touched yet. It may not follow. Any thread.
+// Asks the system to use huge pages for memory that was not accessed yet. The system may ignore the request.
 void prefer_huge_pages(std::span<std::byte> memory) noexcept;
 
 struct FreeAligned {
@@ -22,13 +22,13 @@ struct FreeAligned {
 };
 using LargeMemory = std::unique_ptr<std::byte, FreeAligned>;
 
-// Where memory of so many bytes begins: at a multiple of this.
+// Returns the alignment of memory of this size: that of a huge page if it is at least as large as one.
 [[nodiscard]] inline std::align_val_t large_alignment(std::size_t bytes, std::size_t alignment) {
   return std::align_val_t{bytes < kHugePage ? alignment : kHugePage};
 }
 
-// So many bytes, which are not initialised and begin at a multiple of `alignment`; at one of a huge page, and in such
-// where the system has them, when they are at least as many. Throws std::bad_alloc. Any thread.
+// Allocates `bytes` bytes, which are not initialised. They begin at a multiple of `alignment`, or of kHugePage if there
+// are at least that many, and are then in huge pages if the system has them. Throws std::bad_alloc.
 [[nodiscard]] inline LargeMemory large_memory(std::size_t bytes, std::size_t alignment) {
   const FreeAligned free{large_alignment(bytes, alignment)};
   LargeMemory memory(static_cast<std::byte*>(::operator new(bytes, free.alignment)), free);
@@ -36,7 +36,7 @@ using LargeMemory = std::unique_ptr<std::byte, FreeAligned>;
   return memory;
 }
 
-// For containers that become large: their memory is as large_memory() gives it. Stateless.
+// An allocator for containers that become large; it allocates with large_memory(). Stateless.
 template <class T>
 struct LargeAllocator {
   using value_type = T;

@@ -7,7 +7,7 @@
 namespace latebind::platform {
 
 void prefer_huge_pages(std::span<std::byte> memory) noexcept {
-  // Whole ones only: the system would take more memory for the rest than there is.
+  // Only whole huge pages: for the rest, the system would take more memory than there is.
   const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(memory.data()) % kHugePage) % kHugePage;
   if (memory.size() < before + kHugePage) return;
   const auto pages = memory.subspan(before, (memory.size() - before) / kHugePage * kHugePage);

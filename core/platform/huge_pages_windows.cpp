@@ -2,7 +2,7 @@
 
 namespace latebind::platform {
 
-// There they need a privilege that users do not have.
+// On Windows, huge pages need a privilege that users do not have.
 void prefer_huge_pages(std::span<std::byte> /*memory*/) noexcept {}
 
 }  // namespace latebind::platform

@@ -32,7 +32,7 @@ Status check_library_is_whole(const std::filesystem::path& file) {
     ElfW(Phdr) segment{};
     const std::size_t place = i * sizeof(segment);
     if (header.e_phoff > size || size - header.e_phoff < place + sizeof(segment)) {
-      return Status();  // the loader finds the file too short for its headers
+      return Status();  // the loader reports that the file is too short for its headers
     }
     std::memcpy(&segment, bytes.data() + header.e_phoff + place, sizeof(segment));
     if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;

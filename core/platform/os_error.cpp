@@ -27,7 +27,7 @@ std::string_view remedy_of(StatusCode code, int error) {
 }  // namespace
 
 std::string quoted(const std::filesystem::path& path) {
-  // Whole, however long it is: it is what one looks for.
+  // The path is never cut, because the reader looks for it.
   return core::quoted(path_to_utf8(path), std::string::npos);
 }
 

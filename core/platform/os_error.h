@@ -1,5 +1,5 @@
-// Errors of the operating system as a Status. Internal to core/platform and to readers of files: everything that
-// touches a file by name creates its errors here, so that they read alike.
+// Converts errors of the operating system to a Status. Internal to core/platform and to readers of files: all code that
+// accesses a file by name creates its errors here, so that they read alike.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -12,17 +12,17 @@
 
 namespace latebind::platform {
 
-// The path in UTF-8 between single quotes, on one line: control characters are written as \xNN.
+// Returns the path in UTF-8 between single quotes, on one line: control characters are written as \xNN.
 [[nodiscard]] std::string quoted(const std::filesystem::path& path);
 
-// Rejects what must not be passed to a system call: an empty path, and one with a zero byte, which a system call would
-// read as a shorter path. `action` is a verb, such as "open".
+// Rejects paths that must not be passed to a system call: an empty path, and one with a zero byte, which a system call
+// would read as a shorter path. `action` is a verb, such as "open".
 [[nodiscard]] core::Status check_path(std::string_view action, const std::filesystem::path& path);
 
-// "cannot <action> '<path>': <reason>" and, where one helps, a remedy. `error` is an errno value.
+// Returns "cannot <action> '<path>': <reason>" and, if one helps, a remedy. `error` is an errno value.
 [[nodiscard]] core::Status status_of_errno(std::string_view action, const std::filesystem::path& path, int error);
 
-// The code alone: kNotFound, kPermissionDenied, kDiskFull, kOutOfMemory, kInvalidArgument, else kIo.
+// Returns only the code: kNotFound, kPermissionDenied, kDiskFull, kOutOfMemory, kInvalidArgument, otherwise kIo.
 [[nodiscard]] core::StatusCode code_of_errno(int error);
 
 }  // namespace latebind::platform

@@ -1,25 +1,25 @@
-// The end of the process. Any thread.
+// The end of the process. All functions may be called from any thread.
 #pragma once
 
 #include <chrono>
 
 namespace latebind::platform {
 
-// True on the thread that main() runs on, whose end is that of the process. False where the system has ended the other
-// threads before this one's objects are destroyed.
+// Whether this is the thread that runs main(), whose end is the end of the process. Always false on systems that end
+// the other threads before this thread's objects are destroyed.
 [[nodiscard]] bool is_main_thread() noexcept;
 
-// Makes exit() call `action` while the other threads still run; not at all where they are gone by then. Without memory
-// for that, nothing happens.
+// Makes exit() call `action` while the other threads still run. Does nothing on systems that have ended them by then,
+// and without memory for it.
 void call_at_exit(void (*action)()) noexcept;
 
-// For programs: flushes the C library's streams, and ends the process without what exit() would do in the libraries
-// that it has opened.
+// For programs: flushes the C library's streams and ends the process, skipping everything that exit() would do in the
+// libraries that it has opened.
 [[noreturn]] void end_program(int code) noexcept;
 
-// For programs: unless the process has ended by then, it ends with this code once the time has passed, whatever it
-// waits for, without what exit() would do and without what streams still hold. Not at all where there is no thread for
-// it.
+// For programs: ends the process with this code once the time has passed, whatever it is waiting for then, unless it
+// has ended by itself. It skips what exit() would do and does not flush streams. Does nothing if no thread can be
+// created.
 void end_program_within(std::chrono::milliseconds time, int code) noexcept;
 
 }  // namespace latebind::platform

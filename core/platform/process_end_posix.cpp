@@ -31,7 +31,7 @@ void end_program_within(std::chrono::milliseconds time, int code) noexcept {
       ::_exit(code);
     });
   } catch (const std::exception&) {
-    // No thread.
+    // No thread is available.
   }
 }
 

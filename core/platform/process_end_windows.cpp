@@ -9,8 +9,8 @@
 
 namespace latebind::platform {
 
-// The system ends all other threads before it tells the libraries: nobody is inside one of them any more, and nobody
-// can be waited for.
+// Windows ends all other threads before it notifies the libraries, so no thread is inside one any more, and none can be
+// waited for.
 bool is_main_thread() noexcept {
   return false;
 }
@@ -19,7 +19,7 @@ void call_at_exit(void (*)()) noexcept {}
 
 void end_program(int code) noexcept {
   std::fflush(nullptr);
-  // Nor are the libraries told: one of the ended threads may have held a lock of theirs.
+  // The libraries are not notified either, because one of the ended threads may have held a lock of theirs.
   ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(code));
   std::abort();
 }
@@ -31,7 +31,7 @@ void end_program_within(std::chrono::milliseconds time, int code) noexcept {
       ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(code));
     });
   } catch (const std::exception&) {
-    // No thread.
+    // No thread is available.
   }
 }
 

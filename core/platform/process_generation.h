@@ -1,8 +1,8 @@
-// Which process this is, when programs fork: a number that differs between a child and its parent.
+// The generation of this process: a number that differs between a child made by fork() and its parent.
 //
 // After fork() a child has the memory of its parent, but only the thread that forked. Code that relies on threads, or
-// owns something outside of the process that belongs to the parent, checks before it goes on. One atomic read; any
-// thread.
+// owns something outside of the process that belongs to the parent, checks the generation before it goes on. That is
+// one atomic read. All functions may be called from any thread.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace latebind::platform {
 
 [[nodiscard]] unsigned process_generation() noexcept;
 
-// Calls `function` in every child that fork() makes from now on, before fork() returns there: it may do nothing but set
-// atomic variables. For static variables' initialisation, and never taken back.
+// Calls `function` in every child that fork() makes from now on, before fork() returns there. It may only set atomic
+// variables. For the initialisation of static variables; it cannot be undone.
 void call_in_children(void (*function)()) noexcept;
 
-// The system's number of this process.
+// Returns the system's number of this process.
 [[nodiscard]] std::uint64_t process_id() noexcept;
 
 // Remembers the process that it was created in.
@@ -29,15 +29,15 @@ class MadeIn {
  public:
   MadeIn() noexcept : generation_(process_generation()) {}
 
-  // False in a child of that process, which has this object by fork().
+  // False in a child that got this object by fork().
   [[nodiscard]] bool this_process() const noexcept { return generation_ == process_generation(); }
 
  private:
   unsigned generation_;
 };
 
-// An object that exists once per process, and is new in each child, because a lock in it may be held forever by a
-// thread that the child does not have. For static variables; allocates nothing, and is never destroyed, since vendors'
+// An object that exists once per process and is new in each child, because a lock in it may be held forever by a thread
+// that the child does not have. For static variables. It allocates nothing and is never destroyed, because vendors'
 // threads may outlive main().
 template <class T>
 class PerProcess {

@@ -10,7 +10,8 @@ namespace {
 
 std::atomic<unsigned> g_generation{0};
 
-// Before main(), so that no fork is missed. A child that was made by a plain system call, without the C library, is.
+// Registered before main(), so that no fork() is missed. A child made by a plain system call, without the C library, is
+// missed.
 [[maybe_unused]] const int g_registered =
     ::pthread_atfork(nullptr, nullptr, [] { g_generation.fetch_add(1, std::memory_order_relaxed); });
 

@@ -4,7 +4,7 @@
 
 namespace latebind::platform {
 
-// No process is a copy of another here.
+// On Windows, no process is a copy of another one.
 unsigned process_generation() noexcept {
   return 0;
 }

@@ -1,10 +1,11 @@
-// What a service manager such as systemd and its service say to each other: sockets that it opened for the service
-// (socket activation, the protocol of sd_listen_fds(3)), and what the service tells it (sd_notify(3), datagrams to a
-// socket). Neither needs a library of systemd's. Without a service manager, and on Windows, there are no such sockets
-// and messages go nowhere.
+// Communication with a service manager such as systemd: the sockets that it opened for the service (socket activation,
+// the protocol of sd_listen_fds(3)), and the messages of the service to it (sd_notify(3), datagrams to a socket). It
+// needs no library of systemd. Without a service manager, and on Windows, there are no such sockets and messages are
+// dropped.
 //
-// Both of_environment() and inherited_sockets() take what they read out of the environment, so that children do not
-// take it for theirs: once, at the start of a program, before another thread reads the environment.
+// from_environment() and inherited_sockets() remove the variables that they read from the environment, so that children
+// do not take them for their own. Call each once, at the start of a program, before another thread reads the
+// environment.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@
 
 namespace latebind::platform {
 
-// A stream socket that listens, and that is the caller's to close. Children of this process do not get it.
+// A listening stream socket, which the caller must close. Children of this process do not inherit it.
 struct InheritedSocket {
   int descriptor = -1;
   bool is_unix = false;  // else TCP over IPv4 or IPv6
@@ -27,38 +28,38 @@ struct InheritedSocket {
 
 inline constexpr std::size_t kInheritedSocketsMax = 64;
 
-// Those that the service manager has passed to this process, in the order of its configuration. None when they are
-// meant for another process. Anything but a listening stream socket is refused with its number, as is a count that
-// makes no sense.
+// Returns the sockets that the service manager has passed to this process, in the order of its configuration; an empty
+// list when they are meant for another process. Fails, naming the descriptor, if one is not a listening stream socket,
+// and if the count is invalid.
 [[nodiscard]] core::Result<std::vector<InheritedSocket>> inherited_sockets();
 
-// The service manager that wants to hear from this process. It never blocks: what the service manager has no room for
-// is sent with the next message. Any thread, one at a time inside.
+// The service manager that wants messages from this process. Its functions never block: a message for which the service
+// manager has no room is sent with the next one. They may be called from any thread, but by one at a time.
 class ServiceManager {
  public:
-  // Gets the first failure; the others, which are likely to be alike, are silent.
+  // Receives the first failure. Later ones, which are likely to be alike, are not reported.
   using Warn = std::function<void(const core::Status&)>;
 
-  // From NOTIFY_SOCKET, and WATCHDOG_USEC with WATCHDOG_PID.
-  [[nodiscard]] static ServiceManager of_environment(Warn warn = nullptr);
+  // Reads NOTIFY_SOCKET, and WATCHDOG_USEC with WATCHDOG_PID.
+  [[nodiscard]] static ServiceManager from_environment(Warn warn = nullptr);
   ServiceManager(ServiceManager&& other) noexcept;
   ServiceManager& operator=(ServiceManager&& other) noexcept;
   ~ServiceManager();
 
-  // False when there is none, and all messages go nowhere.
+  // Returns false when there is no service manager, so that all messages are dropped.
   [[nodiscard]] bool is_there() const noexcept;
 
   // The service has started, or has been reloaded, and can be used.
   void ready(std::string_view status);
-  // It reads its configuration again; ready() says when it is done.
+  // The service reads its configuration again; ready() says when it is done.
   void reloading();
-  // It is about to end.
+  // The service is about to end.
   void stopping();
-  // One line for a person, cut after 1,000 bytes; line ends become spaces.
+  // One line for a person. It is cut after 1,000 bytes, and line ends become spaces.
   void status(std::string_view text);
-  // It is alive: to be called at least once in each watchdog_interval(), better twice.
+  // The service is alive. Call it at least once in each watchdog_interval(), better twice.
   void watchdog();
-  // Nothing when the service manager does not ask for it.
+  // Returns std::nullopt when the service manager does not ask for watchdog messages.
   [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_interval() const noexcept;
 
  private:

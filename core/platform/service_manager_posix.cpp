@@ -31,10 +31,10 @@ using core::StatusCode;
 
 constexpr int kFirstSocket = 3;
 constexpr std::size_t kStatusSizeMax = 1000;
-// With one more message it fits the 4,096 bytes that systemd reads of a datagram.
+// Together with one more message it fits into the 4,096 bytes that systemd reads of a datagram.
 constexpr std::size_t kWaitingSizeMax = 3000;
 
-// The value of a variable that is removed.
+// Returns the value of a variable and removes the variable.
 std::optional<std::string> taken(const char* name) {
   auto value = environment(name);
   ::unsetenv(name);
@@ -85,8 +85,8 @@ Result<InheritedSocket> inherited_socket(int descriptor) {
   return InheritedSocket{descriptor, family == AF_UNIX};
 }
 
-// Its size, or nothing when `text` is no name of a socket: a path, or a name in the kernel's own space of them, which
-// is written with an @ for its zero byte.
+// Fills in the address and returns its size, or std::nullopt when `text` is not the name of a socket: a path, or a name
+// in the kernel's abstract namespace, written with @ for its zero byte.
 std::optional<socklen_t> fill_address(sockaddr_un& address, const std::string& text) {
   if (text.size() < 2 || (text[0] != '/' && text[0] != '@') || text.size() >= sizeof(address.sun_path)) {
     return std::nullopt;
@@ -154,7 +154,7 @@ struct ServiceManager::Channel {
     if (descriptor < 0) warn_of(std::generic_category().message(errno));
   }
 
-  // Not under the mutex: whoever is warned may have something to tell the service manager.
+  // Called without the mutex, because the callback may send a message itself.
   void warn_of(std::string_view reason) {
     Warn once;
     {
@@ -165,7 +165,7 @@ struct ServiceManager::Channel {
       once(Status(StatusCode::kIo, fmt::format("cannot tell the service manager how this service is: {}", reason)));
   }
 
-  // `is_kept`: when there is no room for it now, it is worth being sent later.
+  // `is_kept`: whether the message is sent later if there is no room for it now.
   void send(std::string_view message, bool is_kept) {
     if (descriptor < 0) return;
     const int error = error_of_sending(message, is_kept);
@@ -195,7 +195,7 @@ struct ServiceManager::Channel {
     return error;
   }
 
-  // Constant after of_environment().
+  // Constant after from_environment().
   sockaddr_un address{};
   socklen_t address_size = 0;
   int descriptor = -1;
@@ -212,7 +212,7 @@ ServiceManager::ServiceManager(ServiceManager&& other) noexcept = default;
 ServiceManager& ServiceManager::operator=(ServiceManager&& other) noexcept = default;
 ServiceManager::~ServiceManager() = default;
 
-ServiceManager ServiceManager::of_environment(Warn warn) {
+ServiceManager ServiceManager::from_environment(Warn warn) {
   auto channel = std::make_unique<Channel>();
   channel->warn = std::move(warn);
   channel->watchdog = asked_watchdog();

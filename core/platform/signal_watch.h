@@ -1,9 +1,9 @@
-// Signals that would end a program, asked of the program first: SIGTERM, SIGINT and SIGHUP; on Windows Ctrl+C,
-// Ctrl+Break, and the closing of the console, the session or the system. For programs: the library leaves signals to
-// its host.
+// Watches for signals that would end the program, so that the program can handle them first: SIGTERM, SIGINT and
+// SIGHUP; on Windows Ctrl+C, Ctrl+Break, and the closing of the console, the session or the system. For programs only:
+// the library leaves signals to its host.
 //
-// One thread waits for them, one after another. It is an ordinary thread and no signal handler's context, so that a
-// handler may lock, allocate and log.
+// One thread waits for signals and handles one at a time. It is an ordinary thread, not the context of a signal
+// handler, so a SignalHandler may lock, allocate and log.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,21 @@ enum class Signal {
   kHangup,     // SIGHUP; never on Windows
 };
 
-// True: it was taken care of, and the process goes on. False, or an exception: the process ends as it would have
-// anyway. Called on the thread that waits, which hears of the next signal only after it returns: it leaves work to
-// other threads. What comes meanwhile is not lost, but two of one kind count as one. On Windows, the system ends the
-// process a few seconds after kTerminate whatever the handler says.
+// Handles one signal. Returns true if the signal was handled and the process goes on. If it returns false or throws,
+// the process ends as it would have without it. It is called on the waiting thread, which receives the next signal only
+// after it returns, so it should leave work to other threads. Signals that arrive meanwhile are not lost, but two of
+// one kind count as one. On Windows, the system ends the process a few seconds after kTerminate whatever the handler
+// returns.
 using SignalHandler = std::function<bool(Signal)>;
 
-// From now on, the signals above call `before_end` and then end this process as they would have anyway, unless a
-// handler takes care of them. A signal that is ignored (nohup) stays ignored. Once, before there is another thread;
-// false when the system could not create the thread, and then nothing has changed.
+// From now on, each signal above calls `before_end` and then ends this process as it would have anyway, unless a
+// handler takes care of it. A signal that is ignored (nohup) stays ignored. Call it once, before there is another
+// thread. Returns false, and changes nothing, if the system cannot create the thread.
 bool watch_signals(void (*before_end)() noexcept);
 
-// Replaces the handler; an empty one means none, which is also the state at the start. When this returns, the previous
-// one is not running and will not be called again, so that what it refers to may be destroyed; it must not be called by
-// a handler. False, and without effect, when nobody waits for signals: watch_signals() was not called or failed. Any
+// Replaces the handler; an empty function removes it, which is also the initial state. When this returns, the previous
+// handler is not running and will not be called again, so what it refers to may be destroyed. A handler must not call
+// this function. Returns false, without effect, if watch_signals() was not called or failed. May be called from any
 // thread.
 bool set_signal_handler(SignalHandler handler);
 

@@ -20,7 +20,8 @@ struct Watch {
   SignalHandler handler;
 };
 
-// A child made by fork() has none: it does not have the thread. Never destroyed, since the thread outlives main().
+// A child made by fork() has no watch, because it does not have the thread. Never destroyed, because the thread
+// outlives main().
 Watch& watch() {
   static PerProcess<Watch> instance;
   return instance.get();
@@ -43,7 +44,7 @@ bool is_taken_care_of(int number) {
 
 }  // namespace
 
-// A thread that waits for them, since next to nothing may be done in a signal handler.
+// Signals are handled on a thread that waits for them, because a signal handler may do very little.
 bool watch_signals(void (*before_end)() noexcept) {
   sigset_t awaited;
   sigset_t before;
@@ -52,7 +53,7 @@ bool watch_signals(void (*before_end)() noexcept) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) ::sigaddset(&awaited, number);
   }
-  // Threads start with the mask of those that start them.
+  // New threads inherit the mask of the thread that starts them.
   if (::pthread_sigmask(SIG_BLOCK, &awaited, &before) != 0) return false;
   try {
     run_detached([awaited, before_end] {
@@ -61,11 +62,11 @@ bool watch_signals(void (*before_end)() noexcept) {
         while (::sigwait(&awaited, &number) != 0) {
         }
       } while (is_taken_care_of(number));
-      // The next one ends the process at once, whatever this one waits for.
+      // The next signal ends the process at once, even if this one still waits.
       ::pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
       before_end();
       ::kill(::getpid(), number);
-      // Only the first process of a container gets here: no signal ends that one unless it has a handler.
+      // Reached only in the first process of a container, which a signal without a handler does not end.
       ::_exit(128 + number);
     });
   } catch (const std::system_error&) {
@@ -83,7 +84,7 @@ bool set_signal_handler(SignalHandler handler) {
     const std::lock_guard lock(known.mutex);
     std::swap(known.handler, handler);
   }
-  // The old one is destroyed outside of the lock.
+  // The old handler is destroyed outside of the lock.
   return true;
 }
 

@@ -15,7 +15,7 @@ struct Watch {
   SignalHandler handler;
 };
 
-// Never destroyed: the system calls from a thread of its own, also while main() returns.
+// Never destroyed: the system calls it on its own thread, even while main() returns.
 Watch& watch() {
   static auto* const instance = new Watch;
   return *instance;
@@ -31,12 +31,12 @@ bool is_taken_care_of(Signal signal) {
   }
 }
 
-// The system calls it on a thread of its own; after FALSE it ends the process.
+// The system calls this on its own thread. If it returns FALSE, the system ends the process.
 BOOL WINAPI on_event(DWORD event) {
   const bool is_asked_for = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
   if (is_taken_care_of(is_asked_for ? Signal::kInterrupt : Signal::kTerminate)) {
-    // When the console goes, the process ends as soon as this returns, and in a few seconds otherwise: those are for
-    // the program, whose main() ends it when it is done.
+    // After a close event, the process ends when this returns, and otherwise in a few seconds. The program needs that
+    // time: its main() ends the process when it is done.
     if (!is_asked_for) ::Sleep(INFINITE);
     return TRUE;
   }

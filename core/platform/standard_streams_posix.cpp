@@ -17,16 +17,16 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
   return {argv, argv + argc};
 }
 
-// Terminals are UTF-8 here, and the loader never looks into the current folder.
+// Terminals use UTF-8 on Linux, and the loader never searches the current folder.
 void prepare_program() {
-  // What is opened next has the lowest number that is free. A descriptor of this kind can be neither read nor written,
-  // so that whoever tries is told what it would be told of a closed one.
+  // A file that is opened next gets the lowest free number. An O_PATH descriptor can be neither read nor written, so
+  // its user gets the same error as for a closed one.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/", O_PATH));
   }
 }
 
-// Not through stdio: who waits for a reader in there has a lock that exit() wants.
+// Does not use stdio: a thread that waits for a reader inside stdio holds a lock that exit() needs.
 void write_to_error_stream(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -69,13 +69,13 @@ bool is_closed_pipe(int error_number) {
   return error_number == EPIPE;
 }
 
-// std::tmpfile() does not ask where the user has room for such files.
+// std::tmpfile() ignores where the user has room for such files.
 std::FILE* temporary_stream() {
   const auto place = temporary_place();
   const std::string folder = place.ok() ? place->string() : "/tmp";
   int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) {
-    // File systems that know none without a name.
+    // For file systems without unnamed files.
     std::string name = folder + "/latebind-XXXXXX";
     file = ::mkostemp(name.data(), O_CLOEXEC);
     if (file >= 0) ::unlink(name.c_str());
@@ -86,7 +86,7 @@ std::FILE* temporary_stream() {
   return stream;
 }
 
-// They always do here.
+// On Linux, streams are always binary.
 void use_binary_streams() {}
 
 std::FILE* take_standard_output() {

@@ -25,7 +25,7 @@ std::optional<unsigned> columns_of(DWORD stream) {
   return static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
 }
 
-// The console's previous mode; it belongs to the shell, which continues to use it.
+// The console's previous mode. The console belongs to the shell, which continues to use it.
 UINT output_page_before = 0;
 DWORD error_mode_before = 0;
 
@@ -48,7 +48,7 @@ std::vector<std::string> program_arguments(int argc, const char* const* argv) {
 }
 
 void prepare_program() {
-  // An empty folder takes the current one out of the loader's search.
+  // An empty folder removes the current one from the loader's search.
   ::SetDllDirectoryW(L"");
   const UINT page = ::GetConsoleOutputCP();  // 0: there is no console
   if (page != 0 && page != CP_UTF8 && ::SetConsoleOutputCP(CP_UTF8) != 0) output_page_before = page;
@@ -61,7 +61,7 @@ void prepare_program() {
   static_cast<void>(std::atexit(restore_console));
 }
 
-// The C runtime would write byte by byte, and a console shows the bytes of a letter one by one then.
+// The C runtime would write single bytes, and a console would then show the bytes of a letter separately.
 void write_to_error_stream(std::string_view text) {
   HANDLE stream = ::GetStdHandle(STD_ERROR_HANDLE);
   DWORD mode = 0;
@@ -100,16 +100,16 @@ std::string_view input_end_keys() {
   return "Ctrl-Z and Enter";
 }
 
-// They always do on Windows.
+// On Windows, such writes always fail.
 void let_writes_fail() {}
 
-// The C runtime has no errno for most of what the system says then.
+// The C runtime has no errno for most of these errors.
 bool is_closed_pipe(int error_number) {
   const auto error = static_cast<DWORD>(_doserrno);
   return error_number == EPIPE || error == ERROR_NO_DATA || error == ERROR_PIPE_NOT_CONNECTED;
 }
 
-// tmpfile() would make it in the root of the drive, where users may not write.
+// tmpfile() would create the file in the root of the drive, where users may not write.
 std::FILE* temporary_stream() {
   std::array<wchar_t, MAX_PATH + 1> folder{};
   std::array<wchar_t, MAX_PATH + 1> name{};
@@ -118,7 +118,7 @@ std::FILE* temporary_stream() {
     errno = ENOENT;
     return nullptr;
   }
-  // D: removed when it is closed. T: kept in memory as long as there is enough.
+  // D removes the file when it is closed. T keeps it in memory while there is enough.
   return _wfopen(name.data(), L"w+bTD");
 }
 

@@ -15,8 +15,8 @@
 namespace latebind::platform {
 namespace {
 
-// A line such as "VmRSS:     1234 kB" of /proc/self/status. Not getrusage: its peak is handed down through fork and
-// exec, so a small program started by a big one would look big.
+// Returns a line such as "VmRSS:     1234 kB" of /proc/self/status. It does not use getrusage(), whose peak is
+// inherited through fork and exec, so that a small program started by a large one would look large.
 std::uint64_t field_bytes(const char* file, std::string_view field) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -40,7 +40,7 @@ struct FreeSet {
 }  // namespace
 
 unsigned usable_processors() {
-  // The kernel answers EINVAL while the set is smaller than the machine could be.
+  // The kernel returns EINVAL while the set is smaller than the machine could be.
   constexpr unsigned kMostProcessors = 1U << 16;
   for (unsigned count = 1024; count <= kMostProcessors; count *= 2) {
     const std::unique_ptr<cpu_set_t, FreeSet> set(CPU_ALLOC(count));
@@ -67,7 +67,7 @@ std::uint64_t resident_bytes() {
 
 std::uint64_t available_memory_bytes() {
   std::uint64_t available = field_bytes("/proc/meminfo", "MemAvailable:");
-  // A container's limit, in the unified hierarchy.
+  // The limit of a container, in the unified hierarchy.
   std::ifstream limit("/sys/fs/cgroup/memory.max");
   std::ifstream used("/sys/fs/cgroup/memory.current");
   std::uint64_t most = 0;

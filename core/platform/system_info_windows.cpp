@@ -23,7 +23,8 @@ unsigned usable_processors() {
   if (::GetProcessAffinityMask(::GetCurrentProcess(), &process, &system) != 0 && process != 0) {
     return static_cast<unsigned>(std::popcount(process));
   }
-  // The mask is zero for a process whose threads are in several groups of processors: it may use them all.
+  // The mask is zero for a process whose threads are in several groups of processors. Such a process may use all of
+  // them.
   const DWORD all = ::GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
   return all > 0 ? all : 1;
 }

@@ -1,7 +1,8 @@
-// Thread: one with room for what Latebind and the vendors call on it, however little the process was started with.
+// Thread: a thread with enough stack for what Latebind and the vendors call on it, even if the process was started with
+// little.
 //
-// A std::thread has the room that the system gives by default. On Linux that is what `ulimit -s` said when the process
-// was started, which may be a few pages; what comes after the last one ends the process.
+// A std::thread has the stack size that the system gives by default. On Linux that is what `ulimit -s` said when the
+// process was started, which may be a few pages; a stack overflow ends the process.
 #pragma once
 
 #include <cstddef>
@@ -10,38 +11,39 @@
 
 namespace latebind::platform {
 
-// What a thread has for its calls at least, in bytes. Addresses alone: memory is taken when it is touched.
+// The smallest stack of a Thread, in bytes. These are only addresses: memory is allocated when it is accessed.
 inline constexpr std::size_t kThreadRoom = std::size_t{8} << 20;
 
-// As a std::thread: a handle that one thread at a time may use, and has to join or detach.
+// Like a std::thread, a handle that one thread at a time may use, and that has to be joined or detached.
 class Thread {
  public:
-  // None.
+  // A handle without a thread.
   Thread() noexcept;
-  // Calls it, which must not throw, on a thread of its own. Throws std::system_error where the system has none left,
+  // Calls `work`, which must not throw, on a new thread. Throws std::system_error when the system has no thread left,
   // and std::bad_alloc.
   explicit Thread(std::function<void()> work);
   Thread(Thread&& other) noexcept;
-  // This must be none.
+  // Requires that this handle has no thread.
   Thread& operator=(Thread&& other) noexcept;
   ~Thread();
 
-  // Whether it is one that was neither joined nor detached.
+  // Whether the handle has a thread, which was neither joined nor detached.
   [[nodiscard]] bool joinable() const noexcept { return system_ != nullptr; }
-  // Returns when the work is done.
+  // Waits until the work is done.
   void join();
   void detach();
-  // Whether it is the calling one.
+  // Whether this is the calling thread.
   [[nodiscard]] bool is_this() const noexcept;
 
  private:
   struct System;
 
-  std::unique_ptr<System> system_;  // null: none
+  std::unique_ptr<System> system_;  // null without a thread
 };
 
-// For a program's main(): calls it on this thread, the only one of the process, or, where that one has too little room,
-// on a Thread, which gets the signals; all other threads of the process have as much room, then. What it returns.
+// For a program's main(): calls `work` on this thread, which must be the only one of the process, and returns its
+// result. If this thread has too little stack, it calls `work` on a Thread, which then receives the signals; all later
+// threads of the process then have enough stack, too.
 [[nodiscard]] int call_with_room(const std::function<int()>& work);
 
 }  // namespace latebind::platform

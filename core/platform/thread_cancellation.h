@@ -1,11 +1,11 @@
-// pthread_cancel() ends a thread by unwinding it in the middle of its work. That must not pass through code that does
-// not throw, and cannot be caught.
+// Protects a thread from pthread_cancel(), which ends a thread by unwinding it in the middle of its work. The unwinding
+// must not pass through code that does not throw, and cannot be caught.
 #pragma once
 
 namespace latebind::platform {
 
-// While it lives, its thread is not cancelled; afterwards it can be, as before. Does nothing where there is no
-// pthread_cancel().
+// While it lives, its thread cannot be cancelled; afterwards the previous state holds again. Does nothing on systems
+// without pthread_cancel(). Used on the thread that creates it.
 class NoThreadCancellation {
  public:
   NoThreadCancellation() noexcept;

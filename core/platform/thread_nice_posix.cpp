@@ -10,7 +10,7 @@
 namespace latebind::platform {
 namespace {
 
-// To Linux a thread is a process here: every one has a value of its own.
+// Linux treats a thread as a process here: each has its own value.
 id_t this_thread() {
   return static_cast<id_t>(::syscall(SYS_gettid));
 }

@@ -6,7 +6,7 @@ int thread_nice() noexcept {
   return 0;
 }
 
-// A lower priority there means no time at all while others want it.
+// On Windows, a thread of lower priority gets no time at all while others want the processor.
 void make_way(int /*nice*/) noexcept {}
 
 }  // namespace latebind::platform

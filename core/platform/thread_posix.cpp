@@ -13,10 +13,10 @@
 namespace latebind::platform {
 namespace {
 
-// What the first thread of a program needs at least: several times as much as any call of Latebind's was seen to take.
+// The smallest stack for the first thread of a program: several times what any call of Latebind was seen to use.
 constexpr rlim_t kFirstThreadRoom = rlim_t{1} << 20;
 
-// Not noexcept: pthread_cancel() unwinds it.
+// Not noexcept, because pthread_cancel() unwinds it.
 void* call(void* given) {
   const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(given));
   (*work)();
@@ -27,7 +27,7 @@ void check(int error) {
   if (error != 0) throw std::system_error(error, std::generic_category(), "no thread");
 }
 
-// While it lives, all signals wait for the calling thread.
+// While it lives, the calling thread receives no signals.
 class NoSignals {
  public:
   NoSignals() {
@@ -64,7 +64,7 @@ Thread::Thread(std::function<void()> work) {
   const int error = ::pthread_create(&system->thread, &attributes, call, given.get());
   ::pthread_attr_destroy(&attributes);
   check(error);
-  // The thread has it now.
+  // The thread owns it now.
   static_cast<void>(given.release());
   system_ = std::move(system);
 }
@@ -98,7 +98,7 @@ bool Thread::is_this() const noexcept {
 int call_with_room(const std::function<int()>& work) {
   ::rlimit limit{};
   if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kFirstThreadRoom) return work();
-  // Those of the vendors' libraries, too.
+  // Applies to threads of vendors' libraries, too.
   ::pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) == 0) {
     ::pthread_attr_setstacksize(&attributes, kThreadRoom);
@@ -108,7 +108,8 @@ int call_with_room(const std::function<int()>& work) {
   std::optional<int> result;
   std::exception_ptr failure;
   {
-    // The thread that waits must not be the one that a signal comes to: it does not have what the other one does to it.
+    // Signals must go to the working thread and not to this one, which only waits and lacks the working thread's
+    // settings.
     const NoSignals no_signals;
     Thread([&] {
       ::pthread_sigmask(SIG_SETMASK, &no_signals.before(), nullptr);

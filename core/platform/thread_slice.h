@@ -1,11 +1,11 @@
-// The slice of a thread: how long it computes at a time when several want the same processor.
+// The time slice of a thread: how long it runs at a time when several threads want the same processor.
 #pragma once
 
 namespace latebind::platform {
 
-// For the calling thread, when it does little at a time and somebody waits for that: it asks for short slices, for
-// which the system runs it sooner after it wakes. It gets no more of the processor than before. Linux 6.12 and newer
-// follow; elsewhere nothing changes.
+// Asks for short slices for the calling thread, so that the system runs it sooner after it wakes. For threads that do
+// little work at a time while somebody waits for it. The thread's share of the processor stays the same. Works on Linux
+// 6.12 and newer; has no effect elsewhere.
 void prefer_short_slices() noexcept;
 
 }  // namespace latebind::platform

@@ -22,14 +22,14 @@ struct Attributes {
 };
 static_assert(sizeof(Attributes) == 48);
 
-// The least that the kernel takes; by default a slice is some milliseconds.
+// The smallest slice that the kernel accepts; the default is some milliseconds.
 constexpr std::uint64_t kSliceNs = 100'000;
 
 }  // namespace
 
 void prefer_short_slices() noexcept {
   Attributes attributes;
-  // With what somebody has set for the thread: a nice value, or another policy, which has no slices of this kind.
+  // Keeps what was set for the thread: a nice value, or another policy, which has no slices of this kind.
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0U) != 0) return;
   if (attributes.policy != SCHED_OTHER) return;
   attributes.runtime_ns = kSliceNs;

@@ -2,7 +2,7 @@
 
 namespace latebind::platform {
 
-// There a thread that waited for input is preferred by itself.
+// Windows prefers a thread that has waited for input by itself.
 void prefer_short_slices() noexcept {}
 
 }  // namespace latebind::platform

@@ -28,7 +28,8 @@ void NTAPI tell_slots(PVOID, DWORD reason, PVOID) {
 
 }  // namespace
 
-// Where the system looks for callbacks at the end of a thread, however it was created. This holds for a library, too.
+// Where the system looks for callbacks at the end of a thread, however the thread was created. This works for a
+// library, too.
 [[gnu::section(".CRT$XLC"), gnu::used]] static const PIMAGE_TLS_CALLBACK g_where_threads_end = tell_slots;
 
 ThreadSlot::ThreadSlot(void (*end)(void*)) noexcept {

@@ -1,11 +1,11 @@
-// How much of a processor a thread has used.
+// The processor time of a thread.
 #pragma once
 
 #include <chrono>
 
 namespace latebind::platform {
 
-// Of the calling thread, since it began; in coarse steps (16 ms) on Windows.
+// Returns the time that the calling thread has computed since it began; in coarse steps (16 ms) on Windows.
 std::chrono::nanoseconds thread_time() noexcept;
 
 }  // namespace latebind::platform

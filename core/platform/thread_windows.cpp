@@ -5,7 +5,7 @@
 
 namespace latebind::platform {
 
-// A program of mingw-w64 says in its head how much room its threads have, and nobody sets a limit to it.
+// A program built with mingw-w64 has the stack size of its threads in its header, and no setting limits it.
 struct Thread::System {
   std::thread thread;
 };

@@ -45,7 +45,7 @@ std::string windows_error_text(DWORD error) {
     text.remove_suffix(1);
   if (text.empty()) return fmt::format("Windows error {}", error);
   std::string words = utf8_of(text);
-  // The system leaves a gap for the name, which it does not know.
+  // The system leaves a placeholder for the name, which it does not know.
   if (const auto gap = words.find("%1"); gap != std::string::npos) words.replace(gap, 2, "the file");
   return words;
 }

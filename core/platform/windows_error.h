@@ -1,5 +1,5 @@
-// os_error.h for the calls of Windows, which report GetLastError() instead of errno. Internal to core/platform's
-// Windows files; this header also includes the system's own, trimmed of its macros.
+// The counterpart of os_error.h for Windows calls, which report GetLastError() instead of errno. Internal to
+// core/platform's Windows files. This header also includes the system's own, trimmed of its macros.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -20,20 +20,20 @@
 
 namespace latebind::platform {
 
-// The system's message for an error, in UTF-8, on one line and without the full stop.
+// Returns the system's message for an error, in UTF-8, on one line and without the full stop.
 [[nodiscard]] std::string windows_error_text(DWORD error);
 
-// As status_of_errno(), for a value of GetLastError().
+// Like status_of_errno(), for a value of GetLastError().
 [[nodiscard]] core::Status status_of_windows_error(std::string_view action, const std::filesystem::path& path,
                                                    DWORD error);
 
 [[nodiscard]] core::StatusCode code_of_windows_error(DWORD error);
 
-// UTF-16 to UTF-8 and back. What is not valid becomes U+FFFD.
+// Convert UTF-16 to UTF-8 and back. Invalid sequences become U+FFFD.
 [[nodiscard]] std::string utf8_of(std::wstring_view text);
 [[nodiscard]] std::wstring utf16_of(std::string_view text);
 
-// Closes with CloseHandle().
+// Owns a handle and closes it with CloseHandle().
 class WindowsHandle {
  public:
   explicit WindowsHandle(HANDLE handle) : handle_(handle) {}

@@ -1,6 +1,6 @@
-// Letters and digits of ASCII, by themselves: other scripts have none here, and no locale changes that.
+// ASCII letters and digits. Letters of other scripts do not count, and the locale has no influence.
 //
-// For names of protocols, files and settings, where upper and lower case are the same. Pure functions, any thread.
+// For names of protocols, files and settings, which ignore upper and lower case. Pure functions, for any thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace latebind::core {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// The same letter in lower or upper case; every other byte is as it was.
+// Returns the letter in lower or upper case; every other byte stays as it is.
 [[nodiscard]] constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -41,7 +41,11 @@ namespace latebind::core {
   return equals_in_any_case(text.substr(0, prefix.size()), prefix);
 }
 
-// 0 to 15, of a digit in any case; nothing where it is none.
+[[nodiscard]] constexpr bool ends_with_in_any_case(std::string_view text, std::string_view ending) {
+  return text.size() >= ending.size() && equals_in_any_case(text.substr(text.size() - ending.size()), ending);
+}
+
+// Returns the value of a hexadecimal digit in either case, 0 to 15; std::nullopt for other characters.
 [[nodiscard]] constexpr std::optional<unsigned> hexadecimal_digit(char c) {
   if (is_ascii_digit(c)) return static_cast<unsigned>(c - '0');
   const char lower = ascii_lower(c);

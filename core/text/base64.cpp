@@ -50,7 +50,7 @@ void append_base64(std::string& out, std::string_view bytes) {
   const auto byte = [bytes](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
   std::size_t at = out.size();
   out.resize(at + (bytes.size() + 2) / 3 * 4, '=');
-  // By place: a string's own ways to grow cost more than the digits.
+  // Writes by index, because appending to a string costs more than computing the digits.
   char* const to = out.data();
   const auto put = [&](std::uint32_t three, unsigned digits) {
     for (unsigned i = 0; i < digits; ++i)

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4): reading and writing. Pure functions, any thread.
+// Base64 (RFC 4648, section 4): reading and writing. Pure functions, for any thread.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace latebind::core {
 
-// The bytes that `text` stands for. Nothing where it is not Base64 in the one form that its bytes have: without white
+// Returns the bytes that `text` encodes. std::nullopt if `text` is not their one canonical encoding: without white
 // space, padded, and with no bits left over.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 

@@ -1,4 +1,4 @@
-// A number with what it counts: "1 text", "2 texts", "2 batches". Pure functions.
+// A number with the noun that it counts: "1 text", "2 texts", "2 batches". Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace latebind::core {
 
-// "text" for one, "texts" for any other number.
+// Returns "text" for one, "texts" for any other number.
 [[nodiscard]] inline std::string noun_for(bool is_one, std::string_view noun) {
   return std::string(noun) + (is_one ? "" : noun.ends_with("ch") ? "es" : "s");
 }

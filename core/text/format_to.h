@@ -1,7 +1,7 @@
-// fmt::format_to(), whose part that takes any values is compiled once, in cmake/fmt_library.cpp. Without this
-// declaration every file that calls it would have a copy of all that fmt can write, numbers in every form among it.
+// fmt::format_to(), with its generic part compiled once, in cmake/fmt_library.cpp. Without this declaration, every file
+// that calls it would contain a copy of everything that fmt can format.
 //
-// Included where fmt::format_to() is called, instead of the library's own header.
+// Include this header instead of the library's own where fmt::format_to() is called.
 #pragma once
 
 #include <fmt/format.h>

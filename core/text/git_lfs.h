@@ -1,4 +1,5 @@
-// A file that Git LFS has not loaded: in its place a clone has some lines of text, which no format reads.
+// Recognises a file that Git LFS has not loaded: instead of its content, the clone has some lines of text, which no
+// format reader understands. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +7,15 @@
 
 namespace latebind::core {
 
-// So many bytes of a file tell whether it is one.
+// The number of leading bytes that is_git_lfs_pointer() needs.
 inline constexpr std::size_t kGitLfsPointerBegin = 48;
 
-// Whether a file that begins so is one.
+// Whether a file that begins with these bytes is such a pointer.
 [[nodiscard]] constexpr bool is_git_lfs_pointer(std::string_view begin) {
   return begin.starts_with("version https://git-lfs.github.com/spec/");
 }
 
-// For messages, behind the file's name.
+// The end of an error message, after the file's name.
 inline constexpr std::string_view kGitLfsPointer =
     "a pointer to the file, as a clone without Git LFS has it, and not the file: load it with `git lfs pull`";
 

@@ -1,4 +1,4 @@
-// Text as part of XML or HTML. Pure functions.
+// Text as part of XML or HTML. Pure functions, for any thread.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace latebind::core {
 
-// Fit for the text of an element and for an attribute in quotes of either kind.
+// Escapes text for the content of an element and for an attribute in quotes of either kind.
 [[nodiscard]] std::string escaped_for_markup(std::string_view text);
 
 }  // namespace latebind::core

@@ -1,4 +1,4 @@
-// Which known word was probably meant. Pure functions.
+// Finds the known word that was probably meant. Pure functions, for any thread.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace latebind::core {
 
-// The known word nearest to `given` by edit distance, upper and lower case being the same, or empty when none is near
-// enough.
+// Returns the known word with the smallest edit distance from `given`, ignoring case; empty when none is near enough. A
+// beginning that both have ("LATEBIND_", "server.") does not count as near.
 [[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
 
-// The names of what a table has, for the functions here: of each item what `name`, such as a pointer to a member,
-// gives.
+// Returns the names of a table's items, for the functions here. `name` gives the name of an item; it may be a pointer
+// to a member.
 template <class Table, class Name>
 [[nodiscard]] std::vector<std::string_view> words_of(const Table& table, Name name) {
   std::vector<std::string_view> words;
@@ -23,11 +23,11 @@ template <class Table, class Name>
   return words;
 }
 
-// What a file names and nothing here has, for the end of the message that says so: "; the nearest name that works is X;
-// supported are A, B and C". Near is what nearest_word() finds, else the longest name that is a part of it, else what
-// shares the longest run of letters with it, of at least four; a beginning or an end that all known words have does not
-// count, and of names with dots what is behind the last one does. `listed` stands for "supported are …" where more is
-// to be said.
+// Returns the end of the error message for a name in a file that Latebind does not support: "; the nearest name that
+// works is X; supported are A, B and C". The nearest name is what nearest_word() finds. If it finds none, it is the
+// longest name that is a part of `given`; otherwise the name that shares the longest run of at least four letters with
+// it. A beginning or an end that all known words share does not count, and of a name with dots only the part after the
+// last dot counts. If `listed` is not empty, it replaces "supported are …".
 [[nodiscard]] std::string supported_instead(std::string_view given, std::span<const std::string_view> known,
                                             std::string_view listed = {});
 

@@ -1,4 +1,4 @@
-// How values of settings are written, wherever they come from: yes or no, and lists. Pure functions.
+// How values of settings are written, wherever they come from: truth values and lists. Pure functions, for any thread.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace latebind::core {
 
-// Nothing for any other word.
+// Returns std::nullopt for any other word.
 [[nodiscard]] constexpr std::optional<bool> parse_truth(std::string_view text) {
   if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "0" || text == "no" || text == "off") return false;
   return std::nullopt;
 }
 
-// The items between the commas, without the spaces around them. An empty text is one empty item.
+// Returns the items between the commas, without the spaces around them. An empty text is one empty item.
 [[nodiscard]] inline std::vector<std::string_view> list_items(std::string_view text) {
   std::vector<std::string_view> items;
   for (;;) {

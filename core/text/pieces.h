@@ -1,4 +1,4 @@
-// Parts of a text, by the characters between them. Pure functions of views, any thread.
+// Splits texts at separators. Pure functions on views, for any thread.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace latebind::core {
 
-// Takes what stands before the first `end` off the front of `text`, and `end` with it; without one, all of `text`.
+// Removes everything up to and including the first `end` from `text`, and returns the part before `end`. Without an
+// `end`, it removes and returns all of `text`.
 [[nodiscard]] constexpr std::string_view take_until(std::string_view& text, char end) {
   const std::size_t size = std::min(text.find(end), text.size());
   const std::string_view piece = text.substr(0, size);
@@ -14,7 +15,7 @@ namespace latebind::core {
   return piece;
 }
 
-// `text` without any of `blanks` at its beginning and its end.
+// Returns `text` without any of the characters `blanks` at its beginning and its end.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text, std::string_view blanks) {
   const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
   text.remove_prefix(first);

@@ -1,4 +1,4 @@
-// Text from outside (a file, a vendor, a user), fit for a one-line message. Pure functions.
+// Text from outside (a file, a vendor, a user), made fit for a one-line message. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace latebind::core {
 
-// One line of UTF-8: the bytes of control characters (is_control() in utf8.h), and those that are not UTF-8, as \xNN.
-// Text longer than `size_max` bytes is cut between two characters and ends with "…".
+// Returns one line of UTF-8. Bytes of control characters (is_control() in utf8.h), and bytes that are not UTF-8, become
+// \xNN. Text longer than `size_max` bytes is cut between two characters and ends with "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t size_max = 100);
 
-// The same in single quotes.
+// Returns printable() in single quotes.
 [[nodiscard]] std::string quoted(std::string_view text, std::size_t size_max = 100);
 
 }  // namespace latebind::core

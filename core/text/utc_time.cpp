@@ -5,7 +5,7 @@
 namespace latebind::core {
 namespace {
 
-// Up to the seconds, without the zone.
+// Formats the time to the second, without the zone.
 std::string until_seconds(std::chrono::sys_seconds time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);

@@ -12,8 +12,8 @@ namespace latebind::core {
 namespace {
 
 struct Begun {
-  std::size_t length = 0;  // 0: no character of several bytes begins so
-  // Of the second byte: these bounds shut out overlong forms, surrogates and what lies above U+10FFFF.
+  std::size_t length = 0;  // 0 when no character of several bytes begins like this
+  // The bounds of the second byte exclude overlong forms, surrogates and values above U+10FFFF.
   unsigned char low = 0x80;
   unsigned char high = 0xBF;
 };
@@ -29,31 +29,32 @@ constexpr Begun begun_by(unsigned char lead) {
   return {0};
 }
 
-// A machine that has read the bytes so far, without a branch: a byte's row holds for each state, at that many bits from
-// the right, the state to follow. Texts that change often between ASCII and other characters take a third of the time.
+// A state machine without branches. The idea: each byte has a row of 64 bits that holds, for each state, the next state
+// at the bit offset of the current one, so one shift is one step. For texts that alternate between ASCII and other
+// characters it takes a third of the time.
 namespace machine {
 
 enum State : unsigned {
-  kInvalid = 0,  // and stays so
-  kBetween = 6,  // characters
+  kInvalid = 0,  // never left
+  kBetween = 6,  // between characters
   kOneMore = 12,
   kTwoMore = 18,
   kThreeMore = 24,
-  kBehindE0 = 30,
-  kBehindEd = 36,
-  kBehindF0 = 42,
-  kBehindF4 = 48,
+  kAfterE0 = 30,
+  kAfterEd = 36,
+  kAfterF0 = 42,
+  kAfterF4 = 48,
 };
 
-constexpr State behind_lead(unsigned lead) {
+constexpr State after_lead(unsigned lead) {
   if (lead < 0x80) return kBetween;
   switch (begun_by(static_cast<unsigned char>(lead)).length) {
     case 2:
       return kOneMore;
     case 3:
-      return lead == 0xE0 ? kBehindE0 : lead == 0xED ? kBehindEd : kTwoMore;
+      return lead == 0xE0 ? kAfterE0 : lead == 0xED ? kAfterEd : kTwoMore;
     case 4:
-      return lead == 0xF0 ? kBehindF0 : lead == 0xF4 ? kBehindF4 : kThreeMore;
+      return lead == 0xF0 ? kAfterF0 : lead == 0xF4 ? kAfterF4 : kThreeMore;
     default:
       return kInvalid;
   }
@@ -63,7 +64,7 @@ constexpr std::array<std::uint64_t, 256> made_rows() {
   std::array<std::uint64_t, 256> rows{};
   for (unsigned byte = 0; byte < rows.size(); ++byte) {
     std::uint64_t& row = rows[byte];
-    row = std::uint64_t{behind_lead(byte)} << kBetween;
+    row = std::uint64_t{after_lead(byte)} << kBetween;
     const auto follows = [&](State state, unsigned low, unsigned high, State next) {
       if (byte >= low && byte <= high) row |= std::uint64_t{next} << state;
     };
@@ -71,8 +72,8 @@ constexpr std::array<std::uint64_t, 256> made_rows() {
     follows(kTwoMore, 0x80, 0xBF, kOneMore);
     follows(kThreeMore, 0x80, 0xBF, kTwoMore);
     for (const auto& [state, lead, next] :
-         {std::tuple(kBehindE0, 0xE0, kOneMore), std::tuple(kBehindEd, 0xED, kOneMore),
-          std::tuple(kBehindF0, 0xF0, kTwoMore), std::tuple(kBehindF4, 0xF4, kTwoMore)}) {
+         {std::tuple(kAfterE0, 0xE0, kOneMore), std::tuple(kAfterEd, 0xED, kOneMore),
+          std::tuple(kAfterF0, 0xF0, kTwoMore), std::tuple(kAfterF4, 0xF4, kTwoMore)}) {
       const Begun begun = begun_by(static_cast<unsigned char>(lead));
       follows(state, begun.low, begun.high, next);
     }
@@ -83,7 +84,7 @@ constexpr std::array<std::uint64_t, 256> kRows = made_rows();
 
 }  // namespace machine
 
-// The same as find_invalid_utf8(), character by character.
+// Like find_invalid_utf8(), character by character.
 std::optional<std::size_t> find_invalid_from(std::string_view text, std::size_t i) {
   const std::size_t size = text.size();
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -109,7 +110,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   const char* const data = text.data();
   const std::size_t size = text.size();
   std::uint64_t state = machine::kBetween;
-  std::size_t good = utf8_wide_prefix(text);  // a place between characters
+  std::size_t good = utf8_wide_prefix(text);  // between two characters
   for (std::size_t i = good; i < size;) {
     if (state == machine::kBetween) {
       good = i;

@@ -1,4 +1,4 @@
-// UTF-8: checking, cutting, decoding what was checked, encoding. Pure functions.
+// UTF-8: checks and cuts text, decodes checked text, and encodes. Pure functions, for any thread.
 #pragma once
 
 #include <algorithm>
@@ -9,22 +9,22 @@
 
 namespace latebind::core {
 
-// What some programs put before UTF-8 text. It is no part of the text.
+// The byte order mark that some programs put before UTF-8 text. It is not part of the text.
 inline constexpr std::string_view kByteOrderMark{"\xEF\xBB\xBF", 3};
 
-// Offset of the first byte that does not begin a well-formed character (Unicode 15, table 3-7: no overlong forms, no
-// surrogates, nothing above U+10FFFF), or nothing when all of `text` is UTF-8.
+// Returns the offset of the first byte that does not begin a well-formed character (Unicode 15, table 3-7: no overlong
+// forms, no surrogates, nothing above U+10FFFF), or std::nullopt when all of `text` is UTF-8.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-// How many bytes at the beginning of `text`, where no well-formed character begins, are one error: as much of a
-// character as there is, or one byte (Unicode 15, section 3.9, "substitution of maximal subparts"). `text` is not
-// empty.
+// Returns how many bytes at the beginning of `text`, which does not begin with a well-formed character, are one error:
+// the bytes of the character that are there, or one byte (Unicode 15, section 3.9, "substitution of maximal subparts").
+// `text` must not be empty.
 [[nodiscard]] std::size_t malformed_utf8_size(std::string_view text);
 
-// The longest prefix of well-formed `text` that has at most `size_max` bytes and splits no character.
+// Returns the longest prefix of well-formed `text` that has at most `size_max` bytes and splits no character.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t size_max);
 
-// The code point that starts at `p`, and moves `p` behind it. Only for text that was checked.
+// Returns the code point that starts at `p`, and moves `p` past it. Only for text that was checked.
 inline char32_t decode_utf8(const char*& p) {
   const auto byte = [&p](int i) { return static_cast<char32_t>(static_cast<unsigned char>(p[i])); };
   const char32_t b0 = byte(0);
@@ -51,15 +51,15 @@ inline bool is_utf8_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// What moves a terminal's cursor, ends its line or turns its direction instead of being seen: C0, DEL, C1, line and
+// Whether the character moves a terminal's cursor, ends a line or changes the direction of text: C0, DEL, C1, line and
 // paragraph separators, and bidirectional controls (Unicode 15, Cc, Zl, Zp, and the embeddings of UAX #9).
 constexpr bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
 }
 
-// Calls shown(bytes) for each character that is no control, and hidden(bytes) for each that is, and for each byte that
-// belongs to no well-formed character.
+// Calls shown(bytes) for each character that is not a control character, and hidden(bytes) for each control character
+// and for each byte that does not belong to a well-formed character.
 template <class Shown, class Hidden>
 void for_each_character(std::string_view text, Shown shown, Hidden hidden) {
   while (!text.empty()) {

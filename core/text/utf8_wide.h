@@ -1,4 +1,4 @@
-// The part of find_invalid_utf8() for which some processors have instructions. Internal to core/text.
+// The part of find_invalid_utf8() that uses vector instructions. Internal to core/text; pure function.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace latebind::core {
 
-// How many bytes at the front of `text` are well-formed characters, as far as was looked: it ends between two of them,
-// and behind it may be more. 0 on processors without such instructions and for short texts.
+// Returns the length of a prefix of `text` that consists of well-formed characters; more of them may follow. 0 on
+// processors without the instructions and for short texts.
 [[nodiscard]] std::size_t utf8_wide_prefix(std::string_view text);
 
 }  // namespace latebind::core

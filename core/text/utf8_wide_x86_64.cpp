@@ -1,7 +1,8 @@
-// With the tables of 16 bytes of AVX2, 32 bytes at a time. Of every two neighbouring bytes three half bytes are looked
-// up: both halves of the first one and the upper half of the second. Each look-up gives the faults that are possible
-// with it, one a bit; what all three agree on is a fault. Only which third and fourth bytes are due needs more than
-// two. The method is of J. Keiser and D. Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte", 2021.
+// Checks 32 bytes at a time with the 16-entry tables of AVX2. The idea: for every two neighbouring bytes, three half
+// bytes are looked up, both halves of the first byte and the upper half of the second. Each table gives the errors that
+// are still possible, one per bit; an error that all three agree on is real. Only the positions of third and fourth
+// bytes need more than two bytes. Source: J. Keiser and D. Lemire, "Validating UTF-8 In Less Than One Instruction Per
+// Byte", 2021.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace {
 constexpr std::size_t kLane = 32;
 
 enum Fault : unsigned {
-  kNoContinuation = 1U << 0,  // behind a lead
+  kNoContinuation = 1U << 0,  // after a lead
   kNoLead = 1U << 1,          // before a continuation
   kOverlongOfTwo = 1U << 2,
   kOverlongOfThree = 1U << 3,
-  kOverlongOfFour = 1U << 4,  // or a lead from F5 on, and 80 to 8F behind it
+  kOverlongOfFour = 1U << 4,  // or a lead of F5 or above, followed by 80 to 8F
   kSurrogate = 1U << 5,
   kTooLarge = 1U << 6,
-  kContinuations = 1U << 7,  // two of them: no fault where a third or fourth byte is due
+  kContinuations = 1U << 7,  // two of them; not an error if a third or fourth byte is expected
 };
 
 using Table = std::array<unsigned char, kLane>;  // 16 entries, twice
@@ -55,7 +56,7 @@ constexpr Table kLowerOfFirst = made_table([](unsigned half) -> unsigned {
   if (half < 0x2) faults |= kOverlongOfTwo;                       // C0 and C1
   if (half == 0x0) faults |= kOverlongOfThree | kOverlongOfFour;  // E0 and F0
   if (half == 0xD) faults |= kSurrogate;                          // ED
-  if (half >= 0x4) faults |= kTooLarge;                           // F4 and what is none
+  if (half >= 0x4) faults |= kTooLarge;                           // F4 and invalid leads
   if (half >= 0x5) faults |= kOverlongOfFour;
   return faults;
 });
@@ -73,7 +74,7 @@ LB_AVX2 __m256i load(const void* at) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(at));
 }
 
-// The same lane with its bytes so many places later, those of the lane before it in front.
+// Returns the lane with its bytes moved up by this many places; the last bytes of the lane before it fill the front.
 template <int kPlaces>
 LB_AVX2 __m256i delayed(__m256i lane, __m256i before) {
   return _mm256_alignr_epi8(lane, _mm256_permute2x128_si256(before, lane, 0x21), 16 - kPlaces);
@@ -83,12 +84,12 @@ LB_AVX2 __m256i upper_halves(__m256i bytes) {
   return _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F));
 }
 
-// The highest bit is set where a byte is at least so large: 80 is what is left then.
+// The highest bit of a byte is set if the byte is at least `least`.
 LB_AVX2 __m256i at_least(__m256i bytes, int least) {
   return _mm256_subs_epu8(bytes, _mm256_set1_epi8(static_cast<char>(least - 0x80)));
 }
 
-// Not zero where a byte ends a fault.
+// Nonzero in each byte that ends an error.
 LB_AVX2 __m256i faults_in(__m256i lane, __m256i before) {
   const __m256i first = delayed<1>(lane, before);
   const __m256i agreed = _mm256_and_si256(
@@ -102,11 +103,11 @@ LB_AVX2 __m256i faults_in(__m256i lane, __m256i before) {
   return _mm256_xor_si256(due, agreed);
 }
 
-// How many bytes there are before the first lane with a fault, or before what is no whole lane.
+// Returns the number of bytes before the first lane with an error, or before the last incomplete lane.
 LB_AVX2 std::size_t good_lanes(std::string_view text) {
   __m256i before = _mm256_setzero_si256();
   std::size_t at = 0;
-  bool is_between = true;  // the lane before ends with a character
+  bool is_between = true;  // the previous lane ends with a complete character
   for (; text.size() - at >= kLane; at += kLane) {
     const __m256i lane = load(text.data() + at);
     const auto beyond_ascii = static_cast<unsigned>(_mm256_movemask_epi8(lane));
@@ -114,7 +115,7 @@ LB_AVX2 std::size_t good_lanes(std::string_view text) {
       const __m256i faults = faults_in(lane, before);
       if (_mm256_testz_si256(faults, faults) == 0) return at;
     }
-    is_between = beyond_ascii >> 29U == 0;  // nothing in its last three bytes
+    is_between = beyond_ascii >> 29U == 0;  // its last three bytes are ASCII
     before = lane;
   }
   return at;
@@ -128,7 +129,7 @@ std::size_t utf8_wide_prefix(std::string_view text) {
   static const bool has_it = __builtin_cpu_supports("avx2") != 0;
   if (!has_it || text.size() < 2 * kLane) return 0;
   std::size_t good = good_lanes(text);
-  // The last character may go on behind.
+  // The last character may continue after the prefix.
   for (int i = 0; i < 3 && good > 0 && is_utf8_continuation(text[good - 1]); ++i)
     --good;
   if (good > 0 && static_cast<unsigned char>(text[good - 1]) >= 0xC0) --good;

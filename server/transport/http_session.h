@@ -1,7 +1,8 @@
-// HttpSession: one connection and its requests, one after the other.
+// HttpSession is one connection with its requests, one after the other.
 //
-// Internal to the transport. Lives as long as something of it is in progress. All of it runs on the connection's
-// executor, except abandon() and what is said to be for any thread.
+// Internal to the transport. A coroutine (run()) serves the connection from top to bottom and keeps the session alive
+// until its end. Callbacks of the stream, answers, and times only write down what has happened and wake the coroutine.
+// Everything runs on the connection's executor, except the functions that any thread may call.
 #pragma once
 
 #include <atomic>
@@ -9,32 +10,34 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "server/held_bytes.h"
 #include "server/transport/alarm.h"
 #include "server/transport/http_server.h"
 #include "server/transport/refusal_pace.h"
+#include "server/transport/request_parser.h"
 #include "server/transport/stream.h"
+#include "server/transport/task.h"
 
 namespace latebind::server {
 
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  // What is the same for all sessions. Must outlive them.
+  // Shared by all sessions, which it must outlive.
   struct Shared {
     TransportOptions options{};
     HttpServer::Handler handler{};
     HttpServer::Screen screen{};
     HttpServer::IsProbe is_probe{};
     HttpServer::Refuse refuse{};
-    std::atomic<bool> is_ending{false};   // answers close their connection
-    std::shared_ptr<HeldBytes> held{};    // of bodies and answers
-    std::unique_ptr<RefusalPace> pace{};  // null: nobody waits
-    Alarm* alarm = nullptr;               // calls check_time(); null: whoever made the session does
-    // The session is over.
+    std::atomic<bool> is_ending{false};   // connections close after their answers
+    std::shared_ptr<HeldBytes> held{};    // for bodies and answers
+    std::unique_ptr<RefusalPace> pace{};  // null: refusals are not paced
+    Alarm* alarm = nullptr;               // calls check_time(); null: the creator does
+    // Called when the session is over.
     std::function<void(HttpSession*)> on_end{};
   };
 
@@ -43,93 +46,103 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
-  // Begins to read. Any thread.
+  // Any thread may call the following.
+
+  // Begins to serve the connection.
   void start();
-  // There are too many connections: one request is read, and soon; a probe is answered, to anything else it says so.
-  // Any thread; instead of start().
+  // Instead of start(), for a connection above the limit: it has little time for one request. A probe is answered, and
+  // every other request is refused.
   void start_beyond_limit();
-  // Ends soon where no request is in progress, else after it. Any thread.
+  // Ends the connection soon if it has no request in progress, and otherwise after that request.
   void end_when_idle();
-  // Ends now. Any thread.
+  // Ends the connection now.
   void abort();
-  // Whether a request has begun whose answer is not written yet. Any thread.
-  [[nodiscard]] bool is_at_work() const;
-  // Ends when its time is up. Gives the time at which to call it again; max(): not before the alarm is told so. Any
-  // thread.
+  // Whether a request has begun whose answer is not written yet.
+  [[nodiscard]] bool is_at_work() const { return is_at_work_.load(std::memory_order_relaxed); }
+  // Ends what takes too long at `now`. Returns when to call it again; max(): once the alarm has been given a time.
   std::chrono::steady_clock::time_point check_time(std::chrono::steady_clock::time_point now);
 
  private:
-  enum class Phase { kOpening, kIdle, kHead, kBody, kAnswering, kWriting, kPausing, kLingering, kClosed };
-  class Parser;
+  struct Incoming;
 
-  void open();
-  void enter(Phase phase, std::chrono::milliseconds time);
-  void wait_for_request();
-  void read();
-  void on_read(const boost::system::error_code& error, std::size_t count);
-  void parse();
-  // False: it was refused.
-  [[nodiscard]] bool check_bytes(std::string_view bytes, std::size_t used);
-  void refuse_head();
-  void refuse_bytes(std::string_view bytes, const boost::system::error_code& error);
-  void on_head();
-  // False: it was refused.
-  [[nodiscard]] bool read_head();
-  [[nodiscard]] bool check_head();
-  void take_head();
-  void dispatch();
-  void write(HttpResponse response);
-  void write_body();
-  void on_written();
-  void pause();
-  void go_on();
-  // Before the rest of a large body is read. False: it was refused.
-  [[nodiscard]] bool may_be_large();
-  // What has come of the body. False: it was refused.
-  [[nodiscard]] bool hold_body();
-  void turn_away();
-  void refuse(const Refusal& refusal, unsigned status);
-  void end_with(HttpResponse response);
-  // The client sends nothing more: it may have left, or wait for its answer.
-  void on_half_close();
-  void probe();
-  void linger();
-  void go_on_lingering();
+  static DetachedTask run(std::shared_ptr<HttpSession> self);
+  Task<> serve();
+  // The TLS handshake. Afterwards the connection is open or closed, or answer_ holds a refusal.
+  Task<> open();
+  // Reads a request and passes it to the handler. Returns false if answer_ holds a refusal or the connection is closed.
+  Task<bool> receive();
+  // Returns true once a request begins.
+  Task<bool> await_request();
+  // Waits for more bytes of a request that has begun.
+  Task<bool> read_more(RequestParser& parser);
+  // Waits until answer_ is set or the client has left.
+  Task<> await_answer();
+  Task<> write_answer();
+  // Returns false if the connection is closed.
+  Task<bool> write(std::vector<boost::asio::const_buffer> buffers);
+  // Delays the next request, even if its bytes are here.
+  Task<> pause(RefusalPace::Clock::duration time);
+  // Ends the direction of the answers, and drops what the client still sends until it ends its own.
+  Task<> linger();
+
+  // These return false after refusing the request.
+  [[nodiscard]] bool accept_head(Incoming& incoming);
+  [[nodiscard]] bool accept_body(Incoming& incoming);
+  [[nodiscard]] bool may_be_large(Incoming& incoming);
+  [[nodiscard]] bool pass_on(Incoming& incoming);
+  // Sets answer_, after which the connection ends. `parser` is that of the request, or null.
+  void refuse(const Refusal& refusal, unsigned status, RequestParser* parser);
+  void refuse_with(HttpResponse response, RequestParser* parser);
+  // For a request that is too late.
+  void refuse_late(RequestParser* parser);
+  void refuse_beyond_limit(RequestParser* parser);
+
+  // Begins to read if no read is in progress, and if what was read before leaves room.
+  void read_ahead();
+  [[nodiscard]] bool make_room();
+  [[nodiscard]] bool has_bytes() const { return begin_ < end_; }
+  // From now; 0: none.
+  void set_deadline(std::chrono::milliseconds time);
   void close() noexcept;
 
   const std::unique_ptr<Stream> stream_;
   Shared& shared_;
 
-  std::atomic<Phase> phase_{Phase::kOpening};  // written on the executor alone
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // of what is in the buffer and was not parsed
-  std::size_t end_ = 0;
-  HeldBytes::Share ahead_;  // of the buffer, where it is large
+  // What run() waits for: something below has changed.
+  Signal changed_;
+  std::optional<HttpResponse> answer_{};
+  std::size_t reads_ = 0;  // successful reads
   bool is_reading_ = false;
-  bool has_ended_ = false;      // nothing more comes
-  bool closes_ = false;         // after this answer
-  bool is_continuing_ = false;  // "100 Continue" is being written
-  bool is_probing_ = false;     // so is it to a client that may have left; the answer comes behind it
-  bool is_watched_ = false;     // for a reset
-  bool knows_interim_answers_ = false;
-  std::shared_ptr<HttpSession> self_;  // while it is answered: then nothing else may hold it
-  bool is_head_request_ = false;
-  bool says_keep_alive_ = false;
-  std::chrono::steady_clock::time_point linger_end_;  // however much more comes
-  std::unique_ptr<Parser> parser_;
-  std::chrono::steady_clock::time_point first_byte_;
-  std::chrono::system_clock::time_point first_byte_at_;
-  std::weak_ptr<Exchange> exchange_;
-  std::string head_;  // of the answer
+  boost::system::error_code read_error_{};  // nothing is read after it; eof: the client may still want its answer
+  bool is_writing_ = false;
+  boost::system::error_code write_error_{};
+  bool is_pausing_ = false;
+  bool is_told_to_end_ = false;
+  bool is_late_ = false;  // the deadline has passed
+  bool is_closed_ = false;
+
+  // What was read and not parsed yet: buffer_[begin_, end_).
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  HeldBytes::Share ahead_;  // of the buffer, if it is large
+
+  // What is being written. It must outlive the write, which may end after run() does.
+  std::string head_;
   std::string body_;
-  std::size_t written_ = 0;               // of body_
-  HeldBytes::Share held_;                 // of body_
-  RefusalPace::Clock::duration pause_{};  // after the answer
-  std::unique_ptr<boost::asio::steady_timer> pause_timer_;
-  bool has_asked_ = false;  // a request has begun
+  HeldBytes::Share held_;  // of body_
+
+  std::weak_ptr<Exchange> exchange_;  // of the latest request
+  bool is_head_request_ = false;
+  bool is_http_1_0_ = false;
+  bool closes_ = false;  // after the next answer
   bool is_beyond_limit_ = false;
-  // Any thread: of the steady clock, in its ticks; 0: none.
-  std::atomic<std::chrono::steady_clock::rep> deadline_{0};
+  bool has_asked_ = false;  // a request has begun on this connection
+  std::unique_ptr<boost::asio::steady_timer> pause_timer_;
+
+  // Thread-safe.
+  std::atomic<bool> is_at_work_{false};
+  std::atomic<std::chrono::steady_clock::rep> deadline_{0};  // in ticks of the steady clock; 0: none
 };
 
 }  // namespace latebind::server

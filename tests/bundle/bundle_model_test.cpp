@@ -102,6 +102,20 @@ TEST_F(BundleModelTest, IsFoundAfterTheWorkingFolderHasChanged) {
   }
 }
 
+TEST_F(BundleModelTest, ItsDataIsKnownByTheFileInWhichItLies) {
+  for (const auto form : {PackageForm::kZip, PackageForm::kFolder}) {
+    const path place = written(form, form == PackageForm::kZip ? "a.lbundle" : "a");
+    const auto model = model_at(place);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    const ExternalData& weights = model->forms().front().external.front();
+    EXPECT_EQ(weights.location, "weights.bin");
+    EXPECT_TRUE(weights.is_file_unchanged());
+    EXPECT_EQ(weights.file == place, form == PackageForm::kZip) << weights.file;
+    EXPECT_EQ(read_file(weights.file).substr(weights.offset, weights.data.bytes.size()), "the weights of it");
+    EXPECT_EQ(text_of(weights.data), "the weights of it");
+  }
+}
+
 TEST_F(BundleModelTest, ThatIsSeenByVerifyAsWell) {
   const path evil = written(PackageForm::kZip, "evil.lbundle");
   tamper(evil, "the weights of it", "THE WEIGHTS OF IT");

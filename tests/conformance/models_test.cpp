@@ -126,6 +126,38 @@ TEST_P(ConformanceTest, ReadsExternalDataInMemoryWhoseFileIsKnown) {
   }
 }
 
+// As in a bundle's ZIP. What follows in the file is none of the model's.
+TEST_P(ConformanceTest, ReadsExternalDataThatIsAPartOfAFile) {
+  const Folder folder;
+  const std::string before = "12345678";
+  const auto file = folder.write("a.lbundle", before + external_bytes() + external_bytes());
+  const auto part_of = [&](std::size_t size) {
+    auto part = *core::FilePart::open(file);
+    part.where.offset = before.size();
+    part.bytes.bytes = part.bytes.bytes.subspan(before.size(), size);
+    return core::ExternalData::of_part("weights.bin", std::move(part));
+  };
+  auto loaded = try_load(external_model("weights.bin").model({part_of(external_bytes().size())}));
+  ASSERT_OK(loaded.status());
+  expect_sum_with_weights(**loaded);
+  EXPECT_FALSE(try_load(external_model("weights.bin").model({part_of(12)})).ok());
+  EXPECT_FALSE(try_load(external_model("weights.bin", 24).model({part_of(external_bytes().size())})).ok());
+}
+
+// From memory it takes no tensor of 2 GiB, and copies smaller ones more than once.
+TEST_P(ConformanceTest, OnnxRuntimeOpensTheFileOfWhichExternalDataIsAPart) {
+  if (!is("onnxruntime")) GTEST_SKIP();
+  if (backend_->devices()->front().runtime_version.starts_with("1.20.")) GTEST_SKIP() << "it reads from memory alone";
+  const Folder folder;
+  const auto file = folder.write("a.lbundle", "12345678" + external_bytes());
+  auto part = *core::FilePart::open(file);
+  part.where.offset = 8;
+  part.bytes = core::SharedBytes::from_string(std::string(external_bytes().size(), '\0'));
+  auto loaded = try_load(external_model("weights.bin").model({core::ExternalData::of_part("weights.bin", part)}));
+  ASSERT_OK(loaded.status());
+  expect_sum_with_weights(**loaded);
+}
+
 // As the hub's cache has it: contents in one folder of the model, or of all models.
 TEST_P(ConformanceTest, ReadsExternalDataBehindLinks) {
   for (const auto& [model_blob, data_blob] : std::vector<std::pair<std::string, std::string>>{

@@ -94,7 +94,7 @@ class GraphFileTest : public ::testing::Test {
         .table = {.name = "w", .type = ElementType::kF32, .shape = Shape{4, 4}, .offset = 0}, .ids = ids});
     ModelGraph network;
     network.graph = std::make_shared<const graph::Graph>(*std::move(builder).finish(words, "words"));
-    network.sources = {{.name = "w.bin", .may_be_opened = true}};
+    network.sources = {{.name = "w.bin"}};
     return Model::from_graph("m", std::move(network));
   }
 

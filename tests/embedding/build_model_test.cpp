@@ -44,7 +44,6 @@ TEST(BuildModelTest, TheGraphKeepsTheFileWithTheWeights) {
     EXPECT_EQ(weights.where.file, file);
     EXPECT_EQ(text_of(weights.bytes.bytes), testing::read_file(file));
     EXPECT_EQ(graph.model.graph()->sources.front().name, "model.safetensors");
-    EXPECT_TRUE(graph.model.graph()->sources.front().may_be_opened);
   }
 }
 

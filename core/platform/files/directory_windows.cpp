@@ -1,5 +1,6 @@
-// What std::filesystem lists folders with. mingw-w64's own has room for paths of 260 characters: given a longer one it
-// lists the current folder instead. The linker takes these (see CMakeLists.txt), for every folder of the program.
+// Replaces the functions with which std::filesystem lists folders. mingw-w64's own have room for paths of 260
+// characters, and list the current folder instead of a longer path. The linker takes these (see CMakeLists.txt) for
+// every folder that the program lists.
 #include <dirent.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ _WDIR* _wopendir(const wchar_t* name) {
   const auto pattern = latebind::platform::long_path(std::filesystem::path(name) / L"*");
   listing->handle = ::FindFirstFileExW(pattern.c_str(), FindExInfoBasic, &listing->found, FindExSearchNameMatch,
                                        nullptr, FIND_FIRST_EX_LARGE_FETCH);
-  // The root of a drive may have nothing in it, not even itself.
+  // The root of a drive may be completely empty, without an entry for itself.
   if (listing->handle == INVALID_HANDLE_VALUE && ::GetLastError() != ERROR_FILE_NOT_FOUND) {
     errno = errno_of(::GetLastError());
     delete listing;

@@ -1,4 +1,4 @@
-// The identity of an open file; one implementation per system. Internal to core/platform.
+// The identity of an open file, with one implementation per system. Internal to core/platform.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace latebind::platform {
 
-// `handle` is a descriptor, on Windows a HANDLE; `file` is for messages. The errors of file_identity(). Any thread.
+// `handle` is a descriptor, or on Windows a HANDLE; `file` is for messages. Fails as file_identity() does. Any thread.
 [[nodiscard]] core::Result<FileIdentity> identity_of_open_file(std::intptr_t handle, const std::filesystem::path& file);
 
 }  // namespace latebind::platform

@@ -15,7 +15,7 @@ std::uint64_t joined(DWORD high, DWORD low) {
   return (static_cast<std::uint64_t>(high) << 32U) | low;
 }
 
-constexpr std::int64_t kTickNs = 100;  // what the system counts in
+constexpr std::int64_t kTickNs = 100;  // the system's unit
 
 std::int64_t nanoseconds_of(const FILETIME& time) {
   return static_cast<std::int64_t>(joined(time.dwHighDateTime, time.dwLowDateTime)) * kTickNs;

@@ -14,7 +14,7 @@ namespace latebind::platform {
 using core::Status;
 using core::StatusCode;
 
-// Asked again and again instead of waiting inside the system: only so has the wait an end on every system.
+// The lock is polled, because a wait inside the system has no time limit on some systems.
 core::Result<FileLock> FileLock::acquire(const std::filesystem::path& file, std::chrono::milliseconds timeout,
                                          const std::function<void()>& on_wait) {
   using Clock = std::chrono::steady_clock;

@@ -1,9 +1,9 @@
-// A lock that one process at a time holds, tied to a file: for folders that several programs fill. The file itself is
-// empty and stays when the lock is released, unless its holder removes both; the locks of a process that dies are
-// released.
+// FileLock: a lock that one process at a time holds, tied to a file, for folders that several programs fill. The file
+// is empty and stays when the lock is released, unless its holder removes both. The system releases the locks of a
+// process that dies.
 //
-// The same kind of lock as other tools use: flock() on Linux, the first byte locked on Windows. One thread at a time;
-// two objects exclude each other within a process, too.
+// It is the kind of lock that other tools use: flock() on Linux, a lock on the first byte on Windows. An object belongs
+// to one thread at a time; two objects exclude each other within a process, too.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,9 @@ namespace latebind::platform {
 
 class FileLock {
  public:
-  // Creates the file if it is missing; its folder must exist. Waits up to `timeout` and calls `on_wait` once if it has
-  // to. kBusy when another holder keeps it for longer, kPermissionDenied (on Linux also for a link), kDiskFull or kIo.
+  // Acquires the lock. Creates the file if it is missing; its folder must exist. Waits up to `timeout`, and calls
+  // `on_wait` once if it has to wait. kBusy when another holder keeps the lock for longer, kPermissionDenied (on Linux
+  // also for a link), kDiskFull or kIo.
   static core::Result<FileLock> acquire(const std::filesystem::path& file, std::chrono::milliseconds timeout,
                                         const std::function<void()>& on_wait = {});
 
@@ -26,8 +27,8 @@ class FileLock {
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
-  // Releases the lock and removes its file, which acquire() was given: who waits for the lock creates the file anew.
-  // The file stays where it cannot be removed.
+  // Releases the lock and removes its file, which must be the one that was passed to acquire(); waiters create the file
+  // again. If the file cannot be removed, it stays.
   void remove(const std::filesystem::path& file) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The system calls that FileLock uses; one implementation per system. Internal to core/platform.
+// The system calls that FileLock uses, with one implementation per system. Internal to core/platform.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace latebind::platform {
 
-// The lock's handle, or -1 when another holder has it. Does not wait.
+// Returns the lock's handle, or -1 when another holder has the lock. Does not wait.
 [[nodiscard]] core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file);
 void unlock_file(std::intptr_t handle) noexcept;
 void unlock_and_remove_file(std::intptr_t handle, const std::filesystem::path& file) noexcept;

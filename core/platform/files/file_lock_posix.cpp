@@ -18,7 +18,7 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// False when the file was removed or replaced meanwhile: then the lock that was taken excludes nobody.
+// False when the file was removed or replaced meanwhile: the lock that was taken then excludes nobody.
 bool is_still_there(int descriptor, const path& file) {
   struct stat held {};
   struct stat named {};
@@ -29,7 +29,7 @@ bool is_still_there(int descriptor, const path& file) {
 }  // namespace
 
 Result<std::intptr_t> try_lock_file(const path& file) {
-  constexpr mode_t kGroupToo = 0664;  // less what the umask takes away; a group may share a folder
+  constexpr mode_t kGroupToo = 0664;  // less the umask; a group may share a folder
   for (;;) {
     // A link would create the file in a place that another user chose.
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kGroupToo);
@@ -61,7 +61,7 @@ void unlock_file(std::intptr_t handle) noexcept {
 }
 
 void unlock_and_remove_file(std::intptr_t handle, const path& file) noexcept {
-  // While the lock is held: whoever gets it later sees that its file is gone.
+  // Removes the file while the lock is held. A later holder sees that its file is gone.
   if (is_still_there(static_cast<int>(handle), file)) ::unlink(file.c_str());
   unlock_file(handle);
 }

@@ -7,13 +7,13 @@
 namespace latebind::platform {
 
 core::Result<std::intptr_t> try_lock_file(const std::filesystem::path& file) {
-  // Nobody removes it while somebody has it open, or would have a file of which the name is gone.
+  // A file that is open cannot be removed, because its name would be gone while its lock is held.
   constexpr DWORD kShareAllButDelete = FILE_SHARE_READ | FILE_SHARE_WRITE;
   WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_READ | GENERIC_WRITE, kShareAllButDelete, nullptr,
                                      OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!handle.is_open()) {
     const DWORD error = ::GetLastError();
-    // It is being removed at this very moment.
+    // The file is being removed at this moment.
     if (error == ERROR_SHARING_VIOLATION || error == ERROR_DELETE_PENDING) return std::intptr_t{-1};
     return status_of_windows_error("lock", file, error);
   }
@@ -34,12 +34,12 @@ void unlock_file(std::intptr_t handle) noexcept {
 }
 
 void unlock_and_remove_file(std::intptr_t handle, const std::filesystem::path& file) noexcept {
-  // It stays where somebody waits for it, who removes it in turn.
+  // If somebody waits for the lock, the file stays, and the waiter removes it later.
   unlock_file(handle);
   try {
     ::DeleteFileW(long_path(file).c_str());
   } catch (const std::bad_alloc&) {
-    // The file stays; the next one who locks it removes it.
+    // The file stays, and the next holder of the lock removes it.
   }
 }
 

@@ -1,5 +1,5 @@
-// FileReader: a file of which pieces are read when they are needed. A mapped file that is cut meanwhile ends the
-// process when what is missing is touched; here it is an error.
+// FileReader: reads pieces of a file when they are needed. If a mapped file is truncated, an access to the missing part
+// ends the process; here it is an error.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,22 @@
 
 namespace latebind::platform {
 
-// Any thread.
+// May be used from any thread.
 class FileReader {
  public:
-  // The file that had this identity, whatever was written to it since, if that is what the name still leads to:
-  // kNotFound, kPermissionDenied, kIo. Somebody must have it open or mapped: its number might be another one's, else.
-  // kUnsupported on Windows, where the system cuts no file that is mapped.
+  // Opens the file that had this identity, if the name still leads to it, even if it was written to since. The caller
+  // must have the file open or mapped, because otherwise its number might now be another file's. Errors: kNotFound,
+  // kPermissionDenied, kIo; kUnsupported on Windows, which does not truncate mapped files.
   static core::Result<std::unique_ptr<const FileReader>> open(const std::filesystem::path& file,
                                                               const FileIdentity& identity);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
   ~FileReader();
 
-  // The bytes from the offset on. False when not all of them can be read, and from then on: what the file has later may
-  // be another's. Allocates nothing.
+  // Reads the bytes from `offset` on. Returns false if it cannot read all of them, and from then on, because the file's
+  // later content may be a different one. Allocates nothing.
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
-  // Why not, once that was so.
+  // Returns the error after read() has returned false.
   [[nodiscard]] core::Status why_not() const;
 
  private:
@@ -38,7 +38,7 @@ class FileReader {
 
   const std::filesystem::path file_;
   const std::intptr_t handle_;
-  // 0 while all is well, an errno, or -1 when the file ended.
+  // 0 without a failure; an errno; or -1 when the file ended.
   mutable std::atomic<int> failure_{0};
 };
 

@@ -21,7 +21,7 @@ core::Result<std::unique_ptr<const FileReader>> FileReader::open(const std::file
   if (descriptor < 0) return status_of_errno("read", file, errno);
   std::unique_ptr<const FileReader> reader(new FileReader(file, descriptor));
   LB_ASSIGN_OR_RETURN(const FileIdentity now, identity_of_open_file(descriptor, file));
-  // Also one that was written to or cut: that is what a mapping of it has, too.
+  // A file that was written to or truncated is accepted, because a mapping of it shows the same content.
   if (now.file != identity.file || now.device != identity.device)
     return Status(StatusCode::kIo, fmt::format("{} is another file now", quoted(file)));
   return reader;

@@ -1,11 +1,11 @@
-// SIGXFSZ, which ends a process that writes beyond its limit on file sizes (`ulimit -f`). How signals are handled is up
-// to the host: a library may not ignore it for the whole process.
+// Blocks SIGXFSZ, which ends a process that writes beyond its limit on file sizes (`ulimit -f`). The host decides how
+// signals are handled, so a library may not ignore it for the whole process.
 #pragma once
 
 namespace latebind::platform {
 
-// While it lives, a write of its thread beyond the limit fails (EFBIG), and sends no signal, then or later. Does
-// nothing where there is no such signal.
+// While it lives, a write of its thread beyond the limit fails with EFBIG and sends no signal, then or later. Does
+// nothing on systems without this signal. Used on the thread that creates it.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() noexcept;
@@ -14,7 +14,7 @@ class NoFileSizeSignal {
   NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
 
  private:
-  // Whether the thread had it unblocked before.
+  // Whether the signal was unblocked in the thread before.
   [[maybe_unused]] bool ends_with_this_ = false;
 };
 

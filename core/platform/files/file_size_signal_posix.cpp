@@ -26,7 +26,7 @@ NoFileSizeSignal::NoFileSizeSignal() noexcept {
 NoFileSizeSignal::~NoFileSizeSignal() {
   if (!ends_with_this_) return;
   const sigset_t blocked = the_signal();
-  // The one that a write of ours has sent to this thread.
+  // Consumes the signal that a write has sent to this thread.
   const timespec at_once{};
   (void)::sigtimedwait(&blocked, nullptr, &at_once);
   ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);

@@ -1,4 +1,4 @@
-// A lock of a folder itself, for what has no file of its own to lock and must not leave one behind. Linux.
+// FolderLock: a lock on a folder itself, for code that has no file to lock and must not create one. Linux only.
 #pragma once
 
 #include <chrono>
@@ -6,11 +6,11 @@
 
 namespace latebind::platform {
 
-// Held while the object lives, by one at a time. A lock that cannot be had in time (a folder that may not be read, a
-// file system without locks, somebody who keeps it) is not held: it keeps apart those who mean well, no others.
+// Held while the object lives, by one holder at a time. If it cannot be acquired in time (the folder may not be read,
+// the file system has no locks, another holder keeps it), it is not held: the lock is advisory.
 class FolderLock {
  public:
-  // Waits up to `timeout`. Empty: the current folder.
+  // Waits up to `timeout`. An empty path means the current folder.
   explicit FolderLock(const std::filesystem::path& folder,
                       std::chrono::milliseconds timeout = std::chrono::seconds(1)) noexcept;
   ~FolderLock();

@@ -31,17 +31,17 @@ using std::filesystem::path;
 
 constexpr uid_t kRoot = 0;
 constexpr gid_t kRootGroup = 0;
-constexpr unsigned kLinksMax = 40;  // as the kernel has it
+constexpr unsigned kLinksMax = 40;  // as in the kernel
 constexpr std::size_t kBufferMax = std::size_t{1} << 20;
 
 bool is_trusted(uid_t user) {
   return user == kRoot || user == ::geteuid();
 }
 
-// This user's account in the user database; nothing when it is unknown.
+// This user's account in the user database, or std::nullopt when it is unknown.
 struct Account {
   std::string name{};
-  gid_t group = 0;  // the first one
+  gid_t group = 0;  // the primary group
 };
 
 std::optional<Account> own_account() {
@@ -59,7 +59,7 @@ std::optional<Account> own_account() {
 
 struct Group {
   std::string name;
-  std::vector<std::string> members;  // beyond those whose first group it is
+  std::vector<std::string> members;  // besides those whose primary group it is
 };
 
 std::optional<Group> group_of(gid_t number) {
@@ -78,7 +78,7 @@ std::optional<Group> group_of(gid_t number) {
   return group;
 }
 
-// The field of that index in a line of /etc/passwd.
+// Returns the field with this index in a line of /etc/passwd.
 std::string_view field_of(std::string_view line, std::size_t index) {
   for (; index > 0; --index) {
     const auto colon = line.find(':');
@@ -88,8 +88,8 @@ std::string_view field_of(std::string_view line, std::size_t index) {
   return line.substr(0, line.find(':'));
 }
 
-// Whether it is the primary group of an untrusted user. The file is read, for getpwent() is not made for threads, and
-// directory services list nobody as a rule.
+// Whether it is the primary group of an untrusted user. The file is read directly, because getpwent() is not safe with
+// threads, and directory services usually list nobody.
 bool is_first_group_of_others(gid_t number) {
   std::ifstream users("/etc/passwd");
   if (!users) return true;
@@ -106,7 +106,7 @@ bool is_first_group_of_others(gid_t number) {
   return false;
 }
 
-// Whether an untrusted user may be in it.
+// Whether an untrusted user may be in the group.
 bool holds_others(gid_t number, const std::optional<Group>& group) {
   if (!group) return true;
   const auto own = own_account();
@@ -114,14 +114,15 @@ bool holds_others(gid_t number, const std::optional<Group>& group) {
     if (member != "root" && (!own || member != own->name)) return true;
   }
   if (number == kRootGroup) return false;
-  // The first group that all users of a directory service share looks empty: of this user's own, only the one of his
-  // name is known to be private.
+  // The primary group that all users of a directory service share looks empty. Of this user's groups, only the one with
+  // the user's name is therefore known to be private.
   const bool is_own = number == ::getegid() || (own && number == own->group);
   if (is_own && (!own || group->name != own->name)) return true;
   return is_first_group_of_others(number);
 }
 
-// Further users and groups may write then, and the bits for the group tell the most that any of them may.
+// With an access list, more users and groups may write, and the bits for the group show only the most that any of them
+// may.
 bool has_access_list(const path& place) {
   return ::getxattr(place.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
 }
@@ -130,8 +131,8 @@ bool is_shared(const struct stat& info) {
   return (info.st_mode & S_ISVTX) != 0 && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
-// Whether another user may have put a link into a folder that is not theirs.
-bool is_laid(const struct stat& link, const struct stat& folder) {
+// Whether another user may have put the link into a folder that is not theirs.
+bool is_planted(const struct stat& link, const struct stat& folder) {
   return is_shared(folder) && !is_trusted(link.st_uid) && link.st_uid != folder.st_uid;
 }
 
@@ -139,7 +140,7 @@ Status fault(const path& place, std::string_view what) {
   return Status(StatusCode::kPermissionDenied, fmt::format("{} {}", quoted(place), what));
 }
 
-// `is_parent`: only a named entry in it matters.
+// With `is_parent`, only a named entry of the folder matters.
 Status judge(const path& place, const struct stat& info, bool is_parent) {
   if (!is_trusted(info.st_uid)) return fault(place, fmt::format("belongs to another user ({})", info.st_uid));
   if (is_parent && (info.st_mode & S_ISVTX) != 0) return {};
@@ -152,7 +153,7 @@ Status judge(const path& place, const struct stat& info, bool is_parent) {
                                   group ? fmt::format("'{}'", group->name) : std::to_string(info.st_gid)));
 }
 
-// `name`: of the link, from `folder` on.
+// `name` is the link's name in `folder`.
 core::Result<path> target_of(const path& link, int folder, const char* name) {
   std::string target(4096, '\0');
   const ssize_t size = ::readlinkat(folder, name, target.data(), target.size());
@@ -161,7 +162,7 @@ core::Result<path> target_of(const path& link, int folder, const char* name) {
   return path(target);
 }
 
-// Goes down a path as the kernel does, and judges each folder before it looks into it.
+// Walks down a path as the kernel does, and judges each folder before looking into it.
 class Walk {
  public:
   explicit Walk(const path& absolute) { add(absolute); }
@@ -206,7 +207,7 @@ class Walk {
   }
 
   Status follow(const path& link, const struct stat& info) {
-    if (is_laid(info, info_)) {
+    if (is_planted(info, info_)) {
       return fault(link, fmt::format("is a link of another user's ({})", info.st_uid));
     }
     if (++links_ > kLinksMax) return status_of_errno("look at", link, ELOOP);
@@ -233,7 +234,7 @@ Status check_folder_trust(const path& place) {
 
 core::Result<std::optional<path>> link_target(const path& place) {
   const std::optional<path> none;
-  // One link is looked at and read, whatever takes its name meanwhile.
+  // Opens the link once, so that one link is examined and read even if another takes its name meanwhile.
   const int link = ::open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (link < 0) return none;
   const path folder = place.has_parent_path() ? place.parent_path() : path(".");
@@ -243,7 +244,7 @@ core::Result<std::optional<path>> link_target(const path& place) {
   core::Result<path> target = is_link ? target_of(place, link, "") : path();
   ::close(link);
   if (!is_link) return none;
-  if (is_laid(info, above)) {
+  if (is_planted(info, above)) {
     return fault(place, fmt::format("is a link of another user's ({}) in a folder that others may write to, and is not "
                                     "followed; remove it, or name another place",
                                     info.st_uid));
@@ -259,7 +260,7 @@ Status make_private_folder(const path& folder) {
   std::vector<path> missing;
   for (path place = folder; !place.empty() && !std::filesystem::exists(place, error); place = place.parent_path())
     missing.push_back(place);
-  // HOME=/nonexistent says that there is none, and root could make it.
+  // HOME=/nonexistent means that there is no home, but root could create it.
   const auto home = home_folder();
   if (home.ok() && std::ranges::find(missing, without_slash(*home)) != missing.end()) {
     return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",

@@ -1,7 +1,8 @@
-// The standard folders of the system (XDG on Linux, Known Folders on Windows). Nothing is created here.
+// The standard folders of the system (XDG on Linux, Known Folders on Windows), and functions on paths. Nothing is
+// created here.
 //
-// On Linux a variable that holds a relative path counts as unset, and in a privileged process all of them do. Any
-// thread may call these functions, as long as none changes the environment meanwhile.
+// On Linux a variable that holds a relative path counts as unset, and in a privileged process all of them do. All
+// functions may be called from any thread, as long as no thread changes the environment meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -10,35 +11,36 @@
 
 namespace latebind::platform {
 
-// $XDG_CACHE_HOME/latebind, else ~/.cache/latebind; the local application data on Windows. Fails when there is no home
-// folder.
+// Returns $XDG_CACHE_HOME/latebind, or ~/.cache/latebind; on Windows the local application data. Fails when there is no
+// home folder.
 [[nodiscard]] core::Result<std::filesystem::path> cache_folder();
 
-// $XDG_CONFIG_HOME/latebind, else ~/.config/latebind; the roaming application data on Windows.
+// Returns $XDG_CONFIG_HOME/latebind, or ~/.config/latebind; on Windows the roaming application data.
 [[nodiscard]] core::Result<std::filesystem::path> config_folder();
 
-// /etc/latebind; below the program data on Windows.
+// Returns /etc/latebind; on Windows a folder below the program data.
 [[nodiscard]] std::filesystem::path system_config_folder();
 
-// The user's home, from the environment, else from the user database.
+// Returns the user's home, from the environment or else from the user database.
 [[nodiscard]] core::Result<std::filesystem::path> home_folder();
 
-// The same file after the working folder has changed: absolute, as far as the working folder is known. Not resolved.
+// Returns a path that leads to the same file after the working folder has changed: absolute, if the working folder is
+// known. Links are not resolved.
 [[nodiscard]] std::filesystem::path anchored(const std::filesystem::path& file);
 
-// "a/b" for "a/b/": without the slash at the end.
+// Returns the path without a slash at the end: "a/b" for "a/b/".
 [[nodiscard]] std::filesystem::path without_slash(const std::filesystem::path& folder);
 
-// Whether a place is the folder itself or lies below it. Only names are compared: both are canonical, or absolute and
+// Whether a place is the folder itself or below it. It compares only names, so both must be canonical, or absolute and
 // without links and "..".
 [[nodiscard]] bool is_within(const std::filesystem::path& place, const std::filesystem::path& folder);
 
-// A path from a UTF-8 string and back (the two differ on Windows).
+// Convert a UTF-8 string to a path and back; the two differ on Windows.
 [[nodiscard]] std::filesystem::path path_from_utf8(const std::string& text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
 
-// For libraries that take a path as bytes in whatever the system's code page is: the short name of its folder where
-// Windows has one and the path is not ASCII, else path_to_utf8(). The folder must exist, the file need not.
+// For libraries that take a path as bytes in the system's code page. If Windows has a short name for the folder and the
+// path is not ASCII, the result uses it; otherwise it is path_to_utf8(). The folder must exist; the file need not.
 [[nodiscard]] std::string path_for_bytes(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

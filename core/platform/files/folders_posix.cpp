@@ -15,8 +15,8 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// Relative values count as unset: so the XDG base directory specification says of its own variables, and a relative
-// home would mean another folder after each change of directory.
+// Relative values count as unset: the XDG base directory specification says so for its variables, and a relative home
+// would mean another folder after each change of directory.
 std::optional<path> absolute_environment(const char* name) {
   const auto value = trusted_environment(name);
   if (!value || !value->starts_with('/')) return std::nullopt;

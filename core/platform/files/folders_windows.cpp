@@ -5,7 +5,7 @@
 
 #include "core/platform/files/folders.h"
 #include "core/platform/windows_error.h"
-// These need the types of windows.h.
+// The headers below need the types of windows.h.
 #include <knownfolders.h>
 #include <objbase.h>
 #include <shlobj.h>
@@ -24,7 +24,7 @@ struct FreeTaskMemory {
 core::Result<path> known_folder(const KNOWNFOLDERID& id, const char* what) {
   PWSTR text = nullptr;
   const HRESULT result = ::SHGetKnownFolderPath(id, KF_FLAG_DONT_VERIFY, nullptr, &text);
-  const std::unique_ptr<wchar_t, FreeTaskMemory> owner(text);  // to be freed after a failure, too
+  const std::unique_ptr<wchar_t, FreeTaskMemory> owner(text);  // must be freed after a failure, too
   if (FAILED(result) || text == nullptr) {
     return Status(StatusCode::kNotFound,
                   fmt::format("Windows names no folder for {} (0x{:08x})", what, static_cast<unsigned long>(result)));
@@ -62,7 +62,7 @@ std::string path_for_bytes(const path& file) {
     return std::ranges::all_of(text, [](wchar_t c) { return c < 0x80; });
   };
   if (is_ascii(file.native())) return path_to_utf8(file);
-  // Programs of Latebind have UTF-8 as their code page (program.manifest), where Windows is new enough.
+  // Latebind's programs have UTF-8 as their code page (program.manifest) if Windows is new enough.
   if (::GetACP() == CP_UTF8) return path_to_utf8(file);
   std::wstring name(32768, L'\0');
   const DWORD size = ::GetShortPathNameW(file.parent_path().c_str(), name.data(), static_cast<DWORD>(name.size()));

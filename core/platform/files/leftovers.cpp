@@ -15,7 +15,7 @@ struct Leftovers {
   std::vector<std::filesystem::path> all;
 };
 
-// A child made by fork() has none: they are its parent's.
+// A child made by fork() has no leftovers: they are its parent's.
 Leftovers& leftovers() {
   static PerProcess<Leftovers> instance;
   return instance.get();
@@ -55,7 +55,7 @@ void drop_leftover(const std::filesystem::path& place) noexcept {
 }
 
 void remove_leftovers() noexcept {
-  // Who fills a folder may add to it while it is being removed.
+  // Another thread may add files to a folder while it is being removed.
   constexpr int kAttempts = 16;
   auto& known = leftovers();
   known.mutex.lock();
@@ -66,7 +66,7 @@ void remove_leftovers() noexcept {
         std::filesystem::remove_all(place, error);
         if (!error) break;
       } catch (const std::exception&) {
-        break;  // no memory: a later start removes it
+        break;  // no memory; a later start removes it
       }
     }
   }

@@ -32,7 +32,7 @@ struct OpenFile {
 
 core::Result<OpenFile> open_regular(const std::filesystem::path& file, FileIdentity& identity) {
   LB_RETURN_IF_ERROR(check_path("read", file));
-  // Without O_NONBLOCK a named pipe would wait here for its writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for its writer.
   OpenFile descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (descriptor.number < 0) return status_of_errno("read", file, errno);
   struct stat info {};
@@ -71,7 +71,7 @@ core::Result<MappedFile> MappedFile::with_tail(const FileRange& part, const File
   const std::size_t offset = tail_offset(bytes.size());
   if (offset < bytes.size() || offset + tail.size() < offset) return status_of_errno("map", part.file, ENOMEM);
   if (offset + tail.size() == 0) return joined;
-  // Room for all of it, then the file over its front.
+  // Reserves memory for everything, then maps the file over its beginning.
   void* data = ::mmap(nullptr, offset + tail.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return status_of_errno("map", part.file, errno);
   joined.data_ = {static_cast<const std::byte*>(data), Unmap{offset + tail.size()}};

@@ -71,7 +71,7 @@ core::Result<MappedFile> MappedFile::with_tail(const FileRange& part, const File
   return joined;
 }
 
-// A view of a file, or allocated memory: the system knows which.
+// The data is a view of a file or allocated memory; the system knows which.
 void MappedFile::Unmap::operator()(const std::byte* data) const noexcept {
   MEMORY_BASIC_INFORMATION info{};
   if (::VirtualQuery(data, &info, sizeof(info)) != 0 && info.Type == MEM_MAPPED) {

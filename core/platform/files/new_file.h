@@ -1,4 +1,4 @@
-// Gives a finished file its name, and never takes the place of another one.
+// Gives a finished file its name without replacing another file.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace latebind::platform {
 
-// Renames `finished` to `place`, in the same folder. False when something has that name: both stay as they are. Where a
-// file system cannot do it in one step, something that gets the name at the very same moment is replaced. The errors of
-// OutputFile.
+// Renames `finished` to `place`, in the same folder. Returns false, and changes nothing, when something has that name.
+// If a file system cannot do this in one step, a file that gets the name at the very same moment is replaced. Fails as
+// OutputFile does. May be called from any thread.
 [[nodiscard]] core::Result<bool> place_new_file(const std::filesystem::path& finished,
                                                 const std::filesystem::path& place);
 

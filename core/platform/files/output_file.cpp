@@ -169,7 +169,7 @@ std::uint64_t remove_abandoned_outputs(const std::filesystem::path& folder) noex
       return true;
     });
   } catch (const std::exception&) {
-    // No memory for a name: another time.
+    // No memory for a name; a later call removes the rest.
   }
   return freed;
 }

@@ -32,7 +32,7 @@ std::optional<int> descriptor_number(std::string_view text) {
   return number;
 }
 
-// N for /dev/fd/N and /proc/self/fd/N, where /dev/stdout and the like lead: one of our own open files.
+// Returns N for /dev/fd/N and /proc/self/fd/N, to which /dev/stdout and the like lead: an open file of this process.
 std::optional<int> own_descriptor(const path& file) {
   const std::string_view text = file.native();
   for (const std::string_view folder : {"/proc/self/fd/", "/dev/fd/"}) {
@@ -46,8 +46,8 @@ struct Target {
   std::optional<int> descriptor;
 };
 
-// Follows the links at the end of a path, so that the file behind a link is replaced and the link stays. A link to a
-// file that does not exist yet leads to the place where it will be.
+// Follows the links at the end of a path, so that the file that a link leads to is replaced and the link stays. A link
+// to a file that does not exist yet leads to the place where it will be.
 Result<Target> follow_links(const path& file) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
   path place = file;
@@ -55,7 +55,7 @@ Result<Target> follow_links(const path& file) {
     if (const auto descriptor = own_descriptor(place)) return Target{place, descriptor};
     auto link = link_target(place);
     if (!link.ok()) return link.status().with_context("cannot write");
-    if (!*link) return Target{place, std::nullopt};  // whatever else is wrong shows when it is opened
+    if (!*link) return Target{place, std::nullopt};  // opening it reports other errors
     place = (*link)->is_absolute() ? **link : place.parent_path() / **link;
   }
   return status_of_errno("write", file, ELOOP);
@@ -80,7 +80,7 @@ Status folder_refusal(const path& target, const path& folder, int error) {
 
 Result<OpenedOutput> open_temporary(const path& target, const struct stat* present) {
   constexpr int kMostNames = 16;
-  constexpr mode_t kEverybody = 0666;  // less what the umask takes away
+  constexpr mode_t kEverybody = 0666;  // less the umask
   constexpr mode_t kOwner = 0600;
   const path folder = target.parent_path();
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
@@ -88,7 +88,7 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
     const int handle = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                               present != nullptr ? kOwner : kEverybody);
     if (handle >= 0) {
-      // Tells remove_abandoned_outputs() that the writer lives. Where a file system has no locks, nothing is removed.
+      // Shows remove_abandoned_outputs() that the writer is alive. On a file system without locks, nothing is removed.
       static_cast<void>(::flock(handle, LOCK_EX | LOCK_NB));
       // A replaced file keeps its permissions.
       if (present != nullptr && ::fchmod(handle, present->st_mode & 0777) != 0) {
@@ -105,13 +105,14 @@ Result<OpenedOutput> open_temporary(const path& target, const struct stat* prese
 }
 
 Result<OpenedOutput> open_special(const path& target) {
-  // Neither made when it has just gone, nor our terminal when it is one, nor waited for when it is a pipe nobody reads.
+  // The flags prevent three things: creating the target if it was just removed, making it the controlling terminal, and
+  // waiting for a pipe that nobody reads.
   const int handle = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (handle < 0) {
     if (errno != ENXIO) return status_of_errno("write", target, errno);
     return Status(StatusCode::kIo, fmt::format("cannot write {}: the pipe has no reader", quoted(target)));
   }
-  // Only the opening must not wait.
+  // Only opening must not wait.
   const int flags = ::fcntl(handle, F_GETFL);
   if (flags < 0 || ::fcntl(handle, F_SETFL, flags & ~O_NONBLOCK) < 0) {
     const int error = errno;
@@ -130,7 +131,7 @@ Status write_all(const char* data, std::size_t size, const path& file, const Cal
     if (written > 0) {
       done += static_cast<std::size_t>(written);
     } else if (written == 0) {
-      return status_of_errno("write", file, ENOSPC);  // a device that takes nothing more
+      return status_of_errno("write", file, ENOSPC);  // a device that takes no more bytes
     } else if (errno != EINTR) {
       return status_of_errno("write", file, errno);
     }
@@ -138,7 +139,8 @@ Status write_all(const char* data, std::size_t size, const path& file, const Cal
   return Status();
 }
 
-// So that the new name survives a power cut, too. Some file systems cannot, and the file itself is safe by now.
+// Makes the new name survive a power failure. Some file systems cannot do this, but the file itself is on the disk by
+// now.
 void sync_folder_of(const path& target) {
   const path folder = target.parent_path();
   const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +158,7 @@ Result<OpenedOutput> open_output(const path& file) {
     if (handle < 0) return status_of_errno("write", file, errno);
     return OpenedOutput{handle, file, {}};
   }
-  // Full, so that commit() finds it again when the program changes its current folder meanwhile.
+  // Makes the path absolute, so that commit() finds it if the program changes its current folder meanwhile.
   std::error_code error;
   target.file = std::filesystem::absolute(target.file, error);
   if (error) return status_of_errno("write", file, error.value());
@@ -168,7 +170,7 @@ Result<OpenedOutput> open_output(const path& file) {
   }
   if (S_ISDIR(info.st_mode)) return status_of_errno("write", target.file, EISDIR);
   if (!S_ISREG(info.st_mode)) return open_special(target.file);
-  // A rename would get around a file that its owner has made read-only.
+  // A rename would bypass the protection of a file that its owner has made read-only.
   if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
     return status_of_errno("write", target.file, errno);
   }
@@ -192,13 +194,13 @@ Status sync_output(int handle, const path& file) {
   do {
     result = ::fsync(handle);
   } while (result != 0 && errno == EINTR);
-  // Pipes, terminals and some file systems have nothing to wait for.
+  // Pipes, terminals and some file systems have nothing to sync.
   if (result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS) return Status();
   return status_of_errno("write", file, errno);
 }
 
 Status close_output(int handle, const path& file) {
-  // After EINTR the descriptor is closed on Linux; a second close could hit another thread's.
+  // After EINTR the descriptor is closed on Linux; closing it again could close another thread's file.
   if (::close(handle) == 0 || errno == EINTR) return Status();
   return status_of_errno("write", file, errno);
 }

@@ -30,7 +30,7 @@ HANDLE handle_of(int descriptor) {
   return reinterpret_cast<HANDLE>(::_get_osfhandle(descriptor));
 }
 
-// Hands the handle over to a descriptor of the C runtime.
+// Passes the handle to a descriptor of the C runtime.
 Result<int> descriptor_of(WindowsHandle& handle, const path& file) {
   const int descriptor = ::_open_osfhandle(reinterpret_cast<intptr_t>(handle.get()), _O_BINARY | _O_NOINHERIT);
   if (descriptor < 0) return status_of_errno("write", file, errno);
@@ -71,7 +71,7 @@ Result<OpenedOutput> open_temporary(const path& target) {
   return status_of_windows_error("write", target, ERROR_FILE_EXISTS);
 }
 
-// The file behind a link, so that the link stays.
+// Returns the file that a link leads to, so that the link stays.
 path final_path(HANDLE handle, const path& otherwise) {
   std::wstring name(1024, L'\0');
   DWORD size = ::GetFinalPathNameByHandleW(handle, name.data(), static_cast<DWORD>(name.size()), FILE_NAME_NORMALIZED);
@@ -84,7 +84,7 @@ path final_path(HANDLE handle, const path& otherwise) {
   return plain_path(std::move(name));
 }
 
-// So that commit() finds it again when the program changes its current folder meanwhile.
+// Makes the path absolute, so that commit() finds it if the program changes its current folder meanwhile.
 path full_path(const path& file) {
   std::error_code error;
   path full = std::filesystem::absolute(file, error);
@@ -114,7 +114,7 @@ Result<OpenedOutput> open_output(const path& file) {
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) != 0) {
     return status_of_windows_error("write", file, ERROR_ACCESS_DENIED);
   }
-  // Opened to see what it is, and that it may be written at all: a rename would get around a read-only file.
+  // Opens the target to see what it is and whether it may be written, because a rename would replace a read-only file.
   WindowsHandle handle(::CreateFileW(long_path(file).c_str(), GENERIC_WRITE, kShareAll, nullptr, OPEN_EXISTING,
                                      FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!handle.is_open()) return status_of_windows_error("write", file, ::GetLastError());
@@ -141,7 +141,7 @@ Status write_output(int handle, const char* data, std::size_t size, const path& 
 }
 
 Status write_output_at(int handle, std::size_t offset, const char* data, std::size_t size, const path& file) {
-  // A write with an offset also moves the position of the handle, unlike pwrite.
+  // Unlike pwrite(), a write with an offset also moves the position of the handle.
   LARGE_INTEGER zero{};
   LARGE_INTEGER before{};
   if (::SetFilePointerEx(handle_of(handle), zero, &before, FILE_CURRENT) == 0) {
@@ -169,10 +169,11 @@ Status close_output(int handle, const path& file) {
   return ::_close(handle) == 0 ? Status() : status_of_errno("write", file, errno);
 }
 
-// MoveFileEx and not ReplaceFile: that one can fail half way, with neither the old file nor the new one in its place.
+// Uses MoveFileEx instead of ReplaceFile, which can fail half way and leave neither the old file nor the new one in
+// place.
 Status replace_output(const path& temporary, const path& target, Sync sync) {
   const DWORD flags = MOVEFILE_REPLACE_EXISTING | (sync == Sync::kToDisk ? MOVEFILE_WRITE_THROUGH : 0);
-  // Another commit of the same place, or a virus scanner, holds the file for a moment.
+  // Another commit of the same place, or a virus scanner, may hold the file for a moment.
   constexpr int kMostAttempts = 50;
   constexpr DWORD kPauseMs = 10;
   for (int attempt = 1;; ++attempt) {
@@ -184,7 +185,7 @@ Status replace_output(const path& temporary, const path& target, Sync sync) {
   }
 }
 
-// The writer's handle shares neither writing nor an exclusive reader.
+// The writer's handle shares neither writing nor exclusive reading.
 bool is_abandoned(const path& temporary) noexcept {
   const WindowsHandle handle(::CreateFileW(long_path(temporary).c_str(), GENERIC_READ, 0, nullptr, OPEN_EXISTING,
                                            FILE_ATTRIBUTE_NORMAL, nullptr));

@@ -31,7 +31,7 @@ Status no_place(const path& folder, std::string_view why) {
 }
 
 // Follows the links at the end of a path.
-core::Result<path> folder_behind_links(const path& folder) {
+core::Result<path> follow_folder_links(const path& folder) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
   path place = without_slash(folder);
   for (int followed = 0; followed < kMostLinks; ++followed) {
@@ -48,13 +48,13 @@ core::Result<path> folder_behind_links(const path& folder) {
 core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem::path& folder) {
   LB_RETURN_IF_ERROR(check_path("write", folder));
   std::error_code error;
-  // Full, so that commit() finds it again when the program changes its current folder meanwhile.
+  // Makes the path absolute, so that commit() finds it if the program changes its current folder meanwhile.
   const std::filesystem::path full = std::filesystem::absolute(folder, error);
   if (error) return status_of_errno("write", folder, error.value());
-  LB_ASSIGN_OR_RETURN(std::filesystem::path place, folder_behind_links(full));
+  LB_ASSIGN_OR_RETURN(std::filesystem::path place, follow_folder_links(full));
   const auto kind = std::filesystem::status(place, error).type();
   if (kind == std::filesystem::file_type::not_found) {
-    // ".." is what it is after the links before it. A parent that is not there is make_temporary_folder()'s to tell.
+    // ".." is resolved after the links before it. If the parent is missing, make_temporary_folder() reports it.
     const std::filesystem::path parent = std::filesystem::canonical(place.parent_path(), error);
     return error ? place : parent / place.filename();
   }
@@ -98,7 +98,7 @@ Status OutputFolder::commit(const MayReplace& may_replace) {
   }
   // Windows does not rename a folder that is open.
   close_folder_quietly(std::exchange(handle_, -1));
-  // Whoever removes leftovers is not to be at it when they become the real thing, nor when what was there is here.
+  // Dropped first, so that a signal removes neither the finished folder nor the old one.
   drop_leftover(temporary_);
   const auto placed = place_folder(temporary_, folder_);
   Status status = placed.status();
@@ -115,14 +115,14 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
         fmt::format("cannot write the folder {}: it is there and not empty; name another one", quoted(folder_)));
   }
   std::error_code ignored;
-  // What is old and has a temporary name is taken for abandoned.
+  // An old folder with a temporary name would be taken for abandoned.
   std::filesystem::last_write_time(folder_, std::filesystem::file_time_type::clock::now(), ignored);
   LB_RETURN_IF_ERROR(exchange_folders(temporary_, folder_));
   Status allowed = may_replace(temporary_);
   if (allowed.ok()) return allowed;
   const Status back = exchange_folders(temporary_, folder_);
   if (back.ok()) return allowed;
-  // What was there is not ours to remove, wherever it is now.
+  // The old folder must not be removed, wherever it is now.
   const auto name = std::exchange(temporary_, {});
   return Status(back.code(), fmt::format("{}; look for what was there in {}", back.message(), quoted(name)));
 }
@@ -134,7 +134,7 @@ void OutputFolder::discard() noexcept {
     std::error_code ignored;
     std::filesystem::remove_all(temporary_, ignored);
   } catch (const std::bad_alloc&) {
-    // As if the process had ended here: remove_abandoned_folders() finds it.
+    // Treated like the end of the process: remove_abandoned_folders() finds the folder.
   }
   drop_leftover(temporary_);
   temporary_.clear();
@@ -154,7 +154,7 @@ void remove_abandoned_folders(const std::filesystem::path& parent) noexcept {
       return true;
     });
   } catch (const std::exception&) {
-    // No memory for a name: another time.
+    // No memory for a name; a later call removes the rest.
   }
 }
 

@@ -21,10 +21,10 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// RENAME_EXCHANGE of linux/fs.h, which not every C library repeats.
+// RENAME_EXCHANGE of linux/fs.h, which not every C library defines.
 constexpr unsigned kExchange = 2;
 
-// So that the new name survives a power cut, too.
+// Makes the new name survive a power failure.
 void sync_folder(const path& folder) {
   const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handle < 0) return;
@@ -32,15 +32,16 @@ void sync_folder(const path& folder) {
   ::close(handle);
 }
 
-// The rights of the folder at a place, if one is there.
+// Returns the permissions of the folder at a place, if there is one.
 std::optional<mode_t> rights_of(const path& folder) {
   struct stat info {};
   if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
   return info.st_mode & 07777;
 }
 
-// A folder that takes another one's place gets its rights. Until then, and where the system refuses, it stays its
-// owner's alone. Only now: what may not be written to could not be filled, nor removed after an error.
+// Gives a folder the permissions of the folder that it replaces. Until then, and if the system refuses, it is private
+// to its owner. This is done last, because a folder without write permission could neither be filled nor removed after
+// an error.
 void keep_rights(const path& folder, std::optional<mode_t> rights) {
   if (rights) static_cast<void>(::chmod(folder.c_str(), *rights));
 }
@@ -65,7 +66,7 @@ Status exchange_in_steps(const path& temporary, const path& target) {
 
 Result<OpenedFolder> make_temporary_folder(const path& parent, const path& target) {
   constexpr int kMostNames = 16;
-  constexpr mode_t kEverybody = 0777;  // less what the umask takes away
+  constexpr mode_t kEverybody = 0777;  // less the umask
   constexpr mode_t kOwner = 0700;
   const mode_t rights = rights_of(target) ? kOwner : kEverybody;
   for (int attempt = 0; attempt < kMostNames; ++attempt) {
@@ -80,7 +81,7 @@ Result<OpenedFolder> make_temporary_folder(const path& parent, const path& targe
       return status_of_errno("write", target, errno);
     }
     const int handle = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    // Where a file system has no locks, nothing that was abandoned is removed.
+    // On a file system without locks, no abandoned folder is removed.
     if (handle >= 0) static_cast<void>(::flock(handle, LOCK_EX | LOCK_NB));
     return OpenedFolder{name, handle};
   }

@@ -48,7 +48,7 @@ void close_folder_quietly(std::intptr_t handle) noexcept {
 }
 
 Result<bool> place_folder(const path& temporary, const path& target) {
-  // Nothing is moved over a folder here, an empty one included.
+  // Windows does not rename over an existing folder, not even over an empty one.
   if (::RemoveDirectoryW(long_path(target).c_str()) == 0) {
     const DWORD error = ::GetLastError();
     if (error == ERROR_DIR_NOT_EMPTY) return false;
@@ -74,7 +74,7 @@ Status exchange_folders(const path& temporary, const path& target) {
                 fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
 }
 
-// The writer's handle does not let others delete.
+// The writer's handle does not let others delete the folder.
 bool is_abandoned_folder(const path& temporary) noexcept {
   const WindowsHandle handle(::CreateFileW(long_path(temporary).c_str(), DELETE, FILE_SHARE_READ | FILE_SHARE_WRITE,
                                            nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));

@@ -18,14 +18,14 @@ namespace {
 using core::StatusCode;
 using std::filesystem::path;
 
-// The place's own name may have the greatest length already.
+// The name is a digest, because the place's own name may already have the greatest length.
 path lock_file_of(const path& place) {
   Sha256 sum;
   sum.update(path_to_utf8(place.filename()));
   return place.parent_path() / fmt::format("{}{}{}", kLockPrefix, sum.hex().substr(0, kLockDigits), kLockEnding);
 }
 
-// The full path of what a name leads to; "" for a device or a pipe, which nothing takes the place of.
+// Returns the full path that a name leads to; "" for a device or a pipe, which cannot be replaced.
 path real_place(const path& place) {
   std::error_code error;
   path real = std::filesystem::weakly_canonical(std::filesystem::absolute(without_slash(place), error), error);
@@ -75,7 +75,7 @@ void remove_abandoned_locks(const path& folder) noexcept {
       return true;
     });
   } catch (const std::exception&) {
-    // No memory for a name: another time.
+    // No memory for a name; a later call removes the rest.
   }
 }
 

@@ -1,11 +1,11 @@
-// A lock of a place where a file or a folder is written: for who reads what is there and puts another version in its
-// place, so that nothing is lost that somebody else has put there meanwhile. Held from before the old one is read until
-// the new one is there.
+// OutputLock: a lock on a place where a file or a folder is written. It is for code that reads what is there and
+// replaces it by another version, so that no version that another process has put there meanwhile is lost. Hold it from
+// before the old version is read until the new one is there.
 //
-// It is a file of its own beside the place, since the file in the place is another one after each rename: hidden, named
-// after the place, and removed when the lock is released. What a killed process leaves locks nobody out, and goes with
-// the next lock of that place, or with remove_abandoned_outputs(). One thread at a time; two objects exclude each
-// other within a process, too.
+// The lock is a separate file beside the place, because each rename puts another file there. The lock file is hidden,
+// named after the place, and removed when the lock is released. The file of a killed process locks nobody out; the next
+// lock of that place, or remove_abandoned_outputs(), removes it. One thread at a time; two objects exclude each other
+// within a process, too.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ namespace latebind::platform {
 
 class OutputLock {
  public:
-  // Waits up to `timeout`; kBusy when another holder keeps it for longer. Links are followed: two names of one place
-  // have one lock. Where no lock can be had, none is held, and that is no error: for a pipe or a device, in a folder
-  // that may not be written to or is missing, on a file system without locks, and where another user's lock was left.
-  // It keeps apart those who mean well, no others.
+  // Acquires the lock. Waits up to `timeout`; kBusy when another holder keeps it for longer. Links are followed: two
+  // names of one place have one lock. If the place cannot be locked, this succeeds without holding a lock: for a pipe
+  // or a device, in a folder that is missing or may not be written to, on a file system without locks, and if another
+  // user's lock file is there. The lock is advisory.
   static core::Result<OutputLock> acquire(const std::filesystem::path& place, std::chrono::milliseconds timeout);
 
   OutputLock(OutputLock&& other) noexcept;
@@ -40,8 +40,8 @@ class OutputLock {
   MadeIn made_;  // a child made by fork() leaves the file to its parent
 };
 
-// Removes what killed processes have left of such locks in `folder` a minute ago or earlier. Ignores whatever cannot be
-// removed.
+// Removes the lock files that killed processes have left in `folder` and that are at least a minute old. Ignores files
+// that cannot be removed.
 void remove_abandoned_locks(const std::filesystem::path& folder) noexcept;
 
 }  // namespace latebind::platform

@@ -12,11 +12,11 @@
 namespace latebind::platform {
 namespace {
 
-// What is read within one is what counts at most: some tens of MiB. Each release makes the reader fault again where it
-// was.
+// The memory that counts is at most what is read within one period, some tens of MiB. Each release makes the reader
+// fault again at its current page.
 constexpr std::chrono::milliseconds kPeriod{16};
 
-// Less is not worth a thread.
+// The smallest size for which a thread is worth its cost.
 constexpr std::size_t kLeast = std::size_t{8} << 20;
 
 }  // namespace
@@ -34,7 +34,7 @@ void FilePages::release() const {
 }
 
 void FilePages::release(std::span<const std::byte> part) const {
-  // Addresses: what the parts are of are different objects.
+  // Addresses are compared as integers, because the parts belong to different objects.
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
   const std::uintptr_t end = begin + part.size();
   for (const auto ours : parts_) {
@@ -57,7 +57,7 @@ PageRelease::PageRelease(std::span<const std::byte> bytes)
   try {
     thread_ = Thread([this] { run(); });
   } catch (const std::exception&) {
-    // Then only at the end.
+    // Without a thread, the pages are released only at the end.
   }
 }
 

@@ -1,7 +1,7 @@
-// FilePages, PageRelease: keep what was read of a mapped file from counting as this process's memory.
+// FilePages and PageRelease: keep pages of mapped files that were read from counting as this process's memory.
 //
-// Nothing is lost when its pages are returned to the system: one that is read again comes from the system's cache of
-// the file.
+// Returning such pages to the system loses nothing: a page that is read again comes from the system's cache of the
+// file.
 #pragma once
 
 #include <condition_variable>
@@ -14,32 +14,33 @@
 
 namespace latebind::platform {
 
-// The pages of mapped files among some bytes. Memory, and a mapping that may be or was written to, is left alone: its
-// bytes would be lost. Nobody may write to the bytes meanwhile. There are none on Windows.
+// The pages of mapped files among some bytes. Other memory, and mappings that may be or were written to, are not
+// included, because their content would be lost. Nobody may write to the bytes meanwhile. Always empty on Windows.
 class FilePages {
  public:
-  // The bytes must outlive this; they may span several mappings, and what is between these.
+  // The bytes must outlive this object. They may span several mappings and what is between those.
   explicit FilePages(std::span<const std::byte> bytes);
 
-  // Of the bytes that lie in such mappings.
+  // Returns the number of bytes in such mappings.
   [[nodiscard]] std::size_t size() const;
-  // Returns whole pages to the system. Any thread.
+  // Returns whole pages to the system. May be called from any thread.
   void release() const;
-  // The same, of this part of the bytes.
+  // Does the same for this part of the bytes.
   void release(std::span<const std::byte> part) const;
 
  private:
   std::vector<std::span<const std::byte>> parts_;
 };
 
-// Returns all of them to the system, and returns their size.
+// Returns all file pages among the bytes to the system, and returns their size.
 std::size_t release_pages(std::span<const std::byte> bytes);
 
-// Returns them every few milliseconds while it lives, and the rest when it ends. For a vendor that reads all of a
-// mapped model to compile or import it, and needs little of it again.
+// Returns the file pages among some bytes to the system every few milliseconds while it lives, and once more when it
+// ends. For a vendor that reads all of a mapped model to compile or import it, and needs little of it again. One thread
+// creates and destroys it.
 class PageRelease {
  public:
-  // As of FilePages.
+  // The bytes must outlive this object, as for FilePages.
   explicit PageRelease(std::span<const std::byte> bytes);
   PageRelease(const PageRelease&) = delete;
   PageRelease& operator=(const PageRelease&) = delete;
@@ -52,7 +53,7 @@ class PageRelease {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;  // guarded by mutex_
-  Thread thread_;      // none where there is nothing to do, or the system could not create one
+  Thread thread_;      // empty when there is nothing to do, or the system could not create a thread
 };
 
 }  // namespace latebind::platform

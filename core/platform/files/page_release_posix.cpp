@@ -18,7 +18,7 @@
 namespace latebind::platform {
 namespace {
 
-// "7f0a…-7f0b… r--p 00000000 fe:00 1234 /path": a line of /proc/self/maps.
+// A line of /proc/self/maps: "7f0a…-7f0b… r--p 00000000 fe:00 1234 /path".
 struct Mapping {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -41,14 +41,14 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
   if (std::from_chars(dash + 1, range.data() + range.size(), mapping.end, 16).ec != std::errc()) return std::nullopt;
   const std::string_view rights = next_word(line);
   mapping.read_only = rights.starts_with("r-");
-  next_word(line);  // where in the file
-  next_word(line);  // the file's disk
+  next_word(line);  // the offset in the file
+  next_word(line);  // the file's device
   mapping.of_a_file = next_word(line) != "0";
   return mapping;
 }
 
-// Whether no page of these addresses is the process's own, as one of a private mapping is that was written to. Of each
-// the system says, in /proc/self/pagemap, where it is; that of smaps, it would have to count for the whole process.
+// Whether none of these pages is private to the process, as the pages of a private mapping are after a write.
+// /proc/self/pagemap says for each page where it is; for smaps, the system would have to count the whole process.
 bool is_all_the_files(std::uintptr_t begin, std::uintptr_t end) {
   constexpr std::uint64_t kPresent = std::uint64_t{1} << 63U;
   constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62U;
@@ -87,7 +87,7 @@ std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std
     const std::uintptr_t from = std::max(begin, mapping->begin);
     const std::uintptr_t to = std::min(end, mapping->end);
     if (from >= to || !mapping->of_a_file || !mapping->read_only) continue;
-    // Of the whole mapping: what was written to anywhere is somebody's memory.
+    // The check covers the whole mapping, because a page that was written to anywhere is somebody's memory.
     if (is_all_the_files(mapping->begin, mapping->end)) parts.push_back(bytes.subspan(from - begin, to - from));
   }
   return parts;

@@ -2,7 +2,7 @@
 
 namespace latebind::platform {
 
-// Windows trims the pages of mapped files from a process by itself, and has no way to tell who wrote to one.
+// Windows trims the pages of mapped files by itself, and cannot report which pages were written to.
 std::vector<std::span<const std::byte>> unwritten_file_parts(std::span<const std::byte> /*bytes*/) {
   return {};
 }

@@ -1,9 +1,9 @@
-// A file that grows over several attempts, possibly of several processes one after the other, and gets its final name
-// when it is complete: for downloads that may be interrupted. Whatever was written stays under the partial name until
-// it is finished, emptied or removed.
+// PartialFile: a file that grows over several attempts, possibly of several processes one after the other, and gets its
+// final name when it is complete. For downloads that may be interrupted. Everything that was written stays under the
+// partial name until the file is finished, emptied or removed.
 //
-// Not buffered: a killed process leaves all that was written. One thread and one process at a time; hold a lock
-// (file_lock.h).
+// Writes are not buffered, so a killed process leaves everything it wrote. One thread and one process at a time; hold a
+// lock (file_lock.h).
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,24 @@ class PartialFile {
 
   PartialFile(PartialFile&& other) noexcept;
   PartialFile& operator=(PartialFile&& other) noexcept;
-  // Closes; the file stays.
+  // Closes the file, which stays.
   ~PartialFile();
 
-  // Appends. kDiskFull or kIo; what fitted is kept and counted by size().
+  // Appends bytes. On kDiskFull or kIo, the part that fitted is kept and counted by size().
   [[nodiscard]] core::Status write(std::string_view bytes);
-  // Discards the content.
+  // Truncates the file to nothing.
   [[nodiscard]] core::Status clear() { return cut(0); }
   // Truncates the file to `size` bytes. The file must have at least that many.
   [[nodiscard]] core::Status cut(std::uint64_t size);
   // Overwrites bytes that were already written.
   [[nodiscard]] core::Status write_at(std::uint64_t offset, std::string_view bytes);
-  // Waits until all that was written is on the disk.
+  // Waits until everything that was written is on the disk.
   [[nodiscard]] core::Status sync();
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
-  // Flushes to the disk and renames to `target`, which is replaced if it is there. After that the object is used up;
-  // after an error the file has its partial name.
+  // Flushes to the disk and renames to `target`, which is replaced if it exists. After success the object is used up;
+  // after an error the file keeps its partial name.
   [[nodiscard]] core::Status finish(const std::filesystem::path& target);
 
  private:

@@ -17,8 +17,8 @@ using core::StatusCode;
 using std::filesystem::path;
 
 Result<OpenedPartial> open_partial(const path& file) {
-  constexpr mode_t kEverybody = 0666;  // less what the umask takes away
-  // Not through a link, which could lead anywhere, and without waiting for the other end of a pipe.
+  constexpr mode_t kEverybody = 0666;  // less the umask
+  // O_NOFOLLOW, because a link could lead anywhere; O_NONBLOCK, so that opening a pipe does not wait for its other end.
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kEverybody);
   if (handle < 0) return status_of_errno("write", file, errno);
   struct stat info {};

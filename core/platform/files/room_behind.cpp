@@ -23,7 +23,7 @@ core::Status check_room_behind(const std::filesystem::path& file) {
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   errno = 0;
   std::ofstream more(file, std::ios::binary | std::ios::app);
-  // Not zeros, which take no room on some file systems.
+  // Not zeros, because these need no room on some file systems.
   more << std::string(kRoom, 'x');
   more.close();
   if (!more) return status_of_errno("write all of", file, errno == 0 ? ENOSPC : errno);

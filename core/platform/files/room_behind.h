@@ -1,5 +1,5 @@
-// Files that a vendor has written and did not say whether all of it arrived: some report no full disk. Stateless
-// functions; any thread.
+// Detects files that a vendor may have written incompletely: some vendors do not report a full disk. May be called from
+// any thread.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace latebind::platform {
 
-// Whether more can be written behind a file that has just been written; the file stays as it is, or is created empty.
-// An error means that it may be cut off: kDiskFull, or kIo where it meets the process's limit on file sizes, which
-// sends no signal here.
+// Checks that a file which has just been written could be extended. The file stays as it is, or is created empty if it
+// is missing. An error means that the file may be cut off: kDiskFull, or kIo at the process's limit on file sizes,
+// which sends no signal here.
 [[nodiscard]] core::Status check_room_behind(const std::filesystem::path& file);
 
 }  // namespace latebind::platform

@@ -10,7 +10,7 @@
 namespace latebind::platform {
 
 core::Result<std::string> read_small_file(const std::filesystem::path& file, std::size_t most) {
-  // For its errors alone.
+  // Opened only for its errors.
   LB_RETURN_IF_ERROR(MappedFile::open(file).status());
   std::ifstream stream(file, std::ios::binary);
   std::string text(most + 1, '\0');

@@ -1,4 +1,4 @@
-// Files that people edit: read, not mapped, because an editor may empty one while it is being read.
+// Files that people edit. They are read instead of mapped, because an editor may truncate one while it is being read.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace latebind::platform {
 
-// All of its bytes. The errors of MappedFile::open(), and kInvalidArgument when there are more than `most`.
+// Returns all bytes of the file. Fails as MappedFile::open() does, and with kInvalidArgument when there are more than
+// `most`. May be called from any thread.
 [[nodiscard]] core::Result<std::string> read_small_file(const std::filesystem::path& file, std::size_t most);
 
 }  // namespace latebind::platform

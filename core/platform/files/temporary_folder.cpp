@@ -20,17 +20,17 @@ namespace latebind::platform {
 namespace {
 
 constexpr std::string_view kPrefix = "latebind-";
-// Locked as long as the folder is in use.
+// Locked while the folder is in use.
 constexpr const char* kMark = ".latebind-temporary";
 
-// Whether a name ends as the system makes them for us: a word of 6 characters on Linux, of 16 on Windows.
+// Whether a name ends like one that the system makes: with 6 characters on Linux, with 16 on Windows.
 bool has_made_up_end(std::string_view name) {
   const std::string_view end = name.substr(name.rfind('-') + 1);
   return (end.size() == 6 || end.size() == 16) && name.size() > kPrefix.size() + end.size() &&
          std::ranges::all_of(end, [](char c) { return core::is_ascii_letter(c) || core::is_ascii_digit(c); });
 }
 
-// A folder without the mark was created, or emptied, by a process that was killed before the next step.
+// A folder without the mark was created, or emptied, by a process that was killed before its next step.
 bool may_be_bare(const std::filesystem::path& folder) {
   return has_made_up_end(path_to_utf8(folder.filename())) && is_private_folder(folder) && is_left_alone(folder);
 }
@@ -46,8 +46,8 @@ bool is_abandoned_long_ago(const std::filesystem::path& folder) {
   return FileLock::acquire(mark, std::chrono::milliseconds(0)).ok();
 }
 
-// As std::filesystem::remove_all(), which ends the process when there is no memory for a name. Nobody else has a hand
-// in a private folder, so that nothing changes its kind in between. NOLINTNEXTLINE(misc-no-recursion): as deep as what
+// Like std::filesystem::remove_all(), which ends the process when there is no memory for a name. No other user can
+// change a private folder, so no entry changes its kind in between. NOLINTNEXTLINE(misc-no-recursion): as deep as what
 // was written there
 void remove_tree(const std::filesystem::path& folder, std::error_code& error) {
   std::error_code ignored;
@@ -72,13 +72,13 @@ void remove_abandoned(const std::filesystem::path& place) noexcept {
       if (is_abandoned_long_ago(entry)) {
         remove_tree(entry, ignored);
       } else if (may_be_bare(entry)) {
-        // One with content may be kept on purpose, and stays.
+        // A folder with content may be kept on purpose, and stays.
         std::filesystem::remove(entry, ignored);
       }
       return true;
     });
   } catch (const std::exception&) {
-    // No memory for a name: another time.
+    // No memory for a name; a later call removes the rest.
   }
 }
 
@@ -86,14 +86,14 @@ void remove_abandoned(const std::filesystem::path& place) noexcept {
 
 core::Result<TemporaryFolder> TemporaryFolder::create(std::string_view purpose) {
   LB_ASSIGN_OR_RETURN(const auto place, temporary_place());
-  // Once in a process is enough for what others have left.
+  // Leftovers of other processes are removed once per process.
   static std::atomic<unsigned> swept_in{0};
   const unsigned now = process_generation() + 1;
   if (swept_in.exchange(now) != now) remove_abandoned(place);
   const std::string prefix = fmt::format("{}{}", kPrefix, purpose);
   LB_ASSIGN_OR_RETURN(auto path, make_leftover([&] { return make_private_folder(place, prefix); }));
   TemporaryFolder folder(std::move(path));
-  // Where a file system has no locks, nothing that was abandoned is removed.
+  // On a file system without locks, no abandoned folder is removed.
   if (auto mark = FileLock::acquire(folder.path_ / kMark, std::chrono::milliseconds(0)); mark.ok()) {
     folder.mark_ = *std::move(mark);
   }
@@ -121,7 +121,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 void TemporaryFolder::remove() noexcept {
   if (path_.empty() || !made_.this_process()) return;
-  // Not every system removes an open file.
+  // Some systems do not remove an open file.
   mark_.reset();
   try {
     std::error_code error;

@@ -1,8 +1,10 @@
-// A private folder in the system's place for temporary files: nobody else can look in, and it is removed with its
-// content when the object is destroyed. For vendors that can only write to a path. One thread at a time.
+// TemporaryFolder: a private folder in the system's place for temporary files. Nobody else can look into it, and it is
+// removed with its content when the object is destroyed. For vendors that can only write to a path. One thread at a
+// time.
 //
-// What a killed process has left is removed by the next one that creates such a folder: only folders in the same place
-// that are private to this user, and that for a minute or longer have had Latebind's mark in them, held by nobody, or
+// Creating one also removes what killed processes have left in the same place: folders that are private to this user
+// and that, for a minute or longer, have been empty or have had Latebind's mark in them without a holder. A child of
+// this process, made by fork(), removes nothing.
 // have been empty. A child of this process, made by fork(), removes nothing.
 #pragma once
 
@@ -18,7 +20,7 @@ namespace latebind::platform {
 
 class TemporaryFolder {
  public:
-  // `purpose` becomes part of the name, latebind-PURPOSE-…: a plain word. kPermissionDenied, kDiskFull or kIo, with the
+  // `purpose`, a plain word, becomes part of the name latebind-PURPOSE-…. kPermissionDenied, kDiskFull or kIo, with the
   // place in the text.
   static core::Result<TemporaryFolder> create(std::string_view purpose);
 
@@ -28,14 +30,14 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  // Removes it now, if the system allows it: files that are still mapped stay valid in that case. What is left is
+  // Removes the folder now, if the system allows it; files that are still mapped then stay valid. What is left is
   // removed with the object.
   void remove() noexcept;
 
  private:
   explicit TemporaryFolder(std::filesystem::path path);
 
-  std::filesystem::path path_;  // empty: nothing to remove
+  std::filesystem::path path_;  // empty when there is nothing to remove
   std::optional<FileLock> mark_;
   MadeIn made_;
 };

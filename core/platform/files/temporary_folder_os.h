@@ -1,4 +1,4 @@
-// The system calls that TemporaryFolder uses; one implementation per system. Internal to core/platform.
+// The system calls that TemporaryFolder uses, with one implementation per system. Internal to core/platform.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,14 @@
 
 namespace latebind::platform {
 
-// The system's place for temporary files.
+// Returns the system's place for temporary files.
 [[nodiscard]] core::Result<std::filesystem::path> temporary_place();
 
-// A new folder in it that nobody else can look into. Its name begins with `prefix`.
+// Creates a folder in it that nobody else can look into. Its name begins with `prefix`.
 [[nodiscard]] core::Result<std::filesystem::path> make_private_folder(const std::filesystem::path& place,
                                                                       std::string_view prefix);
 
-// True for a folder, not a link to one, that belongs to this user and that nobody else can look into.
+// Whether this is a folder (not a link to one) that belongs to this user and that nobody else can look into.
 [[nodiscard]] bool is_private_folder(const std::filesystem::path& folder) noexcept;
 
 }  // namespace latebind::platform

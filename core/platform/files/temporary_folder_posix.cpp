@@ -21,7 +21,7 @@ Result<path> temporary_place() {
 }
 
 Result<path> make_private_folder(const path& place, std::string_view prefix) {
-  // mkdtemp creates the name and the folder in one step, private to this user.
+  // mkdtemp() creates the name and the folder in one step, private to this user.
   std::string name = fmt::format("{}/{}-XXXXXX", place.string(), prefix);
   if (::mkdtemp(name.data()) == nullptr) return status_of_errno("make the temporary folder", name, errno);
   return path(name);

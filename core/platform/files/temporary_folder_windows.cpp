@@ -11,7 +11,7 @@ namespace latebind::platform {
 using core::Result;
 using std::filesystem::path;
 
-// Below the user's own profile, whose access list keeps others out.
+// The place is below the user's own profile, whose access list keeps others out.
 Result<path> temporary_place() {
   std::error_code error;
   path base = std::filesystem::temp_directory_path(error);

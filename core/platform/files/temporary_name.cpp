@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kLeftAloneAfter{60};
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kHexadecimal = "0123456789abcdef";
 
-// Takes characters of `among` off the front, and says how many they were.
+// Removes the characters of `among` at the front and returns their number.
 std::size_t take(std::string_view& text, std::string_view among) {
   const auto end = text.find_first_not_of(among);
   const std::size_t count = end == std::string_view::npos ? text.size() : end;

@@ -11,10 +11,10 @@ namespace {
 constexpr std::wstring_view kVerbatim = LR"(\\?\)";
 constexpr std::wstring_view kVerbatimShare = LR"(\\?\UNC\)";
 constexpr std::wstring_view kShare = LR"(\\)";
-// A folder has to leave room for a file name of the old kind (8.3) below it.
+// The limit for a folder leaves room for a short file name (8.3) below it.
 constexpr std::size_t kShortMax = MAX_PATH - 12;
 
-// `\\?\` and `\\.\`, also with slashes: not to be touched.
+// Whether the path begins with `\\?\` or `\\.\`, also with slashes, so that it must not be changed.
 bool is_verbatim_or_device(std::wstring_view text) {
   const auto slash = [](wchar_t c) { return c == L'\\' || c == L'/'; };
   return text.size() >= 4 && slash(text[0]) && slash(text[1]) && (text[2] == L'?' || text[2] == L'.') && slash(text[3]);
@@ -24,7 +24,7 @@ bool is_verbatim_or_device(std::wstring_view text) {
 
 std::wstring long_path(const std::filesystem::path& path) {
   const std::wstring& text = path.native();
-  // A relative path of any length may be a long one.
+  // A relative path of any length may stand for a long one.
   if (text.empty() || is_verbatim_or_device(text) || (path.is_absolute() && text.size() < kShortMax)) return text;
   std::wstring full(text.size() + MAX_PATH, L'\0');
   DWORD size = ::GetFullPathNameW(text.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr);

@@ -1,4 +1,5 @@
-"""The pool of actors that has shards on Ray, on a Ray of the test's own, whose nodes fail as the test says."""
+"""The pool of actors that has shards on Ray, on a Ray of the test's own, whose nodes fail as the test says; and what is
+said where Ray ends the process."""
 
 import json
 from collections import Counter
@@ -6,7 +7,8 @@ from types import SimpleNamespace
 
 import latebind
 import pytest
-from latebind.bulk._ray import _Pool
+from latebind.bulk._ray import RayEngine, _Pool
+from support import python
 
 
 class RayActorError(Exception):
@@ -103,3 +105,48 @@ def test_an_actor_that_only_cannot_be_reached_gives_its_place_back():
     ray = Ray({"only": 1}, lambda call: call.shard == 3 and not ray.lost)
     run(ray, 6, (1, 1))
     assert ray.lost["only"] == 1
+
+
+ENDED = "latebind.bulk: this process was ended, by Ray because its node or the cluster's head is lost"
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("in the middle", ENDED),
+        ("as an error leaves", "latebind.bulk: Ray has given up; finished shards are kept, run again to go on\n"),
+        ("never", ""),
+    ],
+)
+def test_a_process_that_ray_ends_does_not_go_without_a_word(at, said):
+    """Ray calls _exit() where its node is gone, at whatever call, also that of shutdown()."""
+    code = """
+import os, sys
+from types import SimpleNamespace
+from latebind.bulk._ray import RayEngine
+
+at = sys.argv[1]
+engine = RayEngine.__new__(RayEngine)
+engine._is_ours, engine._witness = False, None
+engine._ray = SimpleNamespace(
+    is_initialized=lambda: False, init=lambda **_: None, shutdown=lambda: at == "never" or os._exit(1)
+)
+with engine:
+    if at == "in the middle":
+        os._exit(1)
+    elif at == "as an error leaves":
+        raise RuntimeError("Ray has given up")
+"""
+    done = python(code, at)
+    assert done.returncode == (at != "never")
+    assert done.stderr.startswith(said) and len(done.stderr.splitlines()) == (at != "never")
+
+
+def test_a_cluster_that_cannot_be_reached_is_an_error_of_latebind():
+    def init(**_):
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    engine = RayEngine.__new__(RayEngine)
+    engine._ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    with pytest.raises(latebind.TransientError, match="Ray cannot be reached: Failed to connect to Ray cluster"):
+        engine.__enter__()

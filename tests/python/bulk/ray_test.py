@@ -18,7 +18,8 @@ from support import TINY
 from tables import command, contents, run_snippets, table, vectors_of
 
 # Before Ray is imported: neither a file in the home folder, nor a word to anybody.
-os.environ |= {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+# And its workers have as much of a busy machine as others.
+os.environ |= {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 
 import ray
 from ray.cluster_utils import Cluster
@@ -237,3 +238,28 @@ def test_nor_does_a_node(cluster, whole, tmp_path):
     count, report = while_at_work(whole, tmp_path / "out", 10, remove, (1, 2))
     assert count == 1
     check(whole, tmp_path / "out", report)
+
+
+def test_a_cluster_that_loses_its_head(cluster, whole, tmp_path):
+    """The last one: it is not there any more afterwards."""
+    line = command(
+        *(whole / "in.parquet", "-o", tmp_path / "out", "--shard-rows", 100, "--set", "threads=1"),
+        *("--engine", "ray", "--ray-actors", 1, "--ray-cpus", 1),
+    )
+    environment = os.environ | {"RAY_ADDRESS": cluster.address, "RAY_gcs_rpc_server_reconnect_timeout_s": "5"}
+    job = subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, encoding="utf-8")
+    while len(list(tmp_path.glob("out/vectors/part-*"))) < 10 and job.poll() is None:
+        time.sleep(0.01)
+    nodes = cluster.list_all_nodes()
+    lost = [node.all_processes["raylet"][0].process.pid for node in nodes]
+    for pid in [*all_at_work(cluster, 1), cluster.head_node.all_processes["gcs_server"][0].process.pid, *lost]:
+        os.kill(pid, signal.SIGKILL)
+    _, said = job.communicate(timeout=200)
+    assert job.returncode == 1
+    assert "Traceback" not in said
+    assert [line for line in said.splitlines() if line.startswith("latebind.bulk: ") and "run again" in line], said
+    settings = SETTINGS | {"threads": "1"}
+    report = embed_files(whole / "in.parquet", tmp_path / "out", TINY, "body", **settings)
+    assert (report.rows, report.shards_done < 71) == (8000, True)
+    embed_files(whole / "in.parquet", tmp_path / "reference", TINY, "body", **settings)
+    assert contents(tmp_path / "out") == contents(tmp_path / "reference")

@@ -638,7 +638,6 @@ TEST_F(HttpSessionTest, NoMemoryForTheHandlerIsAnAnswer) {
   shared_.handler = [](const ExchangePtr& /*exchange*/) { throw std::bad_alloc(); };
   open();
   client_->pieces.push_back(kGet);
-  EXPECT_THROW(run(), std::bad_alloc);  // as it reaches the server's loop
   run();
   EXPECT_THAT(client_->received, StartsWith("HTTP/1.1 500 "));
 }
