@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <fstream>
-#include <set>
 
 #include "core/json_text.h"
 #include "core/platform/digest.h"
 #include "core/platform/os_error.h"
 #include "core/platform/system_info.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -19,8 +19,9 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// The limit for showing a scalar value.
+// The limits in bytes for showing a key or a value, and a path of keys.
 constexpr std::size_t kShownMax = 100;
+constexpr std::size_t kPlaceMax = 200;
 
 Status changed(const ManifestInput& input) {
   return Status(StatusCode::kIo, fmt::format("{} was changed while it was read; run this again", input.name));
@@ -58,10 +59,8 @@ Result<Json> describe(const ManifestInput& input) {
 
 std::optional<std::string> shown(const Json& value) {
   if (value.is_null()) return std::nullopt;
-  if (value.is_object() && value.contains("name")) return to_line(value["name"]);
-  std::string text = value.is_structured() ? "there" : to_line(value);
-  if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
-  return text;
+  if (value.is_object() && value.contains("name")) return core::printable(to_line(value["name"]), kShownMax);
+  return value.is_structured() ? "there" : core::printable(to_line(value), kShownMax);
 }
 
 const Json& member(const Json& json, const std::string& key) {
@@ -70,27 +69,30 @@ const Json& member(const Json& json, const std::string& key) {
   return found == json.end() ? nothing : *found;
 }
 
+std::string place_of(const std::string& parent, const std::string& key) {
+  return (parent.empty() ? "" : parent + ".") + core::printable(key, kShownMax);
+}
+
+// Looks up the keys of each object in the other one, so that the time is bounded by the product of both sizes: `now` is
+// small.
 void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<Difference>& found) {
+  static const Json nothing;
+  if (found.size() == kDifferencesMax) return;
   if (was.is_object() && now.is_object()) {
-    std::set<std::string> keys;
-    for (const Json* const each : {&was, &now}) {
-      for (const auto& [key, value] : each->items()) {
-        if (!keys.insert(key).second) continue;
-        add_differences(member(was, key), member(now, key), place.empty() ? key : fmt::format("{}.{}", place, key),
-                        found);
-      }
-    }
+    for (const auto& [key, value] : was.items())
+      add_differences(value, member(now, key), place_of(place, key), found);
+    for (const auto& [key, value] : now.items())
+      if (!was.contains(key)) add_differences(nothing, value, place_of(place, key), found);
     return;
   }
   if (was.is_array() && now.is_array()) {
-    static const Json nothing;
     for (std::size_t i = 0; i < std::max(was.size(), now.size()); ++i) {
       add_differences(i < was.size() ? was[i] : nothing, i < now.size() ? now[i] : nothing,
                       fmt::format("{}[{}]", place, i), found);
     }
     return;
   }
-  if (was != now) found.push_back({place, shown(was), shown(now)});
+  if (was != now) found.push_back({core::printable(place, kPlaceMax), shown(was), shown(now)});
 }
 
 }  // namespace
@@ -101,7 +103,7 @@ Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs) {
     LB_ASSIGN_OR_RETURN(auto one, describe(input));
     json.push_back(std::move(one));
   }
-  return json;
+  return as_written(json);
 }
 
 Status check_unchanged(const std::vector<ManifestInput>& inputs) {
@@ -128,6 +130,10 @@ Json describe_answers(const std::string& model_digest, const core::ActiveConfig&
   json["version"] = LATEBIND_VERSION;
   json["dimension"] = dimension;
   return json;
+}
+
+Json as_written(const Json& json) {
+  return Json::parse(to_line(json));
 }
 
 Result<Json> parse_manifest(const std::string& text, const std::string& name) {

@@ -26,8 +26,8 @@ struct ManifestInput {
   platform::FileIdentity identity{};
 };
 
-// Reads each file and returns the "inputs" member of a manifest: name, bytes, lines and SHA-256. Returns kIo if a file
-// has changed since it was opened.
+// Reads each file and returns the "inputs" member of a manifest, as_written(): name, bytes, lines and SHA-256. Returns
+// kIo if a file has changed since it was opened.
 [[nodiscard]] core::Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs);
 // Returns kIo for the first input that has changed since it was opened.
 [[nodiscard]] core::Status check_unchanged(const std::vector<ManifestInput>& inputs);
@@ -36,15 +36,23 @@ struct ManifestInput {
 [[nodiscard]] Json describe_answers(const std::string& model_digest, const core::ActiveConfig& active,
                                     std::size_t dimension);
 
+// Returns what a reader finds after `json` was written: bytes that are not UTF-8, such as those of a file name, are
+// U+FFFD.
+[[nodiscard]] Json as_written(const Json& json);
+
 // Returns kInvalidArgument if `text` is not a manifest of this format. `name` stands for the file in messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);
 
-// A value that differs, as JSON; std::nullopt if it is missing.
+// The limit for what differences() returns.
+inline constexpr std::size_t kDifferencesMax = 1000;
+
+// A value that differs, as JSON; std::nullopt if it is missing. Each text is one printable line of limited length.
 struct Difference {
   std::string place;  // "settings.normalize", "inputs[0].sha256"
   std::optional<std::string> was;
   std::optional<std::string> now;
 };
+// `now` is the manifest of this run, and small; `was` may be anything that parse_manifest() accepts.
 [[nodiscard]] std::vector<Difference> differences(const Json& was, const Json& now);
 
 }  // namespace latebind::app

@@ -148,7 +148,11 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
   PartialOutput partial(std::move(real), std::move(folder));
   // On a file system without locks, none is held.
   if (lock.ok()) partial.lock_ = *std::move(lock);
-  LB_RETURN_IF_ERROR(partial.load());
+  if (Status loaded = partial.load(); !loaded.ok()) {
+    // What is refused is somebody else's, and stays.
+    partial.leave();
+    return loaded;
+  }
   return partial;
 }
 
@@ -282,8 +286,13 @@ void PartialOutput::remove_files() noexcept {
   std::error_code ignored;
   for (const char* const name : kOwnFiles)
     std::filesystem::remove(folder_ / name, ignored);
+  leave();
+}
+
+void PartialOutput::leave() noexcept {
   if (lock_) lock_->remove(folder_ / kLock);
   lock_.reset();
+  std::error_code ignored;
   std::filesystem::remove(folder_, ignored);
   platform::drop_leftover(folder_);
   folder_.clear();

@@ -71,6 +71,8 @@ class PartialOutput {
   [[nodiscard]] core::Status check_entries() const;
   [[nodiscard]] core::Status flush();
   void remove_files() noexcept;
+  // Gives the place back with all that is in the folder; one that is empty is removed.
+  void leave() noexcept;
 
   struct Stream {
     std::optional<platform::PartialFile> file{};

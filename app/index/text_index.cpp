@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "app/json_text.h"
 #include "core/json_text.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/output_file.h"
@@ -16,7 +17,6 @@
 namespace latebind::app {
 namespace {
 
-using core::Json;
 using core::Result;
 using core::Status;
 using core::StatusCode;
@@ -33,14 +33,16 @@ bool rises_to(std::span<const std::uint64_t> ends, std::uint64_t last) {
 }  // namespace
 
 std::string IndexedBy::difference_from(const IndexedBy& other) const {
-  if (digest != other.digest) return fmt::format("another model ({} instead of {})", model, other.model);
+  if (digest != other.digest)
+    return fmt::format("another model ({} instead of {})", core::printable(model), core::printable(other.model));
   if (dimension != other.dimension)
     return fmt::format("vectors of {} numbers instead of {}", dimension, other.dimension);
+  // Those of the command line may be no UTF-8.
   for (const auto& [key, value] : options.items()) {
     const auto found = other.options.find(key);
-    const std::string was = found == other.options.end() ? "nothing" : found->dump();
-    if (value.dump() != was)
-      return fmt::format("{} {} instead of {}", key, core::printable(value.dump()), core::printable(was));
+    if (found != other.options.end() && *found == value) continue;
+    const std::string was = found == other.options.end() ? "nothing" : core::printable(to_line(*found));
+    return fmt::format("{} {} instead of {}", key, core::printable(to_line(value)), was);
   }
   return options.size() == other.options.size() ? "" : "fewer options";
 }

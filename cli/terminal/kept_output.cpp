@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -66,8 +67,12 @@ std::vector<std::string> told(const app::Json& now, const std::vector<app::Diffe
     } else if (one.place.ends_with(".name") || one.place.ends_with(']')) {
       tell(fmt::format("FILE was {}, now {}", one.was.value_or("not given"), one.now.value_or("not given")));
     } else {
-      const std::size_t input = std::stoul(one.place.substr(kInputs.size()));
-      tell(fmt::format("{} was changed", app::to_line(now.at("inputs").at(input).at("name"))));
+      std::size_t input = 0;
+      const char* const digits = one.place.data() + kInputs.size();
+      std::from_chars(digits, one.place.data() + one.place.size(), input);
+      // A damaged manifest may have a member of such a name.
+      const app::Json& inputs = now.at("inputs");
+      tell(fmt::format("{} was changed", input < inputs.size() ? app::to_line(inputs[input].at("name")) : one.place));
     }
   }
   return sentences;
@@ -119,7 +124,7 @@ Result<app::Json> KeptOutput::make_manifest() const {
   manifest["format"] = app::kManifestFormat;
   manifest["kind"] = "file";
   LB_ASSIGN_OR_RETURN(manifest["inputs"], app::describe_inputs(inputs_));
-  manifest["settings"] = made_by_.settings;
+  manifest["settings"] = app::as_written(made_by_.settings);
   LB_ASSIGN_OR_RETURN(const std::string digest, made_by_.model_digest());
   manifest["answers"] = app::describe_answers(digest, made_by_.active, made_by_.dimension);
   return manifest;

@@ -139,8 +139,9 @@ std::optional<Interval> activation(const Node& node, const ValueRange& x) {
   return std::nullopt;
 }
 
+// Infinity of infinity, which a tensor of unknown type may have.
 double power_of_two_beyond(double number) {
-  return std::exp2(std::ilogb(std::max(number, 1.0)) + 1);
+  return std::isinf(number) ? kInfinite : std::exp2(std::ilogb(std::max(number, 1.0)) + 1);
 }
 
 // The number of terms along one dimension.

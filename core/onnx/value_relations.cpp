@@ -23,16 +23,17 @@ double elements_of(const Node& node, std::span<const ValueRange* const> inputs) 
   constexpr double kMost = 1e12;
   const ValueRange& x = *inputs[0];
   if (!x.has_shape) return kMost;
+  const auto rank = static_cast<std::int64_t>(x.shape.size());
   std::optional<std::int64_t> axis;
   if (const Attribute* axes = node.find("axes"); axes != nullptr) {
     std::int64_t value = 0;
     const char* end = axes->text.data() + axes->text.size();
     if (const auto read = std::from_chars(axes->text.data(), end, value); read.ec == std::errc() && read.ptr == end)
       axis = value;
-  } else if (inputs.size() > 1 && inputs[1] != nullptr && inputs[1]->has_shape && inputs[1]->low == inputs[1]->high) {
+  } else if (inputs.size() > 1 && inputs[1] != nullptr && inputs[1]->has_shape && inputs[1]->low == inputs[1]->high &&
+             inputs[1]->largest() <= static_cast<double>(rank)) {
     axis = static_cast<std::int64_t>(inputs[1]->low);
   }
-  const auto rank = static_cast<std::int64_t>(x.shape.size());
   if (axis && *axis < 0) *axis += rank;
   const bool has_axis = axis && *axis >= 0 && *axis < rank;
   double count = 1;

@@ -6,9 +6,11 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "app/bulk/manifest.h"
 #include "core/platform/files/temporary_folder.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -126,11 +128,16 @@ TEST_F(PartialOutputTest, WhatIsDamagedIsBegunAnew) {
 
 TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
   create_directory(part());
-  put(part("mine.txt"), "mine");
+  // Some have the names of ours.
+  const std::vector<std::string> names{"mine.txt", "vectors", "ids", "progress.json"};
+  for (const std::string& name : names)
+    put(part(name), "mine: " + name);
   auto refused = PartialOutput::open(place_);
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused.status().message().find("mine.txt"), std::string::npos);
-  EXPECT_EQ(content_of(part("mine.txt")), "mine");
+  for (const std::string& name : names)
+    EXPECT_EQ(content_of(part(name)), "mine: " + name);
+  EXPECT_FALSE(exists(part(".lock")));
   std::filesystem::remove_all(part());
   put(part(), "a file");
   EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument);
@@ -138,7 +145,11 @@ TEST_F(PartialOutputTest, FoldersOfOthersAreLeftAlone) {
   for (const std::string text : {"", "[]", "{\"format\": 2}", "{\"format\": \"1\"}"}) {
     create_directory(part());
     put(part("manifest.json"), text);
+    put(part("vectors"), "of another version");
     EXPECT_EQ(PartialOutput::open(place_).status().code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_TRUE(exists(part("manifest.json"))) << text;
+    EXPECT_EQ(content_of(part("manifest.json")), text);
+    EXPECT_EQ(content_of(part("vectors")), "of another version") << text;
     std::filesystem::remove_all(part());
   }
 }
@@ -165,6 +176,27 @@ TEST(ManifestTest, HasAnEndToItsDepth) {
   EXPECT_TRUE(parse_manifest(R"({"format": 1, "a": {"b": [[[]]]}})", "'manifest.json'").ok());
 }
 
+// A run goes on with files whose names are no UTF-8.
+TEST_F(PartialOutputTest, InputsAreTheSameOnceTheyWereWritten) {
+  const path file = folder_.path() / "a.txt";
+  put(file, "one\ntwo");
+  const auto identity = platform::file_identity(file);
+  ASSERT_TRUE(identity.ok());
+  Json now = manifest();
+  const auto inputs = describe_inputs({{.name = "\xFF.txt", .file = file, .identity = *identity}});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().to_string();
+  now["inputs"] = *inputs;
+  EXPECT_EQ(now["inputs"][0]["rows"], 2);
+  {
+    auto output = PartialOutput::open(place_);
+    ASSERT_TRUE(output.ok() && output->begin().ok() && output->write("head").ok());
+    ASSERT_TRUE(output->save(now, {.texts = 1}).ok());
+  }
+  const auto output = PartialOutput::open(place_);
+  ASSERT_TRUE(output.ok() && output->manifest());
+  EXPECT_TRUE(differences(*output->manifest(), now).empty());
+}
+
 TEST(ManifestTest, NamesWhatDiffers) {
   const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
@@ -174,6 +206,33 @@ TEST(ManifestTest, NamesWhatDiffers) {
     found.push_back(one.place + ": " + one.was.value_or("nothing") + ", " + one.now.value_or("nothing"));
   EXPECT_EQ(found, (std::vector<std::string>{"a.b: 1, \"2\"", "a.d: nothing, true", "in[0].n: 1, 2",
                                              "in[1]: \"y\", nothing"}));
+}
+
+TEST(ManifestTest, WhatDiffersIsALineWithAnEnd) {
+  const Json now = Json::parse(R"({"format": 1})");
+  Json was = now;
+  was["two\nlines"] = "\xE2\x80\xAE";
+  was[std::string(1 << 20, 'k')][std::string(1 << 20, 'l')] = std::string(1 << 20, 'v');
+  was["cut"] = std::string(98, 'b') + "\xC3\xA4\xC3\xA4";
+  was["in"] = Json::parse(R"({"name": [[0, 1]]})");
+  was["in"]["name"][0][0] = std::string(1 << 20, 'n');
+  for (const Difference& one : differences(was, now)) {
+    for (const std::string& text : {one.place, one.was.value_or(""), one.now.value_or("")}) {
+      EXPECT_EQ(core::printable(text, text.size()), text);
+      EXPECT_LT(text.size(), 1000U);
+    }
+  }
+}
+
+// An earlier run's manifest has a limit for its bytes alone.
+TEST(ManifestTest, ManyDifferencesHaveAnEnd) {
+  const Json now = Json::parse(R"({"format": 1, "settings": {"7": 7}})");
+  Json::object_t members;
+  for (int i = 0; i < 300'000; ++i)
+    static_cast<Json::object_t::Container&>(members).emplace_back(std::to_string(i), i);
+  Json was = now;
+  was["settings"] = Json(members);
+  EXPECT_EQ(differences(was, now).size(), kDifferencesMax);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/platform/files/temporary_folder.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -96,6 +97,20 @@ TEST_F(TextIndexTest, NamesWhatDiffers) {
   other.options.erase("max_tokens");
   EXPECT_NE(other.difference_from(by_model()), "");
   EXPECT_NE(by_model().difference_from(other), "");
+}
+
+// What the command line says reaches this before anything has looked at it.
+TEST_F(TextIndexTest, NamesWhatDiffersWhereItIsNoText) {
+  IndexedBy other = by_model();
+  other.options["prompt"] = "\xFF\n";
+  const std::string difference = other.difference_from(by_model());
+  EXPECT_NE(difference.find("prompt"), std::string::npos);
+  EXPECT_EQ(core::printable(difference, difference.size()), difference);
+  EXPECT_EQ(other.difference_from(other), "");
+  IndexedBy replaced = other;
+  replaced.options["prompt"] = "\xEF\xBF\xBD\n";
+  EXPECT_NE(other.difference_from(replaced), "");
+  EXPECT_NE(replaced.difference_from(other), "");
 }
 
 TEST_F(TextIndexTest, RefusesTextsOutsideTheirFiles) {

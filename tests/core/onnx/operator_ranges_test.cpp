@@ -165,6 +165,9 @@ TEST(OperatorRangesTest, AreWhatTheDefinitionsSay) {
       {"BitwiseAnd", {i32(0, 5), i32(0, 9)}, {}, 0, 5},
       {"BitwiseOr", {i32(0, 5), i32(0, 8)}, {}, 0, 15},
       {"BitwiseXor", {i32(-5, 5), i32(0, 8)}, {}, -16, 16},
+      // A tensor of unknown type counts as one of f32.
+      {"BitwiseAnd", {any, i32(0, 9)}, {}, -inf, inf, true},
+      {"BitwiseOr", {f32(0, inf), i32(0, 8)}, {}, 0, inf},
       {"ReduceSum", {shaped(f32(-1, 2), {2, 5})}, {}, -10, 20},
       {"ReduceMax", {f32(1, 2)}, {}, 1, 2},
       {"ReduceMax", {empty(f32(1, 2))}, {}, -inf, 2},
@@ -222,6 +225,19 @@ TEST(OperatorRangesTest, AreWhatTheDefinitionsSay) {
     }
     EXPECT_EQ(made.may_be_nan, row.nan) << row.op;
   }
+}
+
+TEST(OperatorRangesTest, AnAxisThatNoTensorHasLeavesAllElements) {
+  ValueRange squares = shaped(f32(0, 9), {2, 3});
+  squares.relation = {Relation::Kind::kSquare, 1, 1};
+  const auto along = [&](double axis) {
+    const ValueRange axes = shaped(ValueRange::between(ElementType::kI64, axis, axis), {1});
+    return after("ReduceMean", {squares, axes}).relation.times;
+  };
+  EXPECT_EQ(along(-1), std::sqrt(3.0));
+  EXPECT_EQ(along(0), std::sqrt(2.0));
+  for (const double axis : {2.0, -3.0, highest_of(ElementType::kI64), lowest_of(ElementType::kI64), kInfinite})
+    EXPECT_EQ(along(axis), std::sqrt(6.0)) << axis;
 }
 
 TEST(OperatorRangesTest, WhatWrapsAroundIsAnyNumberAndSaysSo) {
