@@ -75,7 +75,7 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
     const auto wished = shapes.find(i);
     if (file != files.end()) {
       if (wished != shapes.end()) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("{}: input '{}' comes from a file, which has a shape",
+        return Status(StatusCode::kInvalidArgument, fmt::format("{}: input '{}' comes from a file, which determines its shape",
                                                                 wishes.shapes_option, declared[i].name));
       }
       LB_ASSIGN_OR_RETURN(NpyArray array, read_npy(platform::path_from_utf8(file->second)));
@@ -95,8 +95,7 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
     LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(input.view.type, input.view.shape));
     if (size > kRandomBytesMax) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("input '{}' of shape {} needs {} bytes of random data, at most {} "
-                                "GiB are made; give a smaller {}",
+                    fmt::format("input '{}' of shape {} needs {} bytes of random data, which is above the limit of {} GiB; give a smaller {}",
                                 declared[i].name, input.view.shape.to_string(), size, kRandomBytesMax >> 30U,
                                 wishes.shapes_option));
     }

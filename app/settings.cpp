@@ -52,7 +52,7 @@ std::optional<std::string> text_of(const toml::node& node, bool fractions) {
 
 std::string_view kind_of(const toml::node& node) {
   if (node.is_table()) return "a table";
-  if (node.is_array()) return "a list with something other than texts and whole numbers in it";
+  if (node.is_array()) return "a list that holds something other than texts and whole numbers";
   if (node.is_floating_point()) return "a fraction";
   return "a date or a time";
 }
@@ -100,7 +100,7 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
 }
 
 // There are too many of them for a message.
-constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
+constexpr std::string_view kListed = "`latebind config` lists all settings, and docs/configuration.md explains them";
 
 // Variables with Latebind's prefix that are not settings: tests use them to control their fakes, and the Python package
 // finds the library and the program by them, and the program the package, which a shell may have for all of them.
@@ -115,8 +115,7 @@ Status apply_system_file(EffectiveSettings& settings) {
   Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
   if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
   if (applied.code() != StatusCode::kPermissionDenied) return applied;
-  return Status(applied.code(), fmt::format("{}: make it readable for everybody who runs Latebind (a file of keys, "
-                                            "server.api_key_file, need not be)",
+  return Status(applied.code(), fmt::format("{}: make it readable for every user who runs Latebind (only a key file, server.api_key_file, may be private)",
                                             applied.message()));
 }
 
@@ -193,16 +192,16 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   if (spec == nullptr) return refusal(unknown_setting_error(key));
   if (key.size() > kKeyMax) {
     return refusal(
-        Status(StatusCode::kInvalidArgument, fmt::format("a key of {} bytes; {} are the most", key.size(), kKeyMax)));
+        Status(StatusCode::kInvalidArgument, fmt::format("a key of {} bytes; at most {} are allowed", key.size(), kKeyMax)));
   }
   const std::size_t most = spec->is_family() ? kFamilyTextMax : kTextMax;
   if (text.size() > most || text.find('\0') != std::string_view::npos) {
     return refusal(
-        Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or has a NUL in it", key, most)));
+        Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or contains a NUL", key, most)));
   }
   if (spec->is_family() && !is_set(key) && values_.properties.size() >= kFamilyMax) {
     return refusal(Status(StatusCode::kInvalidArgument,
-                          fmt::format("{}: there are {} of its kind already, and no more are taken", key, kFamilyMax)));
+                          fmt::format("{}: there are already {} settings of this family, which is the limit", key, kFamilyMax)));
   }
   Settings scratch;
   if (const Status assigned = spec->assign(scratch, key, text); !assigned.ok()) {

@@ -111,8 +111,7 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
       call.document_tokens_max < (*chosen)->of_texts()->max_tokens()) {
     return done(Refusal{
         .kind = RefusalKind::kUnsupported,
-        .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only with their query, to the {} "
-                               "tokens that {} takes together: leave it out, or send shorter documents",
+        .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only together with their query, to {} tokens by {}: leave it out, or send shorter documents",
                                call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
         .param = "max_tokens_per_doc"});
   }
@@ -191,8 +190,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
   if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} gives no {}: a cross-encoder does", model->name,
-                                               request.ranks ? "score for two texts" : "labels"),
+                        .message = fmt::format("{} does not give {}: use a cross-encoder", model->name,
+                                               request.ranks ? "scores for two texts" : "labels"),
                         .param = "model"});
   }
   if (request.count > limits_.texts_max) {

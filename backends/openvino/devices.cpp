@@ -134,7 +134,7 @@ Status check_present(const VendorCore& core, std::string_view device) {
   if (const auto target = find_target(device); target.ok() && *target != nullptr) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("openvino:{} is a virtual device: it can only be compiled for here, and run where it is", device));
+        fmt::format("openvino:{} is a virtual device: models can be compiled for it here, and run on machines that have it", device));
   }
   std::string known;
   for (const std::string& name : names)
@@ -153,8 +153,7 @@ Status check_precision(const VendorCore& core, const std::string& device, core::
   // One that does not tell is asked what it made of it, once it has compiled.
   if (!listed || listed->find(vendors_word) != std::string::npos) return {};
   return Status(StatusCode::kUnsupported,
-                fmt::format("openvino:{} was asked to compute in {}, which this processor has no instructions for: "
-                            "ask for a precision that it has",
+                fmt::format("openvino:{} cannot compute in {}: this processor has no instructions for it; choose another precision",
                             device, core::word_of(precision)));
 }
 

@@ -86,8 +86,7 @@ Status KeptOutput::begin(MadeBy made_by, TextReader& reader) {
       found.resize(found.size() - more);
       return Status(
           StatusCode::kInvalidArgument,
-          fmt::format("{} has an unfinished output of another run: {}{}; write to another file, or begin anew "
-                      "with --restart",
+          fmt::format("{} has an unfinished output of another run: {}{}; write to another file, or start over with --restart",
                       platform::quoted(output_.folder()), fmt::join(found, "; "),
                       more > 0 ? fmt::format("; and {} more", more) : ""));
     }
@@ -151,8 +150,7 @@ Status KeptOutput::finish() {
     LB_ASSIGN_OR_RETURN(const auto now, app::describe_inputs(inputs_));
     if (const auto found = app::differences(manifest_->at("inputs"), now); !found.empty()) {
       return Status(StatusCode::kIo,
-                    fmt::format("an input was changed while it was read: inputs{}; run this again with "
-                                "--restart",
+                    fmt::format("an input changed while it was read: inputs{}; run this again with --restart",
                                 found.front()));
     }
   }

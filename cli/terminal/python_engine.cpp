@@ -97,8 +97,7 @@ Result<path> find_interpreter() {
   }
   return Status(
       StatusCode::kLibraryNotFound,
-      fmt::format("Parquet and packed files are read and written by the Python package latebind {}, which was "
-                  "not found: type {}, or set LATEBIND_PYTHON to the Python that has it{}",
+      fmt::format("the Python package latebind {}, which reads and writes Parquet and packed files, was not found: run {}, or set LATEBIND_PYTHON to the Python that has it{}",
                   LATEBIND_VERSION, kPackage, reasons.empty() ? "" : " (" + reasons + ")"));
 }
 

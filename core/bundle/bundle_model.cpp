@@ -126,7 +126,7 @@ Result<Model> model_of_bundle(const Package& package) {
     const bool any = std::ranges::any_of(component->variants, [](const Variant& v) { return v.latebind.has_value(); });
     if (any) return Model::from_forms(name, {}).with_sources(package.files().source()).with_blobs(std::move(blobs));
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no variant is a portable ONNX model, and none says to Latebind what it is for",
+                  fmt::format("{}: no variant is a portable ONNX model or has metadata for Latebind",
                               package.files().name()));
   }
   std::vector<Used> used;

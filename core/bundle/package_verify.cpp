@@ -18,7 +18,7 @@ namespace {
 Status changed(const PackageFiles& files, std::string_view path) {
   return Status(
       StatusCode::kInvalidModel,
-      fmt::format("{}: '{}' was changed: its SHA-256 is not the one that is recorded", files.name(), printable(path)));
+      fmt::format("{}: '{}' was changed: its SHA-256 is not the recorded one", files.name(), printable(path)));
 }
 
 std::string join(std::string_view folder, std::string_view path) {
@@ -48,7 +48,7 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
                      Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
+                  fmt::format("{}: the shared asset in '{}' is outside the package and is not checked",
                               files.name(), printable(folder)));
   }
   std::map<std::string, std::string> content;
@@ -58,7 +58,7 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
   }
   if (asset_uri(content) == uri) return Status();
   return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: the shared asset in '{}' was changed: its content is not what its name says",
+                fmt::format("{}: the shared asset in '{}' was changed: its content does not match its name",
                             files.name(), printable(folder)));
 }
 
@@ -84,7 +84,7 @@ Status Package::prove_file(const Variant& variant, std::string_view reference) c
       return sum == recorded.sha256 ? Status() : changed(files(), path);
     }
   }
-  return Status(StatusCode::kUnsupported, fmt::format("{}: nothing is recorded of '{}' that it could be compared with",
+  return Status(StatusCode::kUnsupported, fmt::format("{}: no checksum is recorded for '{}'",
                                                       files().name(), printable(path)));
 }
 

@@ -55,8 +55,7 @@ LoadedMethod::~LoadedMethod() {
   model_.reset();
   if (!payload_->wait_until_released(hangs ? std::chrono::milliseconds(0) : kReleaseTime)) {
     say(Level::kError, name_ +
-                           ": a device still holds on to the payload; the program's memory must stay until it "
-                           "comes back, if it is the host's own");
+                           ": a device still uses the payload; if the host owns the program's memory, it must keep it until the device returns");
   }
 }
 
@@ -157,7 +156,7 @@ et::Error LoadedMethod::read_input(std::size_t index, const et::EValue& value) {
     return refuse(expects() + ", shape " + shape_text(tensor) + " was given", et::Error::InvalidArgument);
   }
   if (tensor.unsafeGetTensorImpl()->device_type() != et::etensor::DeviceType::CPU) {
-    return refuse(expects() + " in the memory of the processor, a tensor on a device was given",
+    return refuse(expects() + " in the memory of the processor, but a tensor on a device was given",
                   et::Error::NotSupported);
   }
   input.data = tensor.mutable_data_ptr();
@@ -194,7 +193,7 @@ et::Error LoadedMethod::prepare_output(std::size_t index, const et::EValue& valu
                   et::Error::InvalidArgument);
   }
   if (tensor.unsafeGetTensorImpl()->device_type() != et::etensor::DeviceType::CPU) {
-    return refuse(gives() + " in the memory of the processor, a tensor on a device was given for it",
+    return refuse(gives() + " in the memory of the processor, but a tensor on a device was given for it",
                   et::Error::NotSupported);
   }
   void* data = tensor.mutable_data_ptr();
@@ -236,7 +235,7 @@ et::Error LoadedMethod::take_output(std::size_t index, const et::EValue& value) 
     const std::string room = shape_text(tensor);
     if (!fits || et::resize_tensor(tensor, {sizes.data(), rank}) != et::Error::Ok) {
       return refuse("output " + ordinal(index, port.name) + " came out as " + shape_text(shape) +
-                        ", and the program's tensor, now " + room + ", cannot become that",
+                        ", and the program's tensor, now " + room + ", cannot get that shape",
                     et::Error::InvalidArgument);
     }
   }

@@ -51,8 +51,7 @@ Status FileReader::why_not() const {
   if (failure == 0) return {};
   if (failure > 0) return status_of_errno("read", file_, failure);
   return Status(StatusCode::kIo,
-                fmt::format("{} was cut while it was in use; put it back, by renaming a new file to its "
-                            "name, and open the model again",
+                fmt::format("{} was truncated while it was in use; restore it by renaming a new file to its name, and open the model again",
                             quoted(file_)));
 }
 

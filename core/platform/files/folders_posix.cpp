@@ -62,8 +62,7 @@ core::Result<path> home_folder() {
     return path(found->pw_dir);
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("no home folder: HOME holds no absolute path and user {} has none in the "
-                            "user database; set HOME",
+                fmt::format("no home folder: HOME is not an absolute path, and the user database has no home folder for user {}; set HOME",
                             ::getuid()));
 }
 

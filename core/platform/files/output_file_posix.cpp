@@ -71,7 +71,7 @@ Status folder_refusal(const path& target, const path& folder, int error) {
     case EROFS:
       return Status(
           StatusCode::kPermissionDenied,
-          fmt::format("cannot write {}: no file may be created in the folder {} ({}); write to another folder",
+          fmt::format("cannot write {}: cannot create a file in the folder {} ({}); write to another folder",
                       quoted(target), quoted(folder), std::generic_category().message(error)));
     default:
       return status_of_errno("write", target, error);

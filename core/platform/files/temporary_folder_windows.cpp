@@ -17,8 +17,7 @@ Result<path> temporary_place() {
   path base = std::filesystem::temp_directory_path(error);
   if (error) {
     return core::Status(core::StatusCode::kIo,
-                        fmt::format("the folder for temporary files cannot be used (TMP is '{}'): {}; set TMP to one "
-                                    "that is there",
+                        fmt::format("cannot use the folder for temporary files (TMP is '{}'): {}; set TMP to an existing folder",
                                     environment("TMP").value_or(""), error.message()));
   }
   return base;

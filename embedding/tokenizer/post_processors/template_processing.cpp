@@ -75,8 +75,7 @@ Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_en
       pair.type_one_from = pair.between.size();
     } else if (piece.type != (pair.type_one_from ? 1 : 0)) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{} has type_id {} (supported: 0 and, from a place behind the sequence 'A' and not "
-                                "behind 'B' on, 1)",
+                    fmt::format("{} has type_id {} (supported: 0, and 1 from a place after the sequence 'A' and not after 'B')",
                                 place, piece.type));
     }
     if (piece.is_sequence) continue;

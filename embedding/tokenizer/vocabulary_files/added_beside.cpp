@@ -48,7 +48,7 @@ class Walk {
   [[nodiscard]] Status one(std::string_view file, std::string_view key, const std::string& text) const {
     if (text.empty() || known_.contains(text)) return {};
     return {StatusCode::kUnsupported,
-            fmt::format("{}: {} names {}, which is no added token of tokenizer.json: add it there, or take it out here",
+            fmt::format("{}: {} names {}, which is not an added token of tokenizer.json: add it there, or remove it here",
                         file, core::quoted(key), core::quoted(text))};
   }
   [[nodiscard]] Status all(std::string_view file, std::string_view key, const json& values) const {

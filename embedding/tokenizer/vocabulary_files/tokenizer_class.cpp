@@ -42,7 +42,7 @@ Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
   return {StatusCode::kUnsupported,
           fmt::format(
               "{} needs a tokenizer.json{}", what,
-              core::supported_instead(name, names, fmt::format("without one these work: {}", fmt::join(names, ", "))))};
+              core::supported_instead(name, names, fmt::format("without one, these work: {}", fmt::join(names, ", "))))};
 }
 
 // Whether a class of the model's own makes the tokenizer.
@@ -103,8 +103,7 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
   if (tokenizer_config) {
     if (is_code(*tokenizer_config)) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: 'auto_map' names code that makes the tokenizer: without a tokenizer.json that is "
-                                "not supported",
+                    fmt::format("{}: 'auto_map' names code that makes the tokenizer, which is not supported without a tokenizer.json",
                                 kTokenizerConfigFile));
     }
     LB_ASSIGN_OR_RETURN(name, core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
