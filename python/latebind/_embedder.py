@@ -89,8 +89,8 @@ class Embedder(TextEncoder[Vectors]):
                 library with Arrow's C interface); or an iterator, which is read as the vectors are computed.
             batch_tokens: of a batch. The embedder has one budget, which is set when it is opened: any other is refused.
             show_progress: shows a bar, if tqdm is installed.
-            normalize: vectors of length 1, also if the model does not normalise.
-            dimensions: only the first numbers of a vector, normalised again where it was: for models trained for this.
+            normalize: scale vectors to length 1, even if the model does not normalise.
+            dimensions: keep only the first N numbers of each vector (for models trained for it), normalised again.
             prompt_name: the prompt of the model that is put before each text: one of `prompts`.
             prompt: the same for a prompt that is not one of the model's: its text; "" for none. With neither, it is
                 `default_prompt`, or that of the role.

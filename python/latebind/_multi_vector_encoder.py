@@ -65,7 +65,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
             texts: as for Embedder.encode(). An iterator is read to its end first.
             role: "query" or "document": what the texts are; None: documents. The two have markers, lengths and masks of
                 their own.
-            normalize: vectors of length 1, also if the model does not normalise.
+            normalize: scale vectors to length 1, even if the model does not normalise.
             max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
             show_progress: shows a bar, if tqdm is installed.
             prompt_name, prompt: what stands instead of the marker.

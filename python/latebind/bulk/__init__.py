@@ -65,7 +65,7 @@ def __getattr__(name: str) -> Any:
     try:
         import pyarrow as _  # noqa: F401
     except ImportError as error:
-        raise LibraryError("latebind.bulk needs pyarrow; type: pip install 'latebind[bulk]'") from error
+        raise LibraryError("latebind.bulk needs pyarrow; run: pip install 'latebind[bulk]'") from error
     found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return found
 

@@ -38,7 +38,7 @@ def embed_daft(
     try:
         import daft
     except ImportError as error:
-        raise LibraryError("Daft is not installed; type: pip install 'latebind[daft]'") from error
+        raise LibraryError("Daft is not installed; run: pip install 'latebind[daft]'") from error
     embed = EmbedBatches(model, "text", vector_column="vector", **arguments)
     names = df.column_names
     if text_column not in names:

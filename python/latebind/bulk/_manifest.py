@@ -63,7 +63,7 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         # Also those of an output whose manifest was lost: what is left of it would count as this one's.
         if any(store.names(folder) for folder in ("", VECTORS, SKIPPED, BEGUN)):
             raise DifferentRunError(
-                f"{store.root} has files and no {NAME}: give a folder that is empty, or not there yet"
+                f"{store.root} has files and no {NAME}: give an empty or new folder"
             )
         store.write(NAME, _bytes(wanted))
         return False
@@ -71,12 +71,12 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         found = json.loads(content)
         there = found["format"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise DifferentRunError(f"{NAME} in {store.root} is none of Latebind's: give another folder") from None
+        raise DifferentRunError(f"{NAME} in {store.root} is not a manifest of Latebind: give another folder") from None
     if there != FORMAT:
-        raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, and this release writes {FORMAT}")
+        raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, but this release writes {FORMAT}")
     if found.get("kind") != KIND:
         raise DifferentRunError(
-            f"{store.root} has what the program latebind has not finished: finish it by the same command, or remove it"
+            f"{store.root} has an unfinished output of the program latebind: finish it with the same command, or remove it"
         )
     differences = [
         f"{path} was {was}, now {now}"

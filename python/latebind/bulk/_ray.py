@@ -67,7 +67,7 @@ def embed_ray(
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError("Ray Data is not installed; type: pip install 'latebind[ray]'") from error
+        raise LibraryError("Ray Data is not installed; run: pip install 'latebind[ray]'") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -219,10 +219,10 @@ class _Witness:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # what interrupts this process is none of its business
             )
-        self.tell("this process was ended, by Ray because its node or the cluster's head is lost, or by somebody")
+        self.tell("this process was terminated, by Ray because its node or the cluster's head is lost, or by a user")
 
     def tell(self, reason: str) -> None:
-        self._write(f"\0latebind.bulk: {reason}; finished shards are kept, run again to go on")
+        self._write(f"\0latebind.bulk: {reason}; finished shards are kept; run again to continue")
 
     def leave(self) -> None:
         self._write("\0")
@@ -259,7 +259,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError("Ray is not installed; type: pip install 'latebind[ray]'") from error
+            raise LibraryError("Ray is not installed; run: pip install 'latebind[ray]'") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}

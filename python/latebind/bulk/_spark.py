@@ -27,7 +27,7 @@ def _spark() -> Any:
     try:
         import pyspark.sql
     except ImportError as error:
-        raise LibraryError("PySpark is not installed; type: pip install 'latebind[spark]'") from error
+        raise LibraryError("PySpark is not installed; run: pip install 'latebind[spark]'") from error
     return pyspark.sql
 
 

@@ -198,11 +198,11 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
                 unify()
             if position and line.startswith(codecs.BOM_UTF8):
                 raise ValueError(
-                    f"row {cuts.rows} begins with a byte-order mark, which only the beginning of a file may have; take it away"
+                    f"row {cuts.rows} begins with a byte-order mark, which is allowed only at the beginning of a file; remove it"
                 )
             # Its reader ends the process at a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
-                raise ValueError(f"row {cuts.rows} is no object")
+                raise ValueError(f"row {cuts.rows} is not an object")
             is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
             has_long_number = _LONG_NUMBER.search(line) is not None
             if not order or is_deep or has_long_number:
@@ -227,7 +227,7 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
 
 
 def _object_of(line: bytes) -> dict[str, Any]:
-    """What a line has; nothing where it is no object, which its reader says.
+    """What a line has; nothing where it is not an object, which its reader says.
 
     Raises:
         ValueError: it is nested so deeply that its reader would end the process, or has a number of thousands of digits.

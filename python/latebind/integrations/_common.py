@@ -31,7 +31,7 @@ class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the
 
 def not_installed(error: ImportError, what: str, requirement: str) -> NotInstalledError:
     """What to raise when `what` cannot be imported; `requirement` is what pip is to install."""
-    return NotInstalledError(f'{what} cannot be imported ({error}); type: pip install "{requirement}"')
+    return NotInstalledError(f'{what} cannot be imported ({error}); run: pip install "{requirement}"')
 
 
 def _plain(value: Any) -> Any:
@@ -109,7 +109,7 @@ class Encoder(Late[Embedder]):
     Args:
         model, settings: of latebind.Embedder.
         normalize: vectors of length 1.
-        dimensions: only the first numbers of a vector.
+        dimensions: keep only the first N numbers of each vector.
         query_prompt, document_prompt: what is put before each text; None is the model's own prompt, if it has one.
 
     Raises:

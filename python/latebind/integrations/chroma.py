@@ -26,8 +26,8 @@ class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
 
     Args:
         model: as for latebind.Embedder; or one that is open, which can be shared.
-        normalize: vectors of length 1, also if the model does not normalise.
-        dimensions: only the first numbers of a vector: for models trained for this.
+        normalize: scale vectors to length 1, even if the model does not normalise.
+        dimensions: keep only the first N numbers of each vector (for models trained for it).
         query_prompt, document_prompt: what is put before queries and documents. None is the model's own, if it has one;
             "" is nothing.
         **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
@@ -98,4 +98,4 @@ class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
         if not isinstance(config, dict):
             raise CallerTypeError(f"the configuration is {type(config).__name__}; give a dict")
         if "model" not in config:
-            raise CallerError("the configuration names no model")
+            raise CallerError("the configuration does not name a model")

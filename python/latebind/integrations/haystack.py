@@ -89,8 +89,8 @@ class LatebindTextEmbedder(_Embedder):
         model: as for latebind.Embedder; or one that is open, which several components can share.
         prefix: what is put before the text; None is the model's own prompt for queries, if it has one.
         suffix: what is put after it.
-        normalize: vectors of length 1, also if the model does not normalise.
-        dimensions: only the first numbers of a vector: for models trained for this.
+        normalize: scale vectors to length 1, even if the model does not normalise.
+        dimensions: keep only the first N numbers of each vector (for models trained for it).
         **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
 
     Raises:
@@ -138,7 +138,7 @@ class LatebindTextEmbedder(_Embedder):
     def _whole(self, text: Any) -> str:
         if not isinstance(text, str):
             raise CallerTypeError(
-                f"text is {type(text).__name__}; give a str, and documents to a LatebindDocumentEmbedder"
+                f"text is {type(text).__name__}; give a str, and give documents to a LatebindDocumentEmbedder"
             )
         return text + self._suffix
 

@@ -26,8 +26,8 @@ class LatebindEmbeddings(Embeddings):
 
     Args:
         model: as for latebind.Embedder; or one that is open, which can be shared.
-        normalize: vectors of length 1, also if the model does not normalise.
-        dimensions: only the first numbers of a vector: for models trained for this.
+        normalize: scale vectors to length 1, even if the model does not normalise.
+        dimensions: keep only the first N numbers of each vector (for models trained for it).
         query_prompt, document_prompt: what is put before queries and documents. None is the model's own, if it has one;
             "" is nothing.
         **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
@@ -98,7 +98,7 @@ class LatebindReranker(BaseDocumentCompressor):
 
     model: str = Field(frozen=True, description="The model's folder or name.")
     settings: dict[str, Any] = Field(frozen=True, description="Keywords of latebind.CrossEncoder.")
-    top_n: int | None = Field(description="How many documents are kept.")
+    top_n: int | None = Field(description="Number of documents to keep.")
 
     _reranker: Reranker = PrivateAttr()
 

@@ -41,7 +41,7 @@ class SentenceTransformer(ShapedEncoder):
         prompts: prompts by their names, besides those of the model, or instead of them.
         default_prompt_name: the prompt that encode() uses when none is given; None is what the model says.
         similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is what the model says, else "cosine".
-        truncate_dim: only the first numbers of a vector.
+        truncate_dim: keep only the first N numbers of each vector.
         revision: of a model on the hub.
         **settings: all other keywords of latebind.Embedder, such as `precision="bf16"` or `max_tokens=128`.
 
@@ -110,7 +110,7 @@ class SentenceTransformer(ShapedEncoder):
             convert_to_numpy: an array; otherwise a list of tensors, which needs torch.
             convert_to_tensor: a tensor, which needs torch.
             normalize_embeddings: vectors of length 1.
-            truncate_dim: only the first numbers of a vector.
+            truncate_dim: keep only the first N numbers of each vector.
             device: None, or the one that the model was opened with. pool, chunk_size: None.
             task: "query" or "document", which way a router takes.
             task_metadata, hf_split, hf_subset, prompt_type: how mteb calls; `inputs` then gives its batches.
