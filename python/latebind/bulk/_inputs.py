@@ -99,7 +99,7 @@ def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = No
         try:
             info = filesystem.get_file_info(path)
         except (OSError, UnicodeError) as error:
-            raise MachineError(f"the input {name!r} cannot be looked at: {error}") from error
+            raise MachineError(f"the input {name!r} cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
             raise CallerError(f"the input {name} is not there")
         if info.type == fs.FileType.Directory:
