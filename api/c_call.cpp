@@ -1,4 +1,4 @@
-// What belongs to one call of the C interface: time, cancellation, who answered.
+// The options of one call of the C interface: time limit, cancellation, attestation.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -48,7 +48,7 @@ lb_code lb_cancellation_create(lb_cancellation** cancellation) {
 }
 
 void lb_cancellation_request(const lb_cancellation* cancellation) {
-  // One of the parent's may be locked forever, and names what its threads wait for.
+  // The parent's cancellation may be locked forever, and refers to threads that the child does not have.
   if (cancellation != nullptr && cancellation->made.this_process()) cancellation->cancellation.request();
 }
 

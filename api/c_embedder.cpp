@@ -127,7 +127,7 @@ core::Status write_stats(const embedding::EmbedStats& stats, lb_embed_stats* out
 
 namespace {
 
-// `compute` is Embedder::embed() or embed_ids() of what the caller has given.
+// `compute` is Embedder::embed() or embed_ids(), applied to the caller's texts.
 template <class Text, class Compute>
 core::Status embed(std::string_view what, const lb_embedder* embedder, std::span<const Text> texts,
                    const Compute& compute, const lb_embed_options* options, const lb_call_options* call, float* vectors,

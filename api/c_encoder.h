@@ -1,5 +1,5 @@
-// What embedders and the encoders of the C interface have in common: how they are opened, and what they tell of their
-// network.
+// Templates shared by embedders and encoders of the C interface: opening a model, and attestation and tokenizer of its
+// network. Every handle has `made`, `runtime` and `network()` (c_objects.h). Callable from any thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace latebind::api {
 
-// The arguments of an lb_…_open function, of this name.
+// The arguments of an lb_…_open function; `function` is its name, for messages.
 struct OpenCall {
   std::string_view function;
   const lb_runtime* runtime = nullptr;
@@ -23,7 +23,7 @@ struct OpenCall {
   const lb_call_options* call = nullptr;
 };
 
-// Opens a model of this kind as a handle; `keep(handle, network)` puts the network into it.
+// Opens a model of this kind as a handle. `keep(handle, network)` stores the network in the handle.
 template <class Handle, class Keep>
 lb_code open_encoder(const OpenCall& given, embedding::EncoderKind kind, Handle** handle, const Keep& keep) {
   return guarded_work([&]() -> core::Status {
@@ -41,7 +41,7 @@ lb_code open_encoder(const OpenCall& given, embedding::EncoderKind kind, Handle*
   });
 }
 
-// The body of an lb_…_attestation function, of this name; `what` is the handle's, for messages.
+// The body of an lb_…_attestation function. `function` is its name, and `what` the handle's noun, for messages.
 template <class Handle>
 lb_code give_network_attestation(std::string_view function, std::string_view what, const Handle* handle,
                                  lb_attestation** attestation) {
@@ -53,7 +53,7 @@ lb_code give_network_attestation(std::string_view function, std::string_view wha
   });
 }
 
-// Of both ways, where it has two.
+// The network's tokenizer; for a router, with the tokenizers of both routes.
 [[nodiscard]] std::unique_ptr<lb_tokenizer> tokenizer_of(const embedding::Embedder& network);
 
 // The body of an lb_…_tokenizer function.

@@ -1,4 +1,4 @@
-// Jobs of the C interface: what the program's commands do, on a thread of its own.
+// Jobs of the C interface: each runs a command of the program on its own thread.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -29,10 +29,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Each has a thread, and may use many: more at once are a mistake.
+// Each job has a thread and may start many; more jobs at once are a mistake.
 constexpr int kJobsMax = 64;
 
-// A child made by fork() has none of its parent's.
+// Starts at zero in a child made by fork(), which has none of its parent's jobs.
 std::atomic<int>& jobs_under_way() noexcept {
   static latebind::platform::PerProcess<std::atomic<int>> jobs;
   return jobs.get();
@@ -50,7 +50,7 @@ class Counted {
   const bool is_one_;
 };
 
-// Shared by the handle and the thread, which may outlive it.
+// Shared by the handle and the job's thread, which may outlive it.
 class JobState {
  public:
   JobState(const app::NamedJob& job, app::JobArguments arguments, app::Runtime runtime)
@@ -66,7 +66,7 @@ class JobState {
     };
   }
 
-  // Never throws: an exception is the job's error. Its place is free when it is over.
+  // Runs the job. Never throws: an exception becomes the job's error. Releases `place` when the job is over.
   void run(std::shared_ptr<const Counted> place) noexcept {
     core::Status status;
     std::string report;
@@ -88,7 +88,7 @@ class JobState {
 
   void cancel() const { client_.cancellation.request(); }
 
-  // Whether it is over by then.
+  // Returns whether the job is over by the deadline.
   bool wait_until(Clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     return over_.wait_until(lock, deadline, [this] { return is_over_; });
@@ -105,7 +105,7 @@ class JobState {
     return value;
   }
 
-  // When it is over: nothing changes any more.
+  // Constant once the job is over.
   [[nodiscard]] const core::Status& status() const { return status_; }
   [[nodiscard]] const std::string& report() const { return report_; }
 
@@ -117,7 +117,7 @@ class JobState {
 
   std::mutex mutex_;
   std::condition_variable over_;
-  // Guarded by mutex_, and constant from is_over_ on.
+  // Guarded by mutex_ until is_over_, constant afterwards.
   std::string activity_;
   std::uint64_t done_ = 0;
   std::uint64_t total_ = 0;
@@ -142,7 +142,7 @@ lb_code lb_job_kind_at(size_t index, lb_job_kind* kind) {
     const auto table = app::job_table();
     if (index >= table.size()) return api::misuse("lb_job_kind_at: no job of this index");
     lb_job_kind value{};
-    // Literals.
+    // The strings are literals.
     value.name = table[index].name.data();
     value.arguments = table[index].arguments.data();
     value.report = table[index].report.data();
@@ -175,7 +175,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
     latebind::platform::run_detached([state = handle->state, place = std::move(place),
                                       work = std::make_shared<core::BackgroundWork>(*std::move(counted))]() mutable {
       state->run(std::move(place));
-      // While it still counts: this may be the last that refers to the backends.
+      // Released while the work is still counted: this may be the last reference to the backends.
       state.reset();
       work.reset();
     });
@@ -188,13 +188,13 @@ lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress)
   return api::guarded([&]() -> core::Status {
     if (job == nullptr) return api::misuse("lb_job_wait: NULL was given");
     LB_RETURN_IF_ERROR(api::check_made_here(job->made, "job"));
-    const auto tell = [&] {
+    const auto write_progress = [&] {
       return progress == nullptr ? core::Status()
                                  : api::write_struct(job->state->progress(), progress, "lb_job_progress");
     };
-    LB_RETURN_IF_ERROR(tell());  // a struct without its size is reported before the time has passed
+    LB_RETURN_IF_ERROR(write_progress());  // reports a struct without its size before the wait
     const bool is_over = job->state->wait_until(Clock::now() + api::bounded_milliseconds(timeout_ms));
-    LB_RETURN_IF_ERROR(tell());
+    LB_RETURN_IF_ERROR(write_progress());
     return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job has not ended yet");
   });
 }

@@ -27,7 +27,7 @@ static_assert(sizeof(lb_tensor) == 24 + 2 * 8 * LB_RANK_MAX, "lb_tensor is froze
 
 namespace {
 
-// Inputs and outputs of a call are few; more is a mistake, not a model.
+// A call has few inputs and outputs; a larger number is a mistake.
 constexpr size_t kTensorsMax = 4096;
 
 lb_tensor to_c(const core::TensorView& view) {
@@ -82,9 +82,9 @@ struct RunVectors {
   std::vector<core::OutputTensor> outputs;
 };
 
-// Memory that is kept between the calls of a thread, so that a steady state allocates nothing. A run has it for itself:
-// the log may call a function of the user's in the middle of it, which may run another model on this thread. A thread
-// that is ending keeps none.
+// Memory that a thread keeps between calls, so that repeated runs allocate nothing. A run owns it exclusively: the log
+// may call a function of the user in the middle of the run, and that function may run another model on this thread. A
+// thread that is ending keeps no memory.
 class RunScratch : public RunVectors {
  public:
   RunScratch() {
@@ -99,8 +99,8 @@ class RunScratch : public RunVectors {
   }
 };
 
-// An lb_output is a handle, and the executable wants outputs side by side: they are there while this lives. They go
-// back whatever happens, since the memory that callers bound to them is known nowhere else.
+// Moves the tensors of the caller's lb_outputs side by side, as executables expect them, and moves them back on
+// destruction. The return must happen on every path: nothing else knows the memory that callers bound to them.
 class LentOutputs {
  public:
   LentOutputs(std::span<lb_output* const> from, std::vector<core::OutputTensor>& to) : from_(from), to_(to) {
@@ -120,7 +120,7 @@ class LentOutputs {
   std::vector<core::OutputTensor>& to_;
 };
 
-// More files of external data are a mistake, not a model.
+// A model has few files of external data; a larger number is a mistake.
 constexpr size_t kExternalMax = 65'536;
 
 core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memory& memory,
@@ -145,7 +145,7 @@ core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memor
     if (one.location == nullptr || (one.data == nullptr && one.size > 0)) {
       return api::misuse(fmt::format("lb_model_load_memory: NULL in external data {}", i));
     }
-    // An empty piece is somewhere, too.
+    // An empty piece still needs a pointer that is not null.
     const void* const data = one.size > 0 ? one.data : memory.graph;
     all.push_back({.location = one.location, .data = {owner, {static_cast<const std::byte*>(data), one.size}}});
   }
@@ -156,7 +156,7 @@ core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_
                   lb_model** out) {
   LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
   LB_ASSIGN_OR_RETURN(auto request, api::load_request(*runtime, options, call));
-  // A blob computes as it was compiled, whatever Latebind's default is.
+  // A blob computes in the precision it was compiled for, whatever Latebind's default is.
   if (model.has_blobs_only() && !request.precision_given) {
     request.set_precisions({core::Precision::kF32, core::Precision::kF16});
   }
@@ -220,7 +220,7 @@ lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active)
     value.device_full_name = from.active.device_full_name.c_str();
     value.runtime_version = from.active.runtime_version.c_str();
     value.library_file = from.active.library_file.c_str();
-    value.precision = core::word_of(from.active.precision).data();  // a literal: it ends in NUL
+    value.precision = core::word_of(from.active.precision).data();  // a literal, NUL-terminated
     value.threads = from.active.threads;
     value.requests = from.active.requests;
     value.fallback = from.fallback ? 1 : 0;
@@ -273,7 +273,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
                              const lb_call_options* call, lb_model** model) {
   return api::guarded([&]() -> core::Status {
     LB_ASSIGN_OR_RETURN(const lb_model_memory read, api::read_struct(memory, "lb_model_memory"));
-    // From here on whatever happens releases the memory once.
+    // From here on, every path releases the memory exactly once.
     const std::shared_ptr<const void> owner(read.graph, [read](const void*) {
       if (read.release != nullptr) read.release(read.context);
     });

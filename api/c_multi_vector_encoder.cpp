@@ -20,10 +20,10 @@ constexpr std::string_view kEncode = "lb_multi_vector_encoder_encode";
 constexpr std::string_view kCompare = "lb_multi_vector_encoder_compare";
 constexpr std::string_view kMultiVectorEncoder = "multi-vector encoder";
 
-// Vectors of texts that were given, by text.
+// The caller's vectors, grouped by text.
 class Rows {
  public:
-  // `what`: "queries".
+  // `what` is "queries" or "documents", for messages.
   static core::Result<Rows> read(const lb_multi_vector_rows& given, std::size_t dimension, std::string_view what) {
     if (given.count == 0) return Rows(given);
     if (given.begins == nullptr) return api::misuse(fmt::format("{}: the offsets of {} are NULL", kCompare, what));
@@ -130,7 +130,7 @@ lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder, 
     const std::size_t dimension = encoder->model->dimension();
     LB_ASSIGN_OR_RETURN(const Rows of_queries, Rows::read(*queries, dimension, "queries"));
     LB_ASSIGN_OR_RETURN(const Rows of_documents, Rows::read(*documents, dimension, "documents"));
-    // Neither has more than kTextsMax, so that their product is a number of floats.
+    // Both counts are at most kTextsMax, so the product does not overflow.
     const std::size_t wanted = queries->count * documents->count;
     if (wanted > 0 && scores == nullptr) return api::misuse(fmt::format("{}: NULL was given", kCompare));
     if (capacity < wanted) {

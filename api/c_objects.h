@@ -1,4 +1,5 @@
-// The objects behind the handles of the C interface.
+// The objects that the handles of the C interface point to. A handle owns its object; `made` says which process created
+// it (fork).
 #pragma once
 
 #include <chrono>
@@ -23,14 +24,14 @@
 #include "embedding/text_limits.h"
 #include "include/latebind/latebind.h"
 
-// Shared, so that models and embedders may outlive the handle.
+// Shared, so that models and embedders can outlive the handle.
 struct lb_runtime {
   struct Shared {
     explicit Shared(latebind::app::EffectiveSettings given)
         : settings(std::move(given)),
           registry(latebind::app::make_registry(settings.of_backends())),
           engine(registry) {}
-    latebind::app::EffectiveSettings settings;  // for every model that is loaded
+    latebind::app::EffectiveSettings settings;  // defaults for every model that is loaded
     latebind::core::Registry registry;
     latebind::core::Engine engine;
     latebind::platform::MadeIn made{};
@@ -48,7 +49,7 @@ struct lb_output {
 
 struct lb_attestation {
   std::shared_ptr<const latebind::core::Attestation> attestation;
-  std::size_t hung_runs = 0;  // when it was requested; 0 for the attestation of one call
+  std::size_t hung_runs = 0;  // at the time of the snapshot; 0 in the attestation of one call
 };
 
 struct lb_cancellation {
@@ -90,12 +91,12 @@ struct lb_multi_vector_encoder {
   [[nodiscard]] const latebind::embedding::Embedder& network() const { return model->network(); }
 };
 
-// Neither this nor the next waits for a thread: what was made before fork() is valid after it.
+// lb_tokenizer, lb_sparse_list and lb_multi_vector_list need no thread, so they remain valid after fork().
 struct lb_tokenizer {
   std::shared_ptr<const latebind::embedding::Tokenizer> tokenizer;
   latebind::embedding::TextLimits limits{};
   latebind::embedding::Prompts prompts{};
-  // Of a router: the above is of its documents; ModelFolder has the same.
+  // For a router, the members above belong to the documents' route, and `queries` to the other one (as in ModelFolder).
   std::string name{};
   std::unique_ptr<lb_tokenizer> queries{};
   latebind::embedding::TextRole by_default = latebind::embedding::TextRole::kUnsaid;
@@ -113,26 +114,25 @@ struct lb_multi_vector_list {
 
 namespace latebind::api {
 
-// These options, which may be null, over those of the runtime. kInvalidArgument for what belongs only to the runtime.
+// The runtime's options overridden by `options`, which may be null. kInvalidArgument for keys that only a runtime
+// accepts.
 [[nodiscard]] core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, const lb_options* options);
 
-// The options of one call: its time limit, counted from now, its cancellation, and where to store the attestation, or
-// null.
+// The options of one call: its deadline, its cancellation, and where to store the attestation (may be null).
 struct Call {
   core::RunOptions limits;
   lb_attestation** answered_by = nullptr;
 };
-// `given` may be null.
+// `given` may be null. The time limit counts from now.
 [[nodiscard]] core::Result<Call> read_call(const lb_call_options* given);
 
-// How a model is loaded: these options, which may be null, over those of the runtime, within the limits of the call.
+// How to load a model: the runtime's options overridden by `options`, which may be null, within the limits of the call.
 [[nodiscard]] core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options,
                                                           const Call& call);
 
-// At most a year, which is as good as forever: more would overflow the clock.
+// Limits a duration to one year, since longer ones would overflow the clock.
 [[nodiscard]] std::chrono::milliseconds bounded_milliseconds(std::uint64_t given);
 
-// The embedding options; `given` may be null.
 struct TextCall {
   embedding::TextOptions texts;
   bool alone = false;
@@ -140,31 +140,31 @@ struct TextCall {
 };
 [[nodiscard]] core::Result<TextCall> read_embed_options(const lb_embed_options* given);
 
-// More texts than this in one call are an error.
+// The most texts in one call.
 inline constexpr std::size_t kTextsMax = std::size_t{1} << 28;
-// kInvalidArgument for more, and when there are texts but no place where they are.
+// kInvalidArgument for more than kTextsMax texts, and for texts that are NULL although `count` is not 0.
 [[nodiscard]] core::Status check_texts(const void* texts, std::size_t count, std::string_view what);
 
-// kInvalidArgument for what check_texts() refuses, and for a text that is NULL, by its position. `what` is the
+// kInvalidArgument for what check_texts() refuses, and for a text whose data is NULL, with its position. `what` is the
 // function's name.
 [[nodiscard]] core::Result<std::vector<std::string_view>> read_texts(const lb_text* texts, std::size_t count,
                                                                      std::string_view what);
 
-// kInvalidArgument, naming the function, where this text of "text" or "pair" `index` is NULL; `view` receives what it
-// is.
+// Writes the text to `view`. kInvalidArgument when its data is NULL although its size is not 0; the message names the
+// function `what` and the `index`th `noun` ("text" or "pair").
 [[nodiscard]] core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index,
                                      std::string_view what, std::string_view& view);
 
-// What opens embedders and encoders of all kinds: the model, which must be of this kind, within the limits of
-// the call, to which it gives its attestation.
+// Opens a model for lb_…_open functions of every kind, within the limits of the call, and gives the call its
+// attestation. The model must be of this kind.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(const lb_runtime& runtime,
                                                                               const char* model_folder,
                                                                               const lb_options* options,
                                                                               const lb_call_options* call,
                                                                               embedding::EncoderKind kind);
 
-// One call on one of these for `count` texts: compute(EmbedOptions) with the limits of `call`, then
-// `stats`, which may be null, and the call's attestation.
+// Runs one call for `count` texts: calls compute(EmbedOptions) with the limits of `call`, then writes `stats`, which
+// may be null, and the call's attestation.
 using Compute = std::function<core::Result<embedding::EmbedStats>(const embedding::EmbedOptions&)>;
 [[nodiscard]] core::Status compute_texts(const TextCall& asked, std::size_t count, const lb_call_options* call,
                                          lb_embed_stats* stats, const Compute& compute);

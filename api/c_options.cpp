@@ -18,7 +18,7 @@ namespace app = latebind::app;
 namespace {
 
 core::Status write_info(const app::SettingSpec& spec, lb_option_info* out) {
-  // Everything here is a literal, or kept forever.
+  // Every string here is a literal or kept forever.
   lb_option_info value{};
   value.key = spec.key.data();
   value.value = spec.value.data();
@@ -60,7 +60,7 @@ core::Result<app::EffectiveSettings> settings_over(const lb_runtime& runtime, co
 
 core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_options* options, const Call& call) {
   LB_ASSIGN_OR_RETURN(const auto settings, settings_over(runtime, options));
-  // A host does not get files that it did not ask for.
+  // A host does not get cache files that it did not ask for.
   LB_ASSIGN_OR_RETURN(auto request, app::load_request(settings, runtime.shared->registry, {.cache = false}));
   request.load.deadline = call.limits.deadline;
   request.load.cancellation = call.limits.cancellation;

@@ -41,7 +41,7 @@ lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime) {
     auto made = std::make_unique<lb_runtime>();
     made->shared =
         std::make_shared<const lb_runtime::Shared>(options != nullptr ? options->settings : app::EffectiveSettings());
-    // Every load would fail because of it, without knowing whose mistake it is.
+    // Checked here: otherwise every load would fail with an error that does not point to the runtime's options.
     LB_RETURN_IF_ERROR(app::placement_of(made->shared->settings, made->shared->registry)
                            .status()
                            .with_context("options of the runtime"));
@@ -65,7 +65,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
       std::string why = "it has no device here";
       if (status.ok()) {
         const auto devices = backend->devices();
-        core::mark_what_exit_destroys();
+        core::register_exit_mark();
         status = devices.status();
         if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.runs_graphs_only(); }))
           return {};
@@ -80,7 +80,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
   });
 }
 
-// A device list owns every string that it hands out.
+// A device list owns every string that it gives out.
 struct lb_device_list {
   struct Entry {
     core::Device device;
@@ -98,7 +98,7 @@ struct lb_device_list {
 
 namespace {
 
-// More are a mistake.
+// More targets are a mistake.
 constexpr size_t kTargetsMax = 4096;
 
 void add(lb_device_list& list, core::Device device) {
@@ -108,7 +108,7 @@ void add(lb_device_list& list, core::Device device) {
   list.devices.push_back(std::move(entry));
 }
 
-// Once all devices are there: the strings do not move any more.
+// Called once all devices are in the list, since adding one moves the strings.
 void point_at_metadata(lb_device_list& list) {
   for (auto& entry : list.devices) {
     for (const auto& [key, value] : entry.device.metadata) {
@@ -140,7 +140,7 @@ lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb
       entry.report = std::move(report);
       made->backends.push_back(std::move(entry));
     }
-    core::mark_what_exit_destroys();
+    core::register_exit_mark();
     point_at_metadata(*made);
     *list = made.release();
     return {};
@@ -158,7 +158,7 @@ lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* tar
     LB_RETURN_IF_ERROR(api::check_made_here(runtime->shared->made, "runtime"));
     auto made = std::make_unique<lb_device_list>();
     const core::CompileTargets known(runtime->shared->registry);
-    core::mark_what_exit_destroys();
+    core::register_exit_mark();
     for (size_t i = 0; i < count; ++i) {
       if (targets[i] == nullptr) return api::misuse(fmt::format("lb_device_list_targets: target {} is NULL", i));
       LB_ASSIGN_OR_RETURN(core::CompileTarget target, known.find(targets[i]));

@@ -16,13 +16,13 @@ namespace embedding = latebind::embedding;
 struct lb_stream {
   std::shared_ptr<const lb_runtime::Shared> runtime;
   std::shared_ptr<const embedding::Embedder> embedder;
-  std::unique_ptr<embedding::EmbedStream> stream;  // before what it uses goes
+  std::unique_ptr<embedding::EmbedStream> stream;  // destroyed before the embedder it uses
   latebind::platform::MadeIn made{};
 };
 
 namespace {
 
-// For functions that use a stream; `what` is the function's name.
+// Checks the arguments of a function that uses a stream; `what` is the function's name.
 core::Status check(const lb_stream* stream, bool has_place, std::string_view what) {
   if (stream == nullptr || !has_place) return api::misuse(std::string(what) + ": NULL was given");
   return api::check_made_here(stream->made, "stream");
@@ -88,7 +88,7 @@ lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window
   return api::guarded([&]() -> core::Status {
     LB_RETURN_IF_ERROR(check(stream, window != nullptr, "lb_stream_pull"));
     LB_RETURN_IF_ERROR(core::check_not_ending());
-    // A struct without its size is reported before a window is taken from the stream.
+    // Reports a struct without its size before a window is taken from the stream.
     LB_RETURN_IF_ERROR(api::write_struct(lb_window{}, window, "lb_window"));
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     LB_ASSIGN_OR_RETURN(embedding::VectorWindow pulled, stream->stream->pull(of_call.limits));

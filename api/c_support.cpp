@@ -12,12 +12,12 @@ namespace latebind::api {
 namespace {
 
 struct LastError {
-  core::Status status;       // has the vendor's text, and the message where there was no memory for all of it
+  core::Status status;       // has the vendor's text, and the message if there was no memory for `whole`
   std::string whole;         // message, vendor's code and text
-  const char* message = "";  // in one of these
+  const char* message = "";  // points into `whole` or `status`
 };
 
-// Outlives the words: see core/thread_object.h.
+// Outlives the strings; see core/thread_object.h.
 thread_local core::StatusCode t_last_code = core::StatusCode::kOk;
 
 constexpr const char* kNoWords =
@@ -35,7 +35,7 @@ lb_code report(const core::Status& status) noexcept {
       error->whole = status.to_string();
       error->message = error->whole.c_str();
     } catch (...) {
-      error->message = error->status.message().data();  // of a string: it ends in NUL
+      error->message = error->status.message().data();  // from a std::string, hence NUL-terminated
     }
   }
   return static_cast<lb_code>(status.code());
@@ -95,7 +95,7 @@ void lb_last_error(lb_error* error) {
     value.message = last->message;
     value.has_vendor_code = last->status.vendor_code().has_value() ? 1 : 0;
     value.vendor_code = last->status.vendor_code().value_or(0);
-    value.vendor_text = last->status.vendor_text().data();  // of a string: it ends in NUL
+    value.vendor_text = last->status.vendor_text().data();  // from a std::string, hence NUL-terminated
     value.details = last->status.details().data();          // likewise
   }
   const auto written = latebind::api::write_struct(value, error, "lb_error");
@@ -103,6 +103,6 @@ void lb_last_error(lb_error* error) {
 }
 
 const char* lb_code_name(lb_code code) {
-  // The names are literals: they end in NUL.
+  // The names are NUL-terminated literals.
   return latebind::core::name_of(static_cast<StatusCode>(code)).data();
 }

@@ -1,4 +1,5 @@
-// What every part of the C interface needs: the thread's last error, structs of any size, and a fence for exceptions.
+// What every part of the C interface needs: the thread's last error, structs of any version, and a barrier for
+// exceptions. Callable from any thread.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +16,22 @@
 
 namespace latebind::api {
 
-// Keeps `status` as the calling thread's last error, unless it is ok, and returns its code. Without memory for all of
-// it only the message is kept.
+// Keeps `status` as the calling thread's last error unless it is ok, and returns its code. If memory runs out, only the
+// message is kept.
 lb_code report(const core::Status& status) noexcept;
 
-// The caller's error, in one line.
+// Makes a kInvalidArgument error with this one-line message.
 [[nodiscard]] core::Status misuse(std::string message);
 
-// Not ok in a child made by fork() after `what` was made: a child has the memory of its parent, but not the threads
-// that `what` was made with.
+// Fails in a child made by fork() after `what` was made: the child has its parent's memory, but not the threads that
+// `what` needs.
 [[nodiscard]] core::Status check_made_here(const platform::MadeIn& made, std::string_view what);
 
-// Nothing is ever destroyed that is kept. To those who search for memory that nobody refers to, it is none.
+// Keeps the object until the process ends. Leak checkers find a reference to it.
 void keep_for_ever(const void* object) noexcept;
 
-// For the destruction of handles: one that was made before fork() is not freed, since its threads cannot be waited for,
-// nor is any once the process is ending, since the static objects that vendors' destructors use may have gone.
+// Destroys the object of a handle. It frees nothing if the object was made before fork(), since its threads cannot be
+// joined, or if the process is ending, since static objects that vendors' destructors use may be gone.
 template <class Handle>
 void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   const platform::NoThreadCancellation whole;
@@ -43,12 +44,12 @@ void destroy(Handle* handle, const platform::MadeIn& made) noexcept {
   }
 }
 
-// Rejects a reserved field that is not 0, so that it can mean something one day: `value` is that of the `index`th
-// `what`.
+// Rejects a reserved field that is not 0, so that it can get a meaning later. `value` is the field of the `index`th
+// `what`, a struct of type `type`.
 [[nodiscard]] core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index);
 
-// Runs `body` (which returns a Status) and reports its result. Latebind's code does not throw, but memory may run out.
-// A thread that the host cancels meanwhile ends after it.
+// Runs `body`, which returns a Status, and reports its result. Catches exceptions, such as those of memory that runs
+// out. A thread that the host cancels meanwhile ends afterwards.
 template <class Body>
 lb_code guarded(Body&& body) noexcept {
   const platform::NoThreadCancellation whole;
@@ -59,7 +60,8 @@ lb_code guarded(Body&& body) noexcept {
   }
 }
 
-// As guarded(), for what may open or enter a vendor's library on the caller's thread: kBusy when the process is ending.
+// Like guarded(), for functions that may enter a vendor's library on the caller's thread: kBusy when the process is
+// ending.
 template <class Body>
 lb_code guarded_work(Body&& body) noexcept {
   return guarded([&]() -> core::Status {
@@ -68,12 +70,12 @@ lb_code guarded_work(Body&& body) noexcept {
   });
 }
 
-// Whether a version of a struct can have this size: the size itself is in it, no field is cut, and it is not what
-// happened to be in memory.
+// Checks that a version of a struct can have this size: it has room for struct_size, is a multiple of the alignment,
+// and is at most 64 KiB.
 [[nodiscard]] core::Status check_struct_size(size_t size, size_t alignment, std::string_view what);
 
-// The caller's options, whatever version of the struct they were compiled with: fields it does not know stay zero. Null
-// gives zeros.
+// Reads the caller's struct, whichever version it was compiled with: fields beyond its size stay zero. Null gives all
+// zeros.
 template <class T>
 core::Result<T> read_struct(const T* given, std::string_view what) {
   T value{};
@@ -85,7 +87,7 @@ core::Result<T> read_struct(const T* given, std::string_view what) {
   return value;
 }
 
-// Copies as much of `value` as the caller's struct has room for; its struct_size stays.
+// Copies as much of `value` as the caller's struct has room for, and leaves its struct_size unchanged.
 template <class T>
 core::Status write_struct(T value, T* out, std::string_view what) {
   if (out == nullptr) return misuse(std::string(what) + ": NULL was given");

@@ -18,19 +18,19 @@ namespace core = latebind::core;
 namespace api = latebind::api;
 namespace embedding = latebind::embedding;
 
-// Valid after fork().
+// Remains valid after fork().
 struct lb_token_list {
   embedding::TokenTable tokens;
   std::string prompt{};
   bool has_offsets = false;
-  std::vector<lb_token_offsets> offsets{};  // of all tokens
+  std::vector<lb_token_offsets> offsets{};  // of all tokens of all texts
 };
 
 namespace {
 
 constexpr std::size_t kTokensMax = std::size_t{1} << 20;
 
-// Of the list's last text.
+// Adds the offsets of the list's last text.
 core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding::TokenLimits& limits,
                          std::string_view text, lb_token_list& list) {
   std::vector<std::int32_t> ids;
@@ -40,12 +40,12 @@ core::Status add_offsets(const embedding::Tokenizer& tokenizer, const embedding:
       tokenizer.encode_with_offsets(whole, limits.max_tokens, embedding::Tokenizer::Cut::kEnd, ids, offsets));
   for (const auto& [begin, end] : offsets)
     list.offsets.push_back({begin, end});
-  list.offsets.resize(list.tokens.token_count());  // what fills a query up is in no text
+  list.offsets.resize(list.tokens.token_count());  // the tokens that pad a query stand for no text
   return {};
 }
 
-// That of texts with this role.
-core::Result<const lb_tokenizer*> way_of(const lb_tokenizer& tokenizer, embedding::TextRole role) {
+// The tokenizer for texts with this role.
+core::Result<const lb_tokenizer*> route_of(const lb_tokenizer& tokenizer, embedding::TextRole role) {
   if (tokenizer.queries == nullptr) return &tokenizer;
   if (role == embedding::TextRole::kUnsaid) role = tokenizer.by_default;
   if (role == embedding::TextRole::kUnsaid) return embedding::role_is_missing(tokenizer.name);
@@ -56,7 +56,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
                     const embedding::TextOptions& options, bool with_offsets, lb_token_list** list) {
   if (given == nullptr || list == nullptr) return api::misuse(fmt::format("{}: NULL was given", what));
   *list = nullptr;
-  LB_ASSIGN_OR_RETURN(const lb_tokenizer* tokenizer, way_of(*given, options.role));
+  LB_ASSIGN_OR_RETURN(const lb_tokenizer* tokenizer, route_of(*given, options.role));
   if (options.max_tokens > kTokensMax) {
     return api::misuse(
         fmt::format("{} tokens of a text are above the limit of {}", options.max_tokens, kTokensMax));
@@ -85,7 +85,7 @@ core::Result<std::unique_ptr<lb_tokenizer>> open(const embedding::ModelFolder& f
   return made;
 }
 
-// Of both ways, where it has two.
+// Opens the tokenizer of a model; of both routes if the model is a router.
 core::Result<std::unique_ptr<lb_tokenizer>> open_all(const std::filesystem::path& place) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place));
   LB_ASSIGN_OR_RETURN(auto made, open(folder));

@@ -18,7 +18,7 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-// How deep a model's folder has files that are links.
+// How many folder levels of a model are searched for links.
 constexpr int kLinkDepthMax = 2;
 
 path resolved(const path& place) {
@@ -28,7 +28,7 @@ path resolved(const path& place) {
   return error ? absolute.lexically_normal() : canonical;
 }
 
-// Files of the hub's cache are links to others.
+// The hub's cache consists of links, so `output` may be the target of one.
 bool is_linked_from(const path& folder, const path& output) {
   std::error_code error;
   if (!std::filesystem::exists(output, error)) return false;
@@ -50,8 +50,8 @@ bool is_in_folder(const path& folder, const path& output) {
          is_linked_from(folder, full);
 }
 
-// Whether an ONNX file may keep its data in `output`, which names of it alone would tell; but what our commands write
-// is no such file.
+// Whether the ONNX file `model` may keep external data in `output`. If the model names external data, this is true for
+// every file below the model's folder, except the kinds of files that Latebind writes.
 bool may_keep_data_in(const path& model, const path& output) {
   constexpr std::array<std::string_view, 4> kOurs{".lbundle", ".pte", ".blob", ".npy"};
   if (std::ranges::find(kOurs, output.extension().string()) != kOurs.end()) return false;
@@ -60,7 +60,7 @@ bool may_keep_data_in(const path& model, const path& output) {
   return mapped.ok() && graph::may_name_external_data(mapped->bytes());
 }
 
-// What of the model the output is, or "".
+// Names the part of the model that `output` is, or returns "".
 std::string_view part_of(const path& model, const path& output) {
   std::error_code error;
   if (is_same_file(model, output)) return "itself";

@@ -32,7 +32,7 @@ std::vector<core::BackendSetting> backend_settings() {
 core::Registry make_registry(const core::BackendSettingTexts& texts) {
   core::Registry registry;
   for (const ListedBackend& backend : kBackends) {
-    // Refused only for a name that is there already, which would be a defect of the list.
+    // Fails only for a duplicate name, which is a defect of the list.
     if (const auto status = registry.add(backend.make(texts)); !status.ok()) {
       core::log(core::LogLevel::kError, status.to_string());
     }

@@ -1,4 +1,4 @@
-// The only place that lists the backends.
+// The list of backends in this build. No other file names them.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace latebind::app {
 
-// The settings of the backends of this build, in the order in which documents list them.
+// The settings of all backends, in documentation order.
 [[nodiscard]] std::vector<core::BackendSetting> backend_settings();
 
-// A registry with every backend of this build, in order of preference. Loads nothing.
+// Returns a registry of all backends, in order of preference. Loads no vendor library.
 [[nodiscard]] core::Registry make_registry(const core::BackendSettingTexts& texts = {});
 
-// What the hidden commands of the program do when a backend starts it as a child: the line for standard output.
+// The hidden commands that a backend runs in a child process. Each returns the line to print on standard output.
 [[nodiscard]] std::string try_provider(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string compile_for_provider(const std::string& job_file);
 

@@ -1,5 +1,5 @@
-// Who runs a job: a command line, a service, a caller of the C interface. A job prints nothing and knows none of them;
-// this is all that it needs of them.
+// Client is what a job needs from its caller, be it a command line, a service or the C interface. A job itself prints
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace latebind::app {
 
-// What `progress` counts in bytes: a download from the hub.
+// The activity whose progress is counted in bytes: a download from the hub.
 inline constexpr std::string_view kLoading = "loading";
 
-// Empty functions are not called. Called on the job's own thread, except progress, which may come from several, one at
-// a time.
+// Empty functions are not called. The job calls them on its own thread, except for `progress`, which several threads
+// may call, one at a time.
 struct Client {
-  // The client's name of an option, for messages: "--max-shape" for "max_shape". By default unchanged.
+  // Returns the client's name for an option, for messages: "--max-shape" for "max_shape". By default the key itself.
   std::function<std::string(std::string_view key)> name_of{};
-  // Something that the user should know but is not an error.
+  // Receives what the user should know but is not an error.
   std::function<void(std::string_view)> note{};
-  // The progress: kLoading, or what is in progress, and how much of the total is done.
+  // Receives the progress: the activity, such as kLoading, and how much of the total is done.
   std::function<void(std::string_view activity, std::uint64_t done, std::uint64_t total)> progress{};
-  // Ends the job with kCancelled at the next point between two steps.
+  // Ends the job with kCancelled before its next step.
   core::Cancellation cancellation{};
 
-  // Where to see the log, for messages that refer to it.
+  // Where the user finds the log, for messages that refer to it.
   std::string log = "the log";
 
   void advance(std::string_view activity, std::uint64_t done, std::uint64_t total) const {

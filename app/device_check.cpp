@@ -45,7 +45,7 @@ constexpr std::string_view kTinyModel{
     "\x42\x04\x0A\x00\x10\x0D",                         // opset_import: "" 13
     63};
 
-// The same for a device that runs graphs alone: the mean of a table's two rows.
+// The equivalent for devices that only run graphs: the mean of a table's two rows.
 core::Result<core::Model> tiny_graph() {
   constexpr std::array<float, 4> kRows{1.5F, -2.0F, 4.5F, -6.0F};
   core::FilePart weights;
@@ -83,7 +83,7 @@ Status check_device(core::Backend& backend, const core::Device& device) {
   options.requests = 1;
   LB_ASSIGN_OR_RETURN(const auto executable, backend.load(model, device.name, options));
 
-  // Both give 3 and -4.
+  // Both models give 3 and -4.
   std::array<float, 2> x{1.5F, -2.0F};
   std::array<std::int64_t, 2> ids{0, 1};
   std::array<std::int64_t, 2> mask{1, 1};

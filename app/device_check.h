@@ -1,4 +1,4 @@
-// Whether a device really works: loads a tiny model on it, runs it and checks the numbers.
+// Checks that a device works: loads a tiny model on it, runs it and compares the result.
 #pragma once
 
 #include "core/backend.h"
@@ -7,7 +7,7 @@
 
 namespace latebind::app {
 
-// `device` is one of the backend's. Any error is the reason why it does not work; a wrong result is kDeviceFailed.
+// `device` belongs to `backend`. An error is the reason why the device does not work; a wrong result is kDeviceFailed.
 [[nodiscard]] core::Status check_device(core::Backend& backend, const core::Device& device);
 
 }  // namespace latebind::app

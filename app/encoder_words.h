@@ -1,4 +1,4 @@
-// The words for kinds of models, in reports and arguments.
+// The names of the kinds of models, in reports and arguments.
 #pragma once
 
 #include <array>

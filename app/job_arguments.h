@@ -1,7 +1,8 @@
-// Arguments of a job as JSON, for interfaces without Latebind's structs: {"model": "…", "target": ["cpu", "npu:v73"]}.
+// JobArguments reads the arguments of a job from JSON, for interfaces that do not use Latebind's structs: {"model":
+// "…", "target": ["cpu", "npu:v73"]}.
 //
-// Each is taken by its key; what has not been taken at the end is unknown. Errors are kInvalidArgument and name the
-// key. What is absent or null leaves the value as it is. One thread.
+// Each argument is taken by its key; finish() rejects the rest as unknown. Errors are kInvalidArgument and name the
+// key. An absent or null argument leaves the value unchanged. One thread at a time.
 #pragma once
 
 #include <set>
@@ -17,13 +18,13 @@ namespace latebind::app {
 
 class JobArguments {
  public:
-  // An object of at most a megabyte. An empty text is one without arguments.
+  // Parses an object of at most one megabyte. An empty text means no arguments.
   [[nodiscard]] static core::Result<JobArguments> parse(std::string_view json);
 
   [[nodiscard]] core::Status take(std::string_view key, std::string& value);
   [[nodiscard]] core::Status take(std::string_view key, std::vector<std::string>& value);
   [[nodiscard]] core::Status take(std::string_view key, bool& value);
-  // From 0 to `most`.
+  // Accepts 0 to `most`.
   [[nodiscard]] core::Status take(std::string_view key, unsigned& value, unsigned most);
   template <class E>
   [[nodiscard]] core::Status take_word(std::string_view key, E& value) {
@@ -34,14 +35,14 @@ class JobArguments {
     value = *parsed;
     return {};
   }
-  // There must be one, and not "".
+  // Like take(), but the argument must be present and not empty.
   [[nodiscard]] core::Status require(std::string_view key, std::string& value);
 
-  // An error when something has not been taken.
+  // Returns an error if an argument has not been taken.
   [[nodiscard]] core::Status finish() const;
 
  private:
-  // The value, or null when there is none.
+  // Returns the value, or null if it is absent.
   const nlohmann::json* find(std::string_view key);
 
   nlohmann::json object_ = nlohmann::json::object();

@@ -28,7 +28,7 @@ namespace {
 using core::Result;
 using core::Status;
 
-// For functions that return a report or an error.
+// Adapts a function that returns a report or an error.
 template <Result<Json> (*Run)(JobArguments& arguments, const Runtime& runtime, const Client& client)>
 JobOutcome either(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   auto report = Run(arguments, runtime, client);
@@ -36,7 +36,7 @@ JobOutcome either(JobArguments& arguments, const Runtime& runtime, const Client&
   return {Status(), *std::move(report)};
 }
 
-// Of what is done with the store that the settings name.
+// Runs `Use` on the cache that the settings name.
 template <auto Use>
 Result<Json> with_cache(JobArguments& arguments, const Runtime& runtime, const Client& /*client*/) {
   LB_RETURN_IF_ERROR(arguments.finish());
@@ -69,7 +69,7 @@ Result<CompileOptions> read_compile(JobArguments& arguments) {
   return read;
 }
 
-// What failed may have a report, too.
+// A failed compilation may have a report, too.
 JobOutcome run_compile(JobArguments& arguments, const Runtime& runtime, const Client& client) {
   auto read = read_compile(arguments);
   if (!read.ok()) return {read.status(), std::nullopt};

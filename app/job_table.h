@@ -1,4 +1,4 @@
-// Every job by its name, with its arguments and its report as JSON: how an interface in another language runs one.
+// The table of all jobs by name, with arguments and reports as JSON. Interfaces in other languages run jobs through it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace latebind::app {
 
-// The result of a job. A failed one may have a report, too.
+// The result of a job. A failed job may have a report, too.
 struct JobOutcome {
   core::Status status;
   std::optional<Json> report;
@@ -23,17 +23,17 @@ struct JobOutcome {
 struct NamedJob {
   std::string_view name;       // "compile"
   std::string_view arguments;  // "{model, output, hidden_states}"
-  std::string_view report;     // "{file}", or where its help is
-  // Takes all its arguments before it begins.
+  std::string_view report;     // "{file}", or a reference to its documentation
+  // Takes all arguments before the job begins.
   JobOutcome (*run)(JobArguments& arguments, const Runtime& runtime, const Client& client);
 };
 
-// In the order of their names.
+// Sorted by name.
 [[nodiscard]] std::span<const NamedJob> job_table();
 
-// Null when there is none.
+// Returns null for an unknown name.
 [[nodiscard]] const NamedJob* find_job(std::string_view name);
-// kInvalidArgument with the nearest name.
+// Returns kInvalidArgument with the nearest known name.
 [[nodiscard]] core::Status unknown_job_error(std::string_view name);
 
 }  // namespace latebind::app

@@ -1,4 +1,4 @@
-// Reports as JSON, for programs.
+// Reports as JSON text.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace latebind::app {
 
-// Keys keep the order in which they are set, which is also the order of the documentation.
+// Keys keep their insertion order, which is also the order of the documentation.
 using core::Json;
 
-// Indented text with a line end. Invalid UTF-8 in a vendor's text becomes U+FFFD.
+// Indented, with a final newline. Invalid UTF-8 in a vendor's text becomes U+FFFD.
 [[nodiscard]] inline std::string to_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// The same in one line, without an end.
+// On one line, without a newline.
 [[nodiscard]] inline std::string to_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Why something failed; empty when it did not.
+// The reason for a failure. Empty if `status` is ok.
 [[nodiscard]] std::string reason_of(const core::Status& status);
 
-// Rounded to significant digits.
+// Rounds to this many significant digits.
 [[nodiscard]] double rounded(double value, int decimals);
 
 }  // namespace latebind::app

@@ -24,7 +24,7 @@ using core::StatusCode;
 
 namespace {
 
-// Of the models of a kind that have short names, as in sentence-transformers.
+// The organisation that short names of this kind belong to, as in sentence-transformers.
 std::string_view owner_of(embedding::EncoderKind kind) {
   switch (kind) {
     case embedding::EncoderKind::kCrossEncoder:

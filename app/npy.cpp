@@ -26,7 +26,7 @@ using core::StatusCode;
 
 static_assert(std::endian::native == std::endian::little, "bytes are written in the order of memory");
 
-// The longest word in a header that means anything.
+// The longest meaningful word in a header.
 constexpr std::size_t kWordMax = 64;
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 
@@ -60,7 +60,7 @@ Result<ElementType> type_from_descr(std::string_view descr) {
   return Status(StatusCode::kUnsupported, fmt::format("elements '{}' have a type that tensors do not support", descr));
 }
 
-// The dictionary of a header, a literal of Python with three known keys.
+// Parses a header's dictionary, a Python literal with three known keys.
 class HeaderText {
  public:
   explicit HeaderText(std::string_view text) : rest_(text) {}
@@ -131,7 +131,7 @@ class HeaderText {
       return damaged("a quoted word is expected in its header");
     }
     const auto end = rest_.find(rest_.front(), 1);
-    // No position at all is larger than any.
+    // Also true for npos.
     if (end > kWordMax) return damaged("a word in its header has no end");
     const std::string_view word = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
@@ -183,7 +183,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
     return Status(StatusCode::kUnsupported,
                   fmt::format(".npy version {}.{} is not supported (supported: 1.0 to 3.0)", version, byte_at(7)));
   }
-  // Version 1 has two bytes for the length of the header, later ones four.
+  // Version 1 stores the header's length in two bytes, later versions in four.
   const std::size_t start = version == 1 ? 10 : 12;
   if (text.size() < start) return damaged("it ends within its header");
   std::size_t length = byte_at(8) | byte_at(9) << 8U;
@@ -245,7 +245,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& file) {
   NpyArray array;
   array.view.type = header->type;
   array.view.shape = header->shape;
-  // Inputs are only read, and a mapping of a file may not be written to.
+  // Inputs are only read. The mapping is read-only.
   array.view.data = const_cast<std::byte*>(bytes.data() + header->data_offset);
   array.owner = std::move(mapped);
   const bool aligned = core::is_aligned(array.view.data, header->type);
@@ -254,7 +254,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& file) {
   } else if (aligned) {
     return array;
   }
-  // Vendors need contiguous rows, at addresses aligned to the type.
+  // Vendors need contiguous rows at addresses aligned to the type.
   auto rows = std::make_shared<std::vector<std::uint64_t>>((*size + 7) / 8);
   if (aligned) {
     LB_RETURN_IF_ERROR(array.view.copy_to_contiguous(rows->data()).with_context(name));

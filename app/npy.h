@@ -1,8 +1,9 @@
-// NumPy's .npy files: one array each, read by mapping the file and written with a header that can be patched.
+// Reads and writes NumPy's .npy files, which hold one array each. Reading maps the file; writing uses a header that can
+// be patched.
 //
-// Source of the format: NumPy Enhancement Proposal 1 and numpy.lib.format (versions 1.0, 2.0 and 3.0). Little endian
-// only; row-major and column-major are read, row-major is written. Files come from outside, so every number in a header
-// is bounded before it is used.
+// The format is that of NumPy Enhancement Proposal 1 and numpy.lib.format (versions 1.0, 2.0 and 3.0). Little endian
+// only. Row-major and column-major arrays are read, row-major ones are written. Files are untrusted: every number in a
+// header is bounded before it is used.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace latebind::app {
 
-// A header longer than this belongs to no array of at most core::kRankMax dimensions.
+// No array of at most core::kRankMax dimensions needs a longer header.
 inline constexpr std::size_t kNpyHeaderMax = std::size_t{64} * 1024;
 
 struct NpyHeader {
@@ -27,26 +28,26 @@ struct NpyHeader {
   std::size_t data_offset = 0;
 };
 
-// Reads the header at the start of `bytes`. kInvalidModel when it is damaged, kUnsupported for element types, byte
-// orders and ranks that Latebind's tensors do not have. Two-byte void elements are taken for bf16, as ml_dtypes writes
-// them.
+// Parses the header at the start of `bytes`. Returns kInvalidModel if it is damaged, and kUnsupported for element
+// types, byte orders and ranks that Latebind's tensors do not have. Two-byte void elements are read as bf16, because
+// ml_dtypes writes bf16 that way.
 [[nodiscard]] core::Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes);
 
-// A header for a row-major array, padded to `size` bytes in all (0: to the next multiple of 64), so that one of the
-// same size can replace it when the shape is known. bf16 has no name in NumPy: write it as f32.
+// Returns a header for a row-major array, padded to `size` bytes (0: to the next multiple of 64), so that another one
+// of that size can replace it once the shape is known. NumPy has no bf16: write such data as f32.
 [[nodiscard]] core::Result<std::string> make_npy_header(core::ElementType type, std::span<const std::int64_t> dims,
                                                         std::size_t size = 0);
 
-// An array in a file. The view stays valid as long as any copy of the array lives.
+// An array in a file. The view is valid as long as any copy of the array lives.
 struct NpyArray {
   std::shared_ptr<const void> owner;
   core::TensorView view;
 };
 
-// Errors name the file. The file must hold exactly the bytes that its header announces.
+// Maps the file, which must hold exactly the bytes that its header announces. Errors name the file.
 [[nodiscard]] core::Result<NpyArray> read_npy(const std::filesystem::path& file);
 
-// The bytes of a whole file. bf16 becomes f32, which holds each of its values.
+// Returns the bytes of a whole file. bf16 is widened to f32, which is exact.
 [[nodiscard]] core::Result<std::string> npy_bytes(const core::TensorView& tensor);
 
 }  // namespace latebind::app

@@ -26,8 +26,8 @@ using core::SharedBytes;
 using core::Status;
 using core::StatusCode;
 
-// A blob without a label: whether it was made for a device, a version and a precision is the vendor's word alone, and
-// the precision that is asked for is set before it is imported and read back afterwards.
+// A blob without a label. Only the vendor can say whether it fits the device, version and precision. The requested
+// precision is set before the import and read back afterwards.
 class OneBlob final : public core::BlobSource {
  public:
   explicit OneBlob(SharedBytes bytes) : bytes_(std::move(bytes)) {}

@@ -1,6 +1,6 @@
-// A model in memory of any format: recognised by its first bytes, used in place.
+// A model in memory, in any format. The format is recognised by its first bytes, and the memory is used in place.
 //
-// Any thread. The result keeps the memory alive.
+// Any thread may call these functions. The result keeps the memory alive.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace latebind::app {
 
-// The numbers are those of the C ABI.
+// The values are those of the C ABI.
 enum class PayloadFormat : std::int32_t {
   kOnnx = 0,
   kOpenvinoIr = 1,
@@ -21,13 +21,13 @@ enum class PayloadFormat : std::int32_t {
   kByFirstBytes = 4
 };
 
-// kInvalidModel for what begins like none of them.
+// Returns kInvalidModel if the format is not recognised.
 [[nodiscard]] core::Result<PayloadFormat> payload_format(std::span<const std::byte> bytes);
 
 struct Payload {
   PayloadFormat format = PayloadFormat::kByFirstBytes;
   core::SharedBytes bytes;
-  // An IR's. Where they are empty they follow the text in `bytes`, after a NUL, at the next multiple of
+  // The weights of an IR. If empty, they follow the XML in `bytes`, after a NUL, at the next multiple of
   // kWeightsAlignment.
   core::SharedBytes weights{};
   // The external data of an ONNX graph.
@@ -36,8 +36,8 @@ struct Payload {
 };
 inline constexpr std::size_t kWeightsAlignment = 64;
 
-// kInvalidModel for damage that is visible from outside, for weights and data that the format does not have, and for
-// data without a name or with a duplicate one.
+// Returns kInvalidModel for visible damage, for weights or external data that the format does not have, and for
+// external data without a name or with a duplicate one.
 [[nodiscard]] core::Result<core::Model> model_of_payload(Payload payload);
 
 }  // namespace latebind::app

@@ -1,4 +1,4 @@
-// What is built from settings: backends, where to place a model and how to load it.
+// Builds the runtime from settings: the backends, the placement and the load options.
 #pragma once
 
 #include <string>
@@ -12,47 +12,47 @@
 
 namespace latebind::app {
 
-// A job's defaults for what is not set.
+// A job's defaults for settings that are not set.
 struct JobDefaults {
   core::PerformanceHint hint = core::PerformanceHint::kLatency;
   bool cache = true;
 };
 
-// How a model is loaded, and where.
+// How and where a model is loaded.
 struct LoadRequest {
   core::Placement placement;
   core::LoadOptions load;
-  // When false, the precision is not set: then what suits the device or the model may be chosen.
+  // False if the precision is not set, so that one that suits the device or the model may be chosen.
   bool precision_given = false;
-  // For models that embed text; 0 tokens per text: the model's limit.
+  // For embedding models. 0 tokens per text means the model's limit.
   std::size_t batch_tokens = 0;
   std::size_t max_tokens = 0;
-  // Of folders of models: embedding::FolderOptions.
+  // For model folders: that of embedding::FolderOptions.
   std::string onnx_file{};
 
-  // `precisions`: at least one, in the order in which a device is asked.
+  // `precisions` has at least one element, in the order in which they are tried on a device.
   void set_precisions(const std::vector<core::Precision>& precisions);
 };
 
-// kInvalidArgument for an unknown device, with where it was set.
+// Returns kInvalidArgument, naming the origin of the setting, for an unknown device.
 [[nodiscard]] core::Result<core::Placement> placement_of(const EffectiveSettings& settings,
                                                          const core::Registry& registry);
 
-// The compile cache is opened; without a folder for it there is none. The errors of placement_of().
+// Opens the compile cache, or goes without one if there is no folder for it. Returns the errors of placement_of().
 [[nodiscard]] core::Result<LoadRequest> load_request(const EffectiveSettings& settings, const core::Registry& registry,
                                                      const JobDefaults& defaults);
 
-// Backends, and how models are loaded unless a job says otherwise. Must outlive what it loads.
+// The backends and the load options that jobs use by default. Must outlive everything that it loads.
 struct Runtime : LoadRequest {
   Settings settings;
-  EffectiveSettings effective;  // what they come from
+  EffectiveSettings effective;  // what `settings` was made from
   core::Registry registry;
 
   [[nodiscard]] core::Engine engine() const { return core::Engine(registry); }
 
-  // Loads nothing. The errors of load_request().
+  // Loads nothing. Returns the errors of load_request().
   static core::Result<Runtime> make(const EffectiveSettings& settings, const JobDefaults& defaults);
-  // With existing backends.
+  // Uses existing backends.
   static core::Result<Runtime> make(const EffectiveSettings& settings, core::Registry registry,
                                     const JobDefaults& defaults);
 };

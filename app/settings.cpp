@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #define TOML_EXCEPTIONS 0
@@ -13,6 +14,8 @@
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/files/small_file.h"
+#include "core/text/ascii.h"
+#include "core/text/quote.h"
 
 namespace latebind::app {
 namespace {
@@ -25,25 +28,27 @@ constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kKeyMax = 256;
 constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kFamilyTextMax = 65536;
-constexpr std::size_t kFamilyMax = 1024;  // keys that are set of all families
+constexpr std::size_t kFamilyMax = 1024;  // the limit of keys set in all families together
 constexpr std::string_view kPrefix = "LATEBIND_";
 constexpr std::string_view kFromEnvironment = "environment ";
 constexpr std::string_view kFileName = "config.toml";
 
-// A value as the schema's parsers expect it; nothing for kinds that no setting has. Vendors' properties may be
-// fractions.
-std::optional<std::string> text_of(const toml::node& node, bool fractions) {
+// Converts a value to the text that the setting's parser expects, or std::nullopt for types that it does not take.
+// Vendors' properties may have any type.
+std::optional<std::string> text_of(const toml::node& node, const SettingSpec& spec) {
   if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return std::to_string(number->get());
-  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
-  if (const auto* fraction = node.as_floating_point(); fraction != nullptr && fractions) {
+  if (const auto* number = node.as_integer(); number != nullptr && spec.takes_numbers())
+    return std::to_string(number->get());
+  if (const auto* truth = node.as_boolean(); truth != nullptr && (spec.is_truth() || spec.is_family()))
+    return truth->get() ? "true" : "false";
+  if (const auto* fraction = node.as_floating_point(); fraction != nullptr && spec.is_family())
     return fmt::format("{}", fraction->get());
-  }
   if (const auto* list = node.as_array()) {
     std::string joined;
     for (const toml::node& element : *list) {
-      if (!element.is_integer() && !element.is_string()) return std::nullopt;
-      joined += (joined.empty() ? "" : ",") + *text_of(element, false);
+      const auto text = element.is_integer() || element.is_string() ? text_of(element, spec) : std::nullopt;
+      if (!text) return std::nullopt;
+      joined += (joined.empty() ? "" : ",") + *text;
     }
     return joined;
   }
@@ -52,12 +57,14 @@ std::optional<std::string> text_of(const toml::node& node, bool fractions) {
 
 std::string_view kind_of(const toml::node& node) {
   if (node.is_table()) return "a table";
-  if (node.is_array()) return "a list that holds something other than texts and whole numbers";
+  if (node.is_array()) return "a list with items of the wrong kind";
+  if (node.is_integer()) return "a number";
+  if (node.is_boolean()) return "true or false";
   if (node.is_floating_point()) return "a fraction";
   return "a date or a time";
 }
 
-// Of a [table] that no setting is in.
+// The error for a [table] that contains no setting.
 Status unknown_section_error(std::string_view given) {
   std::vector<std::string_view> known;
   for (const SettingSpec& spec : settings_schema()) {
@@ -89,28 +96,72 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
       const bool is_section = node.is_table() && prefix.empty();
       return (is_section ? unknown_section_error(full) : unknown_setting_error(full)).with_context(origin);
     }
-    const auto text = text_of(node, spec->is_family());
+    const auto text = text_of(node, *spec);
     if (!text) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} has a value of the wrong kind, {}: it takes {}",
-                                                              origin, full, kind_of(node), spec->value));
+      const bool is_text = !spec->is_truth() && !spec->takes_numbers();
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{}: {} has a value of the wrong kind, {}: it takes {}{}", origin, full, kind_of(node),
+                                spec->value, is_text ? ", between quotes" : ""));
     }
     LB_RETURN_IF_ERROR(settings.set(full, *text, origin));
   }
   return {};
 }
 
-// There are too many of them for a message.
+// Used instead of a list of keys, which would be too long for a message.
 constexpr std::string_view kListed = "`latebind config` lists all settings, and docs/configuration.md explains them";
 
-// Variables with Latebind's prefix that are not settings: tests use them to control their fakes, and the Python package
-// finds the library and the program by them, and the program the package, which a shell may have for all of them.
-bool is_no_setting(std::string_view name) {
+// Names that other programs use for settings.
+constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+    {"port", "server.listen"},
+    {"host", "server.listen"},
+    {"address", "server.listen"},
+    {"bind", "server.listen"},
+    {"listen_address", "server.listen"},
+    {"cache_dir", "cache.folder"},
+    {"cache_directory", "cache.folder"},
+    {"cache_path", "cache.folder"},
+    {"model_name", "server.models"},
+    {"model_id", "server.models"},
+    {"dtype", "precision"},
+    {"num_threads", "threads"},
+};
+
+// `name` excludes the prefix of all settings or of a section. Returns null for a name that no other program uses.
+const SettingSpec* setting_elsewhere(std::string_view name) {
+  const std::string lower = core::ascii_lowered(name);
+  const auto* const found =
+      std::ranges::find(kElsewhere, std::string_view(lower), [](const auto& one) { return one.first; });
+  return found == std::end(kElsewhere) ? nullptr : find_setting(found->second);
+}
+
+Status elsewhere_error(std::string_view what, std::string_view given, std::string_view ours, const SettingSpec& spec) {
+  return Status(StatusCode::kInvalidArgument, fmt::format("unknown {} {} (did you mean {}, which takes {}?); {}", what,
+                                                          core::quoted(given, 64), ours, spec.value, kListed));
+}
+
+// Kubernetes gives every container the addresses of the services in its namespace: a service called latebind sets
+// LATEBIND_PORT to tcp://10.0.0.1:8080, LATEBIND_SERVICE_HOST, LATEBIND_PORT_8080_TCP_ADDR and others.
+bool is_service_link(std::string_view name, std::string_view value) {
+  if (name.ends_with("_SERVICE_HOST") || name.find("_SERVICE_PORT") != std::string_view::npos) return true;
+  const auto port = name.find("_PORT");
+  if (port == std::string_view::npos) return false;
+  const std::string_view behind = name.substr(port + std::string_view("_PORT").size());
+  return behind.empty()
+             ? value.find("://") != std::string_view::npos
+             : behind.find("_TCP") != std::string_view::npos || behind.find("_UDP") != std::string_view::npos;
+}
+
+// Whether a variable with Latebind's prefix is not a setting. Tests control their fakes with such variables, and the
+// Python package and the program find each other, and the library, with them; a shell may export them for all programs.
+bool is_reserved_variable(std::string_view name) {
   return name.starts_with("LATEBIND_FAKE_") || name.starts_with("LATEBIND_CONFORMANCE_") ||
          name.starts_with("LATEBIND_TEST_") || name == "LATEBIND_LIBRARY" || name == "LATEBIND_PROGRAM" ||
          name == "LATEBIND_PYTHON";
 }
 
-// The administrator has put it there and relies on it: a daemon must not start without its keys.
+// An unreadable system file is an error, because the administrator relies on it: a daemon must not start without its
+// keys.
 Status apply_system_file(EffectiveSettings& settings) {
   Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
   if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
@@ -119,9 +170,10 @@ Status apply_system_file(EffectiveSettings& settings) {
                                             applied.message()));
 }
 
-// Nobody has named it: where HOME is another user's, as in many containers, whatever is there is not meant.
+// An unreadable user's file is skipped with a warning: if HOME belongs to another user, as in many containers, its file
+// is not meant for this process.
 Status apply_users_file(EffectiveSettings& settings) {
-  // In a process with rights that its caller does not have, the caller's files are not read.
+  // A privileged process does not read its caller's files.
   if (platform::is_privileged()) return {};
   const auto folder = platform::config_folder();
   if (!folder.ok()) return {};
@@ -146,6 +198,8 @@ Status apply_users_file(EffectiveSettings& settings) {
 }  // namespace
 
 Status unknown_setting_error(std::string_view key) {
+  if (const SettingSpec* const elsewhere = setting_elsewhere(key.substr(key.rfind('.') + 1)))
+    return elsewhere_error("setting", key, elsewhere->key, *elsewhere);
   std::vector<std::string> words;
   for (const SettingSpec& spec : settings_schema())
     words.push_back(std::string(spec.key) + (spec.is_family() ? "KEY" : ""));
@@ -210,7 +264,7 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   Given given{spec->text(scratch, key), std::move(origin)};
   const auto [place, is_new] = given_.try_emplace(std::string(key));
   try {
-    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));  // which it has taken above
+    LB_RETURN_IF_ERROR(spec->assign(values_, key, text));  // cannot fail, since the same call succeeded above
   } catch (...) {
     if (is_new) given_.erase(place);
     throw;
@@ -278,7 +332,7 @@ Status EffectiveSettings::apply_toml_text(std::string_view toml_text, const std:
     return Status(StatusCode::kInvalidArgument, fmt::format("{}:{}: {}", name, error.source().begin.line,
                                                             unquoted.value_or(std::string(error.description()))));
   }
-  // All or nothing: a file with one mistake changes nothing.
+  // All or nothing: one mistake in the file leaves the settings unchanged.
   EffectiveSettings changed = *this;
   LB_RETURN_IF_ERROR(apply_table(changed, parsed.table(), "", name));
   adopt(std::move(changed));
@@ -296,10 +350,16 @@ Status EffectiveSettings::apply_environment(const std::vector<std::pair<std::str
     if (!spec.environment.empty()) known.push_back(spec.environment);
   EffectiveSettings changed = *this;
   for (const auto& [name, value] : variables) {
-    if (!name.starts_with(kPrefix) || is_no_setting(name) || value.empty()) continue;
+    if (!name.starts_with(kPrefix) || is_reserved_variable(name) || value.empty()) continue;
     const auto schema = settings_schema();
     const auto spec = std::ranges::find(schema, name, &SettingSpec::environment);
-    if (spec == schema.end()) return unknown_word_error("environment variable", name, known, kListed);
+    if (spec == schema.end()) {
+      if (is_service_link(name, value)) continue;
+      constexpr std::string_view kWhat = "environment variable";
+      const SettingSpec* const elsewhere = setting_elsewhere(std::string_view(name).substr(kPrefix.size()));
+      return elsewhere != nullptr ? elsewhere_error(kWhat, name, elsewhere->environment, *elsewhere)
+                                  : unknown_word_error(kWhat, name, known, kListed);
+    }
     if (spec->trusted && privileged) continue;
     LB_RETURN_IF_ERROR(changed.set(spec->key, value, std::string(kFromEnvironment) + name));
   }

@@ -125,7 +125,7 @@ std::string timeout_text(const Settings& settings, std::string_view /*key*/) {
   return (settings.*Member).count() < 0 ? "auto" : std::to_string((settings.*Member).count());
 }
 
-// What is left to the job when it is not set.
+// The word for leaving the choice to the job.
 constexpr std::string_view kAuto = "auto";
 
 Status assign_hint(Settings& settings, std::string_view /*key*/, std::string_view text) {
@@ -163,7 +163,7 @@ Status assign_input_shapes(Settings& settings, std::string_view /*key*/, std::st
   if (!text.empty()) {
     for (const std::string_view item : list_items(text)) {
       const std::string which = fmt::format("input {}", shapes.size());
-      // Vendors crash over dimensions of 0.
+      // Vendors crash on dimensions of 0.
       LB_ASSIGN_OR_RETURN(shapes.emplace_back(), parse_shape(which, item, 1, kDimensionMax));
     }
   }
@@ -201,7 +201,7 @@ std::string property_text(const Settings& settings, std::string_view key) {
   return found != settings.properties.end() ? found->second : std::string();
 }
 
-// A key as a header carries it. No error shows it.
+// A key as an HTTP header carries it. Errors never show it.
 Status assign_key(Settings& settings, std::string_view /*key*/, std::string_view text) {
   if (std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) <= ' '; }) ||
       core::find_invalid_utf8(text)) {
@@ -244,7 +244,7 @@ Status assign_bytes(Settings& settings, std::string_view /*key*/, std::string_vi
   return {};
 }
 
-// "npu,openvino:CPU": words, and names of devices after a colon. Which there are is known where backends are.
+// "npu,openvino:CPU": words, and device names after a colon. Only the backends know which devices exist.
 Status check_placement(std::string_view text) {
   for (const std::string_view item : list_items(text)) {
     const auto colon = item.find(':');
@@ -270,7 +270,7 @@ Status assign_device(Settings& settings, std::string_view /*key*/, std::string_v
   return {};
 }
 
-// Items between commas; none when it is empty.
+// Comma-separated items. An empty value is an empty list.
 template <auto Member>
 Status assign_list(Settings& settings, std::string_view /*key*/, std::string_view text) {
   std::vector<std::string> items;
@@ -287,8 +287,8 @@ Status assign_list(Settings& settings, std::string_view /*key*/, std::string_vie
   return {};
 }
 
-// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock"; a port alone, "8080" or ":8080", is this machine's own.
-// Whether that can be listened at is found when it is.
+// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock". A port alone, "8080" or ":8080", means loopback. Whether the
+// address is available is only known when the server listens.
 Status assign_listen(Settings& settings, std::string_view key, std::string_view text) {
   Settings read;
   LB_RETURN_IF_ERROR(assign_list<&Settings::listen>(read, key, text));
@@ -338,7 +338,7 @@ std::string log_format_text(const Settings& settings, std::string_view /*key*/) 
   return settings.log_json ? "json" : "text";
 }
 
-// "32,64,128": rising, no duplicates.
+// "32,64,128": ascending, without duplicates.
 Status assign_static_lengths(Settings& settings, std::string_view /*key*/, std::string_view text) {
   std::vector<std::size_t> lengths;
   for (const std::string_view word : list_items(text)) {
@@ -359,7 +359,7 @@ std::string static_lengths_text(const Settings& settings, std::string_view /*key
   return fmt::format("{}", fmt::join(settings.static_lengths, ","));
 }
 
-// Whether there is such a device is known only when it is looked for.
+// Whether the device exists is only known when it is looked up.
 Status assign_against(Settings& settings, std::string_view /*key*/, std::string_view text) {
   const auto colon = text.find(':');
   if (!text.empty() && (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())) {

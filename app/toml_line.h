@@ -1,5 +1,5 @@
-// What is wrong with a line of a config.toml that is no TOML. Most often a text has no quotes, which a parser of TOML
-// takes for a number: it says what it expected, and not what to write. Pure functions.
+// Explains a common mistake in config.toml, an unquoted text. The TOML parser takes such a text for a number and
+// reports what it expected rather than what to write. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace latebind::app {
 
-// "precision = int8: a text needs quotes: precision = \"int8\"", or what else the setting takes, where `line` (from 1)
-// of `toml` sets a key to a word without quotes. Nothing for any other mistake.
+// Returns an explanation such as "precision = int8: a text needs quotes: precision = \"int8\"" if `line` (from 1) of
+// `toml` sets a key to an unquoted word, std::nullopt otherwise. For other types of setting, it shows what they accept.
 [[nodiscard]] std::optional<std::string> unquoted_value(std::string_view toml, std::size_t line);
 
 }  // namespace latebind::app

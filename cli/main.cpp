@@ -1,4 +1,4 @@
-// latebind, the program: see parser.h for what happens.
+// The program latebind. See cli/terminal/parser.cpp.
 #include "cli/commands/command.h"
 #include "core/platform/thread.h"
 

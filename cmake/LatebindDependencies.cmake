@@ -5,22 +5,24 @@
 #   latebind_utf8proc  latebind_pcre2  latebind_crypto  latebind_simdjson  latebind_tls (not for Windows)      compiled
 #   GTest::gtest  GTest::gmock  GTest::gtest_main                                                              the tests'
 #
-# For Linux they are the distribution's packages: its own, or in the sysroot those for the other machine. For Windows
-# headers are still those of the distribution, because they are the same for every machine, and what has to be compiled
-# is compiled here from the distribution's sources: GoogleTest from its source package, utf8proc, PCRE2 and simdjson from what
-# scripts/setup unpacks below build/runtime/sources. No vendor's library is among them: those are opened at run time.
+# For Linux they are the distribution's packages, or those in the sysroot of the target architecture. For Windows, the
+# headers are the distribution's, because they are the same for every platform, and what must be compiled is compiled
+# here from the distribution's sources: GoogleTest from its source package, utf8proc, PCRE2 and simdjson from what
+# scripts/setup unpacks below build/runtime/sources. Vendors' libraries are not among them, since they are opened at run
+# time.
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
 
-# Where the distribution has no package built for the machine that is built for.
+# The target platforms for which the distribution has no packages.
 if(WIN32)
   set(latebind_dependencies_from_source ON)
 else()
   set(latebind_dependencies_from_source OFF)
 endif()
 
-# header_folder(VARIABLE NAME FILE): a folder with nothing in it but a link to the library's own headers (NAME, a folder
-# or a file). With the distribution's whole folder the compiler would see the headers of this machine's C library.
+# header_folder(VARIABLE NAME FILE): makes a folder that contains only a link to the library's headers (NAME, a folder
+# or a file). With the distribution's whole include folder, the compiler would find the headers of this machine's C
+# library.
 function(header_folder variable name file)
   find_path(latebind_${name}_headers ${file} REQUIRED NO_CMAKE_FIND_ROOT_PATH NO_CACHE
     PATHS /usr/include /usr/local/include PATH_SUFFIXES ${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu)
@@ -34,7 +36,7 @@ function(header_folder variable name file)
   set(${variable} ${folder} PARENT_SCOPE)
 endfunction()
 
-# header_library(TARGET NAME FILE): an interface target of such a folder.
+# header_library(TARGET NAME FILE): makes an interface target of such a folder.
 function(header_library target name file)
   header_folder(folder ${name} ${file})
   add_library(${target} INTERFACE IMPORTED GLOBAL)
@@ -54,7 +56,7 @@ else()
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_path(LATEBIND_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
-  # Only libcurl's headers are needed: the library itself is opened at run time
+  # Only the headers of libcurl are needed: the library is opened at run time
   # (docs/decisions/0011-libcurl-at-run-time.md).
   find_path(LATEBIND_CURL_INCLUDE_DIR curl/curl.h DOC "Folder with curl/curl.h")
   if(NOT LATEBIND_CURL_INCLUDE_DIR)
@@ -70,30 +72,30 @@ else()
       set(target latebind_curl_headers)
     endif()
     add_library(${target} INTERFACE IMPORTED GLOBAL)
-    # Not those of the compiler's own folders, whose order counts.
+    # Excludes the compiler's own folders, whose order matters.
     if(NOT LATEBIND_${upper}_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
       target_include_directories(${target} SYSTEM INTERFACE ${LATEBIND_${upper}_INCLUDE_DIR})
     endif()
   endforeach()
 endif()
 
-# Asio's sockets, which are used without any compiled part of Boost.
+# Asio's sockets, which need no compiled part of Boost.
 target_compile_definitions(latebind_boost INTERFACE BOOST_ALL_NO_LIB BOOST_ASIO_NO_DEPRECATED)
 if(WIN32)
   target_link_libraries(latebind_boost INTERFACE ws2_32 mswsock)
-  # Of a comparison in Asio, where it is inlined with a literal.
+  # For a comparison in Asio that is inlined with a literal.
   target_compile_options(latebind_boost INTERFACE -Wno-string-compare)
 endif()
 if(LATEBIND_SANITIZE STREQUAL "thread")
-  # It does not know fences. What they are there for besides Asio's locks, nothing here relies on.
+  # The thread sanitizer does not support fences. Besides Asio's locks, nothing here relies on them.
   target_compile_definitions(latebind_boost INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
 
 include(LatebindFmt)
 
-# latebind_linked(TARGET LIBRARY ARCHIVE [TLS]): what links TARGET links LIBRARY; or ARCHIVE, a file or a target, where it has
-# the property LATEBIND_SELF_CONTAINED, because it is to run on distributions without that library. TLS: not where that is
-# BUT_TLS.
+# latebind_linked(TARGET LIBRARY ARCHIVE [TLS]): makes users of TARGET link LIBRARY, or ARCHIVE (a file or a target) if
+# they have the property LATEBIND_SELF_CONTAINED, since they must run on distributions without the library. With TLS,
+# the archive is not used by targets that are BUT_TLS.
 function(latebind_linked target library archive)
   if(NOT TARGET ${archive})
     string(MAKE_C_IDENTIFIER "LATEBIND_${archive}" variable)
@@ -114,7 +116,7 @@ function(latebind_linked target library archive)
   target_link_libraries(${target} INTERFACE $<IF:${contained},${archive},${library}>)
 endfunction()
 
-# Unicode's tables, for the tokenizer.
+# Unicode tables, for the tokenizer.
 add_library(latebind_utf8proc INTERFACE)
 if(latebind_dependencies_from_source)
   latebind_present(utf8proc ${PROJECT_SOURCE_DIR}/build/runtime/sources/utf8proc-*/utf8proc.c)
@@ -134,7 +136,7 @@ else()
   latebind_linked(latebind_utf8proc utf8proc libutf8proc.a)
 endif()
 
-# Expressions of the tokenizer, for bytes. Its archive everywhere: nobody needs the library where Latebind runs.
+# Regular expressions over bytes, for the tokenizer. Always an archive, so that users need not install the library.
 add_library(latebind_pcre2 INTERFACE)
 if(latebind_dependencies_from_source)
   include(LatebindPcre2)
@@ -153,7 +155,7 @@ else()
   endif()
 endif()
 
-# JSON of requests. Where the distribution has it, it has no archive of it.
+# JSON of requests. The distribution has no archive of the library.
 add_library(latebind_simdjson INTERFACE)
 latebind_present(simdjson ${PROJECT_SOURCE_DIR}/build/runtime/sources/simdjson-*/singleheader/simdjson.cpp)
 if(simdjson)
@@ -178,7 +180,7 @@ else()
   latebind_linked(latebind_simdjson ${LATEBIND_SIMDJSON_LIBRARY} latebind_simdjson_static)
 endif()
 
-# Digests: the system's own on Windows. TLS: there is none on Windows.
+# Digests: the system's on Windows. TLS: unavailable on Windows.
 add_library(latebind_crypto INTERFACE)
 if(WIN32)
   target_link_libraries(latebind_crypto INTERFACE bcrypt)

@@ -1,5 +1,5 @@
-# The SDK of ExecuTorch: headers and libraries from its wheel, as `scripts/setup executorch` unpacks them. Sets
-# LATEBIND_EXECUTORCH_FOUND, and makes the target latebind_executorch_sdk.
+# The SDK of ExecuTorch: headers and libraries from its wheel, as unpacked by `scripts/setup executorch`. Sets
+# LATEBIND_EXECUTORCH_FOUND and defines the target latebind_executorch_sdk.
 if(TARGET latebind_executorch_sdk)
   return()
 endif()
@@ -35,6 +35,6 @@ target_include_directories(latebind_executorch_sdk SYSTEM INTERFACE
   ${LATEBIND_EXECUTORCH_DIR}/include/executorch/runtime/core/portable_type/c10)
 # The definitions that the wheel's libraries were built with.
 target_compile_definitions(latebind_executorch_sdk INTERFACE C10_USING_CUSTOM_GENERATED_MACROS ET_EVENT_TRACER_ENABLED)
-# By folder and name, so that the linker writes the library's own name and nothing of where it lay.
+# By folder and name, so that the linker records the library's name rather than its path.
 target_link_directories(latebind_executorch_sdk INTERFACE ${LATEBIND_EXECUTORCH_DIR}/lib)
 target_link_libraries(latebind_executorch_sdk INTERFACE executorch)

@@ -1,5 +1,5 @@
-# latebind_fmt: fmt without a library of the distribution's, its functions compiled once (fmt_library.cpp) where this
-# version of fmt allows it, else in every file that uses them.
+# latebind_fmt: fmt without the distribution's library. If this version of fmt allows it, its functions are compiled
+# once (fmt_library.cpp), otherwise in every file that uses them.
 get_target_property(latebind_fmt_folder fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
 if(NOT latebind_fmt_folder)
   set(latebind_fmt_folder "")

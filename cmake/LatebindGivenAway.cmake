@@ -1,9 +1,10 @@
-# What is given away: programs and libraries that are linked once more, of what a build has compiled, with the distribution's
-# libraries inside, so that they run on other distributions too. Where archives are missing, they are for this machine alone.
-
+# Release binaries: programs and libraries linked once more from the compiled code of a build, with the distribution's
+# libraries inside, so that they run on other distributions, too. If archives are missing, they only run on this
+# machine.
+#
 # latebind_given_away(TARGET NAME [BUT_TLS])
-# TARGET, a program or a library, is built as NAME and only when something asks for it. BUT_TLS: for Debian and its kin, which
-# mend OpenSSL and the C++ library themselves.
+# Builds TARGET, a program or a library, as NAME, only on demand. BUT_TLS is for Debian and its derivatives, which
+# update OpenSSL and the C++ library themselves.
 function(latebind_given_away target name)
   get_property(lacks_archives GLOBAL PROPERTY LATEBIND_LACKS_ARCHIVES)
   if(lacks_archives)
@@ -18,9 +19,9 @@ function(latebind_given_away target name)
   if(WIN32)
     return()
   endif()
-  # Neither the C++ library nor OpenSSL is to be seen by others in the process, who may have another release of it.
+  # Hides the C++ library and OpenSSL from the rest of the process, which may have other versions.
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL $<$<CONFIG:Release>:-s>)
-  # The compiler's own library stays out: every distribution has it, and its archive asks for the newest C library.
+  # Excludes the compiler's library: every distribution has it, and its archive needs the newest C library.
   if(NOT self_contained STREQUAL "BUT_TLS")
     target_link_options(${target} PRIVATE -static-libstdc++)
   endif()

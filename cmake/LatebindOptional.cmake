@@ -1,19 +1,19 @@
-# What a build has only where something is installed. Every build looks again, so that the order in which things are
-# installed and built makes no difference; and whatever is left out is listed at the end of configuring, and in the file
-# left_out.txt of the build folder, which scripts/test reads.
+# Optional parts of a build, which depend on what is installed. Every build checks again, so that the order of
+# installing and building does not matter. What is left out is listed when configuring ends and in left_out.txt in the
+# build folder, which scripts/test reads.
 
-# What is pinned there decides where things are looked for.
+# The pinned versions determine where to look.
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/scripts/versions.env)
 
-# latebind_present(VARIABLE PATTERN…): the files and folders that are there now. When others are there, the next build
+# latebind_present(VARIABLE PATTERN…): lists the files and folders that exist now. If that changes, the next build
 # configures again.
 function(latebind_present variable)
   file(GLOB found LIST_DIRECTORIES true CONFIGURE_DEPENDS ${ARGN})
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 
-# latebind_left_out(WHAT WHY): for what this machine could have.
+# latebind_left_out(WHAT WHY): records an optional part that this machine could have.
 function(latebind_left_out what why)
   set_property(GLOBAL APPEND PROPERTY latebind_left_out "${what}: ${why}")
 endfunction()

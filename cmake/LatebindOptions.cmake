@@ -13,7 +13,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# The same commands from every door, so that none of them builds again what another has built.
+# The same commands from every entry point, so that no build repeats another's work.
 find_program(LATEBIND_CCACHE ccache)
 mark_as_advanced(LATEBIND_CCACHE)
 foreach(language C CXX)
@@ -25,19 +25,19 @@ endforeach()
 add_compile_options(-Wall -Wextra -Wconversion -Wshadow
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 takes `"text" + std::string` for memory that overlaps (its bug 105651).
+  # gcc 12 mistakes `"text" + std::string` for overlapping memory (bug 105651).
   add_compile_options(-Wno-restrict)
 endif()
 if(LATEBIND_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
-  # In KiB: gcc first looks for memory that it could use again when it has twice as much. By default it does so from 256 MB on,
-  # which takes a tenth of the time of a batch of files compiled as one, and saves a quarter of its 1 GB. Not for single files:
-  # clang-tidy reads their commands, and does not know it.
+  # In KiB: how far gcc's memory grows before it collects garbage. The default begins at 256 MB and doubles, which takes
+  # a tenth of the time of a unity batch and saves a quarter of its 1 GB. Not for single files: clang-tidy reads their
+  # commands and rejects the option.
   add_compile_options(--param=ggc-min-heapsize=524288)
 endif()
-# Every object in its own section, so that the linker drops what a program does not use.
+# Separate sections for every object, so that the linker drops what a program does not use.
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)
 
@@ -48,7 +48,7 @@ endif()
 if(LATEBIND_SANITIZE)
   add_compile_options(-fsanitize=${LATEBIND_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LATEBIND_SANITIZE})
-  # With sanitizers gcc's flow analysis warns of the standard library itself (GCC manual, -fsanitize).
+  # With sanitizers, gcc's flow analysis warns about the standard library (GCC manual, -fsanitize).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-maybe-uninitialized)
   endif()

@@ -1,17 +1,17 @@
-# What users install besides the programs and libraries, and the archives that CPack makes of it all: `cpack` in a build
-# folder, or scripts/package. The components: linked (the program and the library), program (what goes with it), development
-# (headers, CMake package), documents; portable and debian, which packages have in the place of linked.
+# What users install besides programs and libraries, and the archives that CPack makes: `cpack` in a build folder, or
+# scripts/package. The components are linked (the program and the library), program (its other files), development
+# (headers, CMake package) and documents; in packages, portable and debian replace linked.
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/latebind)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents} COMPONENT documents)
 install(DIRECTORY docs/ DESTINATION ${documents}/docs COMPONENT documents FILES_MATCHING PATTERN "*.md")
-# A project to begin with, as it stands here.
+# A sample project, installed unchanged.
 install(FILES examples/CMakeLists.txt examples/embed.c examples/job.c examples/nearest.cpp examples/stream.c
   examples/tokens.c examples/sentences.txt DESTINATION ${documents}/examples COMPONENT documents)
 install(FILES examples/executorch/embed.cpp examples/executorch/CMakeLists.txt DESTINATION ${documents}/examples/executorch
   COMPONENT documents)
 if(NOT WIN32)
-  # `latebind serve` as a service: the units, which nothing enables, and what to begin with elsewhere.
-  # They name the program below the prefix that it is installed to, which is known when that happens.
+  # `latebind serve` as a service: the systemd units, which are not enabled, and samples for other systems. They contain
+  # the program's path, which is only known at installation.
   install(CODE "
     set(units_source \"${PROJECT_SOURCE_DIR}/deploy/systemd\")
     set(units_folder \"${CMAKE_BINARY_DIR}/systemd\")
@@ -22,11 +22,11 @@ if(NOT WIN32)
     DESTINATION lib/systemd/system COMPONENT program)
   install(DIRECTORY deploy/ DESTINATION ${documents}/deploy COMPONENT documents
     PATTERN "latebind.service" EXCLUDE PATTERN "latebind.socket" EXCLUDE)
-  # Where Debian looks for a licence.
+  # Where Debian expects a licence.
   install(FILES LICENSE DESTINATION ${documents} RENAME copyright COMPONENT documents)
 endif()
 
-# What is packed: `cmake --install` has the program and the library as they are linked to this distribution's libraries.
+# Self-contained binaries for packages. `cmake --install` installs those linked to this distribution's libraries.
 add_custom_target(packed_files)
 add_dependencies(packed_files latebind)
 if(WIN32)
@@ -40,7 +40,7 @@ elseif(NOT LATEBIND_SANITIZE)
     endif()
     add_library(latebind_${kind}_library SHARED $<TARGET_OBJECTS:lb_c_interface>)
     target_link_libraries(latebind_${kind}_library PRIVATE lb_app_jobs lb_app lb_embedding lb_core latebind_fmt)
-    # The functions of a C++ library inside are not to be seen either where the host has one of its own.
+    # Hides the functions of the linked C++ library, because the host may have another one.
     target_link_options(latebind_${kind}_library PRIVATE -Wl,-z,nodelete
       -Wl,--version-script,${PROJECT_SOURCE_DIR}/python/exports.map)
     set_target_properties(latebind_${kind}_library PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${latebind_soversion})
@@ -58,16 +58,16 @@ elseif(NOT LATEBIND_SANITIZE)
   endforeach()
 endif()
 
-# The licences of what is compiled in ask for their texts to go with it: they are taken from where the distribution's
-# packages leave them. Boost's does not ask for it where its code is compiled.
+# The licences of linked libraries require their texts to be distributed; they are taken from the distribution's
+# packages. Boost's does not require it for compiled code.
 set(packages libfmt-dev libhwy-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 if(WIN32)
-  # What every program for Windows has of its compiler, too.
+  # Also what every program for Windows contains of its compiler.
   list(APPEND packages mingw-w64-x86-64-dev gcc-mingw-w64-base)
 else()
   list(APPEND packages libpcre2-dev libssl-dev libutf8proc-dev)
 endif()
-# Not the list itself: a build folder would keep the one that it was made with.
+# Not the list itself, because a build folder would cache it.
 set(LATEBIND_NOTICES_OF "" CACHE STRING "Packages of the distribution whose code is compiled in, instead of Debian's")
 mark_as_advanced(LATEBIND_NOTICES_OF)
 set(compiled_in ${packages})
@@ -78,13 +78,13 @@ if(LATEBIND_HAS_PTE)
   list(APPEND compiled_in libflatbuffers-dev)
 endif()
 
-# latebind_notices(FILE PACKAGE…): the licences of these packages of the distribution, in one file.
+# latebind_notices(FILE PACKAGE…): collects the licences of these packages in one file.
 function(latebind_notices file)
   set(notices "Latebind contains code of these libraries.\n")
   set(licences "")
   foreach(package IN LISTS ARGN)
     set(licence /usr/share/doc/${package}/copyright)
-    # Header-only libraries are this machine's own in cross builds.
+    # In cross builds, header-only libraries are this machine's packages.
     if(EXISTS ${CMAKE_SYSROOT}${licence})
       set(licence ${CMAKE_SYSROOT}${licence})
     endif()
@@ -131,7 +131,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME latebind-${PROJECT_VERSION}-${system}-${architecture})
 set(CPACK_PACKAGE_CHECKSUM SHA256)
 set(CPACK_STRIP_FILES ON)
-# Every job that the processors have time for: compressing is what takes long.
+# Uses all processors, because compression dominates.
 set(CPACK_THREADS 0)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_LATEBIND_BUILD ${CMAKE_BINARY_DIR})
@@ -146,12 +146,12 @@ else()
   set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packages/postinst
     ${PROJECT_SOURCE_DIR}/cmake/packages/prerm ${PROJECT_SOURCE_DIR}/cmake/packages/postrm)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-  # libcurl is opened at run time, for models by name. OpenVINO under this name is Intel's own package.
+  # libcurl is opened at run time, for downloading models. OpenVINO's package of this name is Intel's.
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4, ca-certificates")
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openvino, python3-pip")
   if(CMAKE_CROSSCOMPILING)
-    # dpkg-shlibdeps asks the packages that are installed, and these are not. What it says of the same source for
-    # x86_64; a test compares it with what the files need.
+    # dpkg-shlibdeps queries installed packages, which the other architecture's are not. These are its results for
+    # x86_64; a test compares them with what the files need.
     set(CPACK_DEBIAN_PACKAGE_DEPENDS
       "libc6 (>= 2.34), libgcc-s1 (>= 3.0), libssl3 (>= 3.0.0), libstdc++6 (>= 12)")
   else()

@@ -1,5 +1,5 @@
-# PCRE2's library for bytes from the distribution's sources, for machines that it has no package for: as PCRE2's own
-# instructions for building without autotools say (NON-AUTOTOOLS-BUILD). Without Unicode, which Latebind brings itself.
+# Builds PCRE2's library for bytes from the distribution's sources, for platforms without a package, following PCRE2's
+# instructions for building without autotools (NON-AUTOTOOLS-BUILD). Without Unicode, which Latebind provides.
 latebind_present(pcre2 ${PROJECT_SOURCE_DIR}/build/runtime/sources/pcre2-*/src/pcre2_match.c)
 if(NOT pcre2)
   message(FATAL_ERROR "PCRE2's sources are missing below build/runtime/sources: run scripts/setup platforms")

@@ -1,7 +1,7 @@
-# One static library a layer, and one test program a layer.
+# One static library and one test program per layer.
 #
-# Tests that are told of files at build time put ${LATEBIND_EMULATED_ROOT} before them: how a program that runs in
-# emulation calls the root of this machine's file system. Empty elsewhere.
+# Tests that receive paths at build time prefix them with ${LATEBIND_EMULATED_ROOT}, the name by which an emulated
+# program reaches this machine's root. Empty in native builds.
 if(WIN32)
   set(latebind_system windows)
   set(latebind_other_system posix)
@@ -11,11 +11,11 @@ else()
 endif()
 
 # latebind_layer(NAME SOURCES … [COLD_SOURCES …] [USES layer …] [PRIVATE target …] [COLD])
-# USES names the layers below that its headers may include. COLD: what it does is done once in a run or a batch, or waits for
-# a vendor, a disk or a person, so that the time of its build counts for more than that of its code; COLD_SOURCES are those of
-# its files of which that is true. Not less than -O1 all the same: with -Og a bundle takes a third longer to open.
-# Where several files are compiled as one, more of them than of the tests: what they include and instantiate is the same. Not
-# even more where speed counts: in a larger batch gcc leaves functions where they are that it would otherwise inline.
+# USES names the lower layers that its headers may include. COLD marks code that runs once per run or batch, or waits
+# for a vendor, a disk or a person, so that build time matters more than speed; COLD_SOURCES are the cold files of a
+# layer. They still use -O1, because opening a bundle takes a third longer with -Og.
+# Unity batches are larger than those of tests, since the files include and instantiate the same code. They are smaller
+# for hot code, because gcc inlines less in large batches.
 function(latebind_layer name)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;COLD_SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -54,7 +54,7 @@ if(latebind_left_out_list)
   list(TRANSFORM latebind_left_out REPLACE " .*" "")
 endif()
 
-# Everything a program has besides its code: on Windows, its manifest.
+# Adds what a program needs besides its code: on Windows, its manifest.
 function(latebind_program_of name)
   if(WIN32)
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/windows/program.rc)
@@ -62,8 +62,8 @@ function(latebind_program_of name)
   endif()
 endfunction()
 
-# latebind_cost(TEST): how long a test takes, in seconds, so that ctest starts the longest first and none is waited for at
-# the end: a build folder that is new knows nothing of earlier runs. Those above 15 s on two processors.
+# latebind_cost(TEST): sets a test's duration in seconds, so that ctest starts the longest first even in a new build
+# folder, which has no record of earlier runs. For tests above 15 s on two processors.
 set(latebind_costs
   gpu.webgpu=80 python.bulk.ray=70 python.bulk.files=58 onnxruntime.provider=54 cli.bench=50 lb_conformance_tests=100
   onnxruntime.conformance_models=47 python.bulk.spark=42 onnxruntime.targets=40 python.wheel=40 python.calls=40
@@ -80,20 +80,24 @@ function(latebind_cost test)
   endforeach()
 endfunction()
 
-# Half of the time of a build is that of the tests' own code, which most of -O3 would be spent on for nothing.
+# The code of the tests takes half of the build time, most of which -O3 would waste.
 set(latebind_test_options $<$<CONFIG:Release>:-Og>)
 
 # latebind_test(NAME LINK target … [SOURCES …] [LABELS …] [ENVIRONMENT …] [ONE_THREAD] [COMPUTES] [EACH_ALONE]
-# [SANITIZED] [ALONE FILTER …])
-# Every *_test.cpp of the calling folder in one GoogleTest program, each test of it a test of ctest: *_posix_test.cpp and
-# *_windows_test.cpp where such a system is built for. Those labelled real
-# load the vendors' libraries, which no sanitizer was built for: with sanitizers they are not built, unless SANITIZED says that they go together, and
-# elsewhere the whole
-# program is one test of ctest, as every program is in emulation, unless EACH_ALONE says that its tests need a process
-# each, or ALONE which of them do: those that fork, in whose children qemu aborts when the process has had threads; they
-# are in *_posix_test.cpp. ONE_THREAD: none of them has a second thread, so that the thread sanitizer has nothing to find.
-# COMPUTES: what is tested computes, or reads and writes what is in memory, and asks the system for nothing that another layer's
-# tests do not ask for: the stage windows_system is without it. All others are built by the target system_tests.
+#               [SANITIZED] [ALONE FILTER …])
+# Builds every *_test.cpp of the calling folder into one GoogleTest program, and adds each of its tests to ctest.
+# *_posix_test.cpp and *_windows_test.cpp are only built for these systems. Emulated programs, and those labelled real,
+# which load the vendors' libraries, are a single test of ctest, because starting them is slow.
+#
+#   EACH_ALONE  runs each of these tests in a separate process nevertheless
+#   ALONE       likewise for the tests that match FILTER: those that fork, in whose children qemu aborts if the process
+#               has had threads; they are in *_posix_test.cpp
+#   SANITIZED   builds a program labelled real with sanitizers, too; by default it is left out, since the vendors'
+#               libraries have no sanitizer builds
+#   ONE_THREAD  leaves the program out of the thread sanitizer's build, since no test has a second thread
+#   COMPUTES    leaves the program out of the stage windows_system, since it only computes or reads and writes memory,
+#               and asks the system for nothing that another layer's tests do not; the target system_tests builds all
+#               others
 function(latebind_test name)
   cmake_parse_arguments(ARG "ONE_THREAD;COMPUTES;EACH_ALONE;SANITIZED" "" "LINK;SOURCES;LABELS;ENVIRONMENT;ALONE" ${ARGN})
   if(LATEBIND_SANITIZE AND "real" IN_LIST ARG_LABELS)
@@ -119,7 +123,7 @@ function(latebind_test name)
     LATEBIND_SOURCE_DIR="${LATEBIND_EMULATED_ROOT}${PROJECT_SOURCE_DIR}"
     LATEBIND_BINARY_DIR="${LATEBIND_EMULATED_ROOT}${CMAKE_BINARY_DIR}")
   target_compile_options(${name} PRIVATE ${latebind_test_options})
-  # With a source in C, CMake would want them in C as well.
+  # With a C source, CMake would also precompile the headers for C.
   if(TARGET lb_test_headers AND NOT ARG_SOURCES MATCHES "\\.c(;|$)")
     target_precompile_headers(${name} REUSE_FROM lb_test_headers)
   endif()
@@ -130,18 +134,17 @@ function(latebind_test name)
     add_dependencies(system_tests ${name})
   endif()
   include(GoogleTest)
-  # An empty value would vanish from the list and shift those after it.
+  # An empty value would vanish from the list and shift the following ones.
   set(properties TIMEOUT 300)
   if(ARG_LABELS)
-    # One value, of several words.
+    # One value that consists of several words.
     string(REPLACE ";" "\\;" labels "${ARG_LABELS}")
     list(APPEND properties LABELS "${labels}")
   endif()
   if(ARG_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
   endif()
-  # Loading a vendor's library takes a second, and an emulator long to start: once for the program, not once for each of its
-  # tests.
+  # Loading a vendor's library takes a second, and emulators start slowly: once per program rather than once per test.
   if(("real" IN_LIST ARG_LABELS OR CMAKE_CROSSCOMPILING) AND NOT ARG_EACH_ALONE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
@@ -163,8 +166,8 @@ function(latebind_test name)
 endfunction()
 
 # latebind_pytest(NAME SCRIPT LABELS … TIMEOUT SECONDS [PYTHON FOLDER] [ENVIRONMENT NAME=VALUE …])
-# A test of ctest that is a SCRIPT for pytest, run by the Python of scripts/setup in build/runtime/FOLDER, the oracle's
-# unless given. It is told where the sources are and what was built.
+# Adds a test of ctest that runs SCRIPT with pytest, using the Python of scripts/setup in build/runtime/FOLDER (by
+# default the oracle's). It receives the paths of the sources and of the build.
 function(latebind_pytest name script)
   cmake_parse_arguments(ARG "" "PYTHON;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_PYTHON)

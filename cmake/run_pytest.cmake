@@ -1,4 +1,4 @@
-# Runs SCRIPT by the PYTHON of scripts/setup, or says what to type when that is not there.
+# Runs SCRIPT with the PYTHON of scripts/setup, or prints what to type if that is missing.
 if(NOT EXISTS ${PYTHON})
   message(FATAL_ERROR "${PYTHON} is missing; run scripts/setup")
 endif()

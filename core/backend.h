@@ -99,16 +99,16 @@ class Backend {
   // Returns the device that this backend would offer without one of its settings, if that setting is why available()
   // fails. The placement then reports the failure at that device's place in the order, because the user expects the
   // setting to take effect there. Otherwise std::nullopt.
-  [[nodiscard]] virtual std::optional<Device> kept_back_by_setting() { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<Device> withheld_by_setting() { return std::nullopt; }
 
   // Returns every device that is present now. Each call queries the vendor. An available backend without devices
   // returns an empty list.
   [[nodiscard]] virtual Result<std::vector<Device>> devices() = 0;
 
   // Returns the devices that are not in this machine but can be compiled for; the default is an empty list. Their
-  // metadata has IsVirtual=1, DiscoveredBy, the architecture, CompilerInstalled (or Missing, which names what to
-  // install) and Emulated (1 if load() can run them with CompileOptions::emulate). Called only when a user asks for
-  // such devices.
+  // metadata has IsVirtual=1, DiscoveredBy, the architecture, CompilerInstalled (if 0, Missing names what to install)
+  // and Emulated (1 if load() can run them with CompileOptions::emulate). Called only when a user asks for such
+  // devices.
   [[nodiscard]] virtual Result<std::vector<Device>> virtual_devices() { return std::vector<Device>{}; }
 
   // Says in one line why devices() does not have the device of this name, and what to type. Empty when the backend does
@@ -151,6 +151,9 @@ class Backend {
     return LoadedModel{std::move(executable), nullptr};
   }
 
+  // Whether the backend ever makes or accepts a blob; otherwise the compile cache is not used for it.
+  [[nodiscard]] virtual bool has_blobs() const { return true; }
+
   // Loads from a blob and keeps the blob's bytes alive as long as it needs them. Returns kIncompatibleBlob when the
   // blob was made for another version or device, and by default, because a backend that makes no blobs accepts none.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
@@ -163,8 +166,8 @@ class Backend {
   // when a setting names a file to use instead and that file cannot be read.
   [[nodiscard]] virtual Result<std::string> known_errors() { return std::string(); }
 
-  // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty for a
-  // backend that has no own kernels.
+  // Measures for about `time` how fast this machine's processors compute in each precision, f32 first. Empty unless
+  // the backend has its own kernels.
   [[nodiscard]] virtual std::vector<PrecisionSpeed> measure_precisions(std::chrono::milliseconds /*time*/) {
     return {};
   }

@@ -167,7 +167,7 @@ Status ending_error() {
   return Status(StatusCode::kBusy, "the process is ending, so vendors' libraries are no longer called");
 }
 
-void mark_what_exit_destroys() noexcept {
+void register_exit_mark() noexcept {
   State& all = state();
   const unsigned marks = all.marks.fetch_add(1, std::memory_order_relaxed) + 1;
   if (marks > kMarksMax && !std::has_single_bit(marks)) return;

@@ -75,6 +75,6 @@ class ForegroundWork {
 // opened, devices were listed, a model was loaded, or a model ran for the first time. After kMarksMax marks, only calls
 // at powers of two register another one.
 inline constexpr unsigned kMarksMax = 1024;
-void mark_what_exit_destroys() noexcept;
+void register_exit_mark() noexcept;
 
 }  // namespace latebind::core

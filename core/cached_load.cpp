@@ -90,7 +90,9 @@ void keep_later(CompileCache& cache, const Model& model, Result<std::string> kno
 Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& model, const Device& device,
                                                 const CompileOptions& options, CompileCache* cache) {
   LB_RETURN_IF_ERROR(model.check_bytes());
-  if (cache == nullptr || !cache->check_folder().ok()) return load_uncached(backend, model, device, options);
+  // The folder is not checked for a backend without blobs, which keeps nothing in it.
+  const bool is_cached = cache != nullptr && backend.has_blobs() && cache->check_folder().ok();
+  if (!is_cached) return load_uncached(backend, model, device, options);
   const auto said = [&](std::string_view what) {
     log(LogLevel::kDebug, fmt::format("compile cache: {} on {}: {}", model.name(), device.id(), what));
   };

@@ -117,9 +117,10 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
 Status CompileStore::check_folder() const {
   Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
-  return Status(
-      trust.code(),
-      fmt::format("{}: make sure that you own it and that only you can write to it, or name another folder", trust.message()));
+  return Status(trust.code(),
+                fmt::format("{}: make sure that only you own it and can write to it, or name another folder with "
+                            "LATEBIND_CACHE_FOLDER",
+                            trust.message()));
 }
 
 Status CompileStore::make_folder() const {

@@ -96,11 +96,11 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
     options.static_lengths.lengths = std::move(padded.lengths);
   }
   const RunOptions limits{.deadline = options.deadline, .cancellation = options.cancellation};
-  RunOptions of_a_question = limits;
+  RunOptions query_limits = limits;
   // The kind of device is not known yet.
-  of_a_question.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
+  query_limits.run_timeout = load_timeout_of(options.failover, DeviceKind::kOther);
   const auto prefers = preference_for(ModelKind::of(model), options);
-  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, of_a_question, prefers));
+  LB_ASSIGN_OR_RETURN(auto candidates, placement.resolve(registry_, options.compile.emulate, query_limits, prefers));
   for (auto& candidate : candidates) {
     if (!candidate.device || !candidate.device->runs_graphs_only() || model.graph() != nullptr) continue;
     // Treated as absent, because its refusal says nothing about the model.
@@ -137,7 +137,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
       lengths.load_timeout = load_timeout_of(options.failover, device.kind);
       return load_static_lengths(std::move(load_static), lengths);
     };
-    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, bounds_as_onnx_says(model, **backend, device));
+    LB_ASSIGN_OR_RETURN(const OnnxBounds bounds, onnx_input_bounds(model, **backend, device));
     const auto load_with = [&](const CompileOptions& compile) -> Result<std::unique_ptr<Executable>> {
       LB_ASSIGN_OR_RETURN(auto as_vendor_names, load_shapes(compile));
       auto loaded = with_names_of(model, std::move(as_vendor_names));

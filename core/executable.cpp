@@ -76,7 +76,7 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
 }  // namespace
 
 Executable::Executable() {
-  mark_what_exit_destroys();
+  register_exit_mark();
 }
 
 Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,
@@ -90,7 +90,7 @@ Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputT
   const ForegroundWork work;
   if (!work.may_begin()) return ending_error();
   Status status = run(inputs, outputs, options);
-  if (status.ok() && !has_run_.load(std::memory_order_relaxed) && !has_run_.exchange(true)) mark_what_exit_destroys();
+  if (status.ok() && !has_run_.load(std::memory_order_relaxed) && !has_run_.exchange(true)) register_exit_mark();
   return status;
 }
 

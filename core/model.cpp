@@ -176,8 +176,8 @@ Status check(const std::vector<SourceFile>& sources, const std::string& model, b
 // Vendors find a file's external data only if it lies below the file's folder after all links are followed, both for
 // the name of the file and for the file that it links to. If it does not, this returns a form that has the data by
 // name, provided that all names stay within the folder (vendors refuse others) and all files exist.
-Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& file, const FilePart& part,
-                                                   const std::set<std::string>& locations) {
+Result<std::optional<ModelForm>> form_with_linked_data(const std::filesystem::path& file, const FilePart& part,
+                                                       const std::set<std::string>& locations) {
   std::optional<ModelForm> form;
   if (locations.empty()) return form;
   const auto folder = platform::anchored(file).parent_path();
@@ -186,15 +186,15 @@ Result<std::optional<ModelForm>> form_behind_links(const std::filesystem::path& 
   if (error) return form;
   const auto folder_of_real = std::filesystem::canonical(file, error).parent_path();
   if (error) return form;
-  bool is_behind = false;
+  bool is_outside = false;
   for (const std::string& location : locations) {
     const auto name = platform::path_from_utf8(location);
     if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) return form;
     const auto real = std::filesystem::canonical(folder / name, error);
     if (error) return form;
-    is_behind = is_behind || !platform::is_within(real, real_folder) || !platform::is_within(real, folder_of_real);
+    is_outside = is_outside || !platform::is_within(real, real_folder) || !platform::is_within(real, folder_of_real);
   }
-  if (!is_behind) return form;
+  if (!is_outside) return form;
   form.emplace();
   form->graph = part.bytes;
   for (const std::string& location : locations) {
@@ -262,7 +262,7 @@ Result<Model> Model::from_file(const std::filesystem::path& file) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(bytes).with_context(platform::path_to_utf8(file)));
     const auto locations = graph::external_data_locations(bytes);
     LB_RETURN_IF_ERROR(check_locations(locations).with_context(platform::path_to_utf8(file)));
-    LB_ASSIGN_OR_RETURN(auto form, form_behind_links(file, part, locations.names));
+    LB_ASSIGN_OR_RETURN(auto form, form_with_linked_data(file, part, locations.names));
     if (!form) return from_forms(name, {{.format = ModelFormat::kOnnx, .file = platform::anchored(file)}});
     return from_forms(name, {*std::move(form)})
         .with_sources({{.file = platform::anchored(file), .identity = part.identity, .mapped = true}});

@@ -48,7 +48,7 @@ struct SourceFile {
 };
 
 // A file that an ONNX model names for its external data, held in memory. `location` is the name used in the model.
-// `file` is the file that `data` maps from `offset` on, if any: completely, or a part of it, as in a bundle's ZIP.
+// `file` is the file, if any, that `data` maps from `offset` on: completely, or a part of it, as in a bundle's ZIP.
 struct ExternalData {
   std::string location;
   SharedBytes data;
@@ -59,7 +59,7 @@ struct ExternalData {
   bool may_open_file = true;
   std::uint64_t offset = 0;
 
-  // Takes what is mapped already.
+  // Uses a part of a file that is mapped already.
   static ExternalData of_part(std::string location, FilePart part);
   // Maps the file. Fails as MappedFile::open() does.
   static Result<ExternalData> in_file(std::string location, const std::filesystem::path& file);

@@ -28,7 +28,7 @@ bool is_within(const std::filesystem::path& name) {
 
 }  // namespace
 
-Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, const Device& device) {
+Result<OnnxBounds> onnx_input_bounds(const Model& model, Backend& backend, const Device& device) {
   OnnxBounds bounds;
   const ModelForm* form = model.find(ModelFormat::kOnnx);
   if (form == nullptr || model.graph() != nullptr) return bounds;

@@ -21,6 +21,6 @@ struct OnnxBounds {
 // Returns the bounds within which the device computes the model as ONNX defines it. There are no bounds if any numbers
 // will do, if the model is not ONNX or is one of Latebind's graphs, and if no errors of the vendor are known.
 // kUnsupported names the nodes that the vendor computes differently for any input. May be called from any thread.
-[[nodiscard]] Result<OnnxBounds> bounds_as_onnx_says(const Model& model, Backend& backend, const Device& device);
+[[nodiscard]] Result<OnnxBounds> onnx_input_bounds(const Model& model, Backend& backend, const Device& device);
 
 }  // namespace latebind::core

@@ -74,7 +74,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
 }
 
 std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
-  Pick picked = pick({}, For::kQuestion);
+  Pick picked = pick({}, PickFor::kReport);
   if (picked.attestation) return picked.attestation;
   auto made = std::make_shared<Attestation>();
   // The device that would answer is not loaded yet: report it without loading.
@@ -92,7 +92,7 @@ std::shared_ptr<const Attestation> PlacedModel::State::attestation() {
 }
 
 DeviceKind PlacedModel::State::device_kind() {
-  const Pick picked = pick({}, For::kQuestion);
+  const Pick picked = pick({}, PickFor::kReport);
   return picked.slot == nullptr ? DeviceKind::kOther : picked.slot->device->kind;
 }
 
@@ -111,7 +111,7 @@ std::size_t PlacedModel::State::hung_runs() const {
 }
 
 Status PlacedModel::State::prepare() {
-  Pick picked = pick({}, For::kQuestion);
+  Pick picked = pick({}, PickFor::kReport);
   if (picked.slot == nullptr) return Status(StatusCode::kNoDevice, fmt::format("no device for {}", model_name_));
   if (!picked.executable) {
     LB_ASSIGN_OR_RETURN(picked.executable, load(*picked.slot, false, {}));
@@ -174,7 +174,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
   if (is_spoiled) {
     log(LogLevel::kInfo, fmt::format("{} reloads {}: a failed run left it unusable", slot.name, model_name_));
   }
-  let_go(slot);  // before another one is loaded
+  unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
   std::shared_ptr<Executable> executable = std::move(made);
   const std::lock_guard lock(mutex_);
@@ -194,7 +194,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
 
 // Drops the executable. A vendor may keep a lost device as long as any object on it exists (WebGPU's provider does); a
 // model loaded beside that object would be on the lost device, too.
-void PlacedModel::State::let_go(Slot& slot) {
+void PlacedModel::State::unload(Slot& slot) {
   std::shared_ptr<Executable> last;
   const std::lock_guard lock(mutex_);
   last.swap(slot.executable);

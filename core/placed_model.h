@@ -31,7 +31,7 @@ namespace latebind::core {
 struct FailoverOptions {
   BreakerPolicy breaker{};
   // The longest time a run may take before the device counts as hung. 0 disables the limit. Unset means
-  // kAcceleratorRunTimeout, and no limit for CPUs, which are only slow.
+  // kAcceleratorRunTimeout, and no limit for CPUs, which are slow at worst.
   std::optional<std::chrono::milliseconds> run_timeout{};
   // The longest time that loading on a device may take before the device is skipped. The loading continues, and the
   // device is used once it is done. 0 disables the limit. Unset means kAcceleratorLoadTimeout, and no limit for CPUs,
@@ -85,6 +85,7 @@ class PlacedModel {
   //   kDeviceFailed              every candidate failed; the message has each one's reason
   //   kInvalidArgument           a device works but cannot compute this request; has the vendor's message
   //   kOutOfMemory               a candidate lacked memory for the request
+  //   others                     the request itself is wrong; see Executable::execute()
   // docs/decisions/0013 says when a device is blamed. If `answered_by` is given, it receives the attestation of the
   // device that made this answer.
   [[nodiscard]] Status execute(std::span<const TensorView> inputs, std::span<OutputTensor> outputs,

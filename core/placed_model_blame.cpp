@@ -3,7 +3,7 @@
 // The idea: the caller's request is no evidence, because it may be wrong itself. Instead, ask() runs a made-up request
 // of zeros, in shapes that the device has computed before. If the device fails on that, it is at fault and rests; if it
 // works, the request was too much for it. If no such request is known, the outcome on other devices decides: a device
-// that fails on a request which another one computes is at fault (answered()).
+// that fails on a request which another one computes is at fault (record_answer()).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace latebind::core {
 namespace {
 
-// A CPU has no run timeout, because it is only slow. This long counts as forever.
+// A CPU has no run timeout, because it is slow at worst. This long counts as forever.
 constexpr std::chrono::milliseconds kCpuAnswerTimeout{60'000};
 
 // The shortest time between two checks of a suspect.
@@ -157,7 +157,7 @@ void PlacedModel::State::suspect(Slot& slot) {
 }
 
 // Called on the background thread.
-void PlacedModel::State::question_suspect(Slot& slot) {
+void PlacedModel::State::check_suspect(Slot& slot) {
   std::shared_ptr<Executable> executable;
   {
     const std::lock_guard lock(mutex_);
@@ -190,7 +190,7 @@ void PlacedModel::State::refused(Slot& slot, const Status& status) {
   const std::lock_guard lock(mutex_);
   slot.out_of_rotation = true;
   slot.refusal = PlacementStep::refused(slot.name, status);
-  changed();
+  forget_attestations();
 }
 
 // `openings` is the number of the breaker's openings when the failed work began.
@@ -201,7 +201,7 @@ void PlacedModel::State::failed(Slot& slot, std::uint64_t openings, const Status
     if (!opened && slot.breaker.openings() != openings) return;  // it was judged since
     slot.has_failed.store(true, std::memory_order_relaxed);
     slot.refusal = PlacementStep::refused(slot.name, status);
-    changed();
+    forget_attestations();
     if (!opened) return;
   }
   log(LogLevel::kWarning, fmt::format("{} rests after a failure: {}", slot.name, status.to_string()),
@@ -218,13 +218,13 @@ void PlacedModel::State::succeeded(Slot& slot, std::uint64_t openings) {
     slot.has_failed.store(false, std::memory_order_relaxed);
     slot.refusal.reset();
     slot.wants_request = false;
-    changed();
+    forget_attestations();
   }
   if (rested) log(LogLevel::kWarning, fmt::format("{} works again", slot.name), LogTopic::kFailover);
 }
 
 // Called with mutex_ held: every attestation may have to be made again.
-void PlacedModel::State::changed() {
+void PlacedModel::State::forget_attestations() {
   for (Slot& slot : slots_)
     slot.attestation = nullptr;
 }

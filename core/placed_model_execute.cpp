@@ -55,8 +55,8 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
   std::vector<Miss> misses;  // allocates only after a failure
   unsigned repeats = 0;
   for (;;) {
-    Pick picked = pick(misses, For::kRequest);
-    if (picked.slot == nullptr) return nobody_answered(misses);
+    Pick picked = pick(misses, PickFor::kRequest);
+    if (picked.slot == nullptr) return no_answer_error(misses);
     Slot& slot = *picked.slot;
     const LetThrough let_through(*this, picked);
     if (!picked.executable) {
@@ -77,7 +77,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
     const auto began = Clock::now();
     Status status = run(slot, *picked.executable, inputs, outputs, options);
     if (status.ok()) {
-      answered(picked, inputs, misses);
+      record_answer(picked, inputs, misses);
       if (answered_by != nullptr) {
         auto now = picked.attestation ? picked.attestation : attestation_of(slot, *picked.executable);
         for (const Miss& miss : misses)
@@ -121,7 +121,7 @@ Status PlacedModel::State::execute(std::span<const TensorView> inputs, std::span
 
 // Returns the first candidate that is thought to work and was not tried, or one before it that waits for a request to
 // test it; if there is neither, the first resting one.
-PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, For what) {
+PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misses, PickFor purpose) {
   const auto usable = [&](const Slot& slot) {
     return !slot.out_of_rotation && std::ranges::find(misses, &slot, &Miss::slot) == misses.end();
   };
@@ -143,7 +143,7 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
       (void)take_first([](const Slot&) { return true; });
     }
     // Only a request tests the device.
-    if (pick.let_through && what == For::kRequest) pick.slot->wants_request = false;
+    if (pick.let_through && purpose == PickFor::kRequest) pick.slot->wants_request = false;
     if (pick.slot != nullptr && !pick.executable) {
       for (const Slot& slot : slots_) {
         if (&slot == pick.slot) break;
@@ -155,7 +155,8 @@ PlacedModel::State::Pick PlacedModel::State::pick(const std::vector<Miss>& misse
   return pick;
 }
 
-void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses) {
+void PlacedModel::State::record_answer(const Pick& by, std::span<const TensorView> inputs,
+                                       const std::vector<Miss>& misses) {
   Slot& slot = *by.slot;
   remember_shapes(slot, inputs);
   if (slot.has_failed.load(std::memory_order_relaxed)) succeeded(slot, by.openings);
@@ -169,7 +170,7 @@ void PlacedModel::State::answered(const Pick& by, std::span<const TensorView> in
   }
 }
 
-Status PlacedModel::State::nobody_answered(const std::vector<Miss>& misses) const {
+Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) const {
   using Kind = Miss::Kind;
   if (!misses.empty() && std::ranges::all_of(misses, [](const Miss& miss) { return miss.kind == Kind::kUnable; })) {
     return misses.front().status;

@@ -22,7 +22,7 @@ void PlacedModel::State::ensure_prober() {
   if (stop_) return;
   if (!prober_running_) {
     try {
-      prober_ = platform::Thread([self = shared_from_this()] { self->probe_for_ever(); });
+      prober_ = platform::Thread([self = shared_from_this()] { self->run_prober(); });
       prober_running_ = true;
     } catch (const std::exception&) {
       return;  // the next failure tries again
@@ -39,7 +39,7 @@ void PlacedModel::State::start_standby() {
   ensure_prober();
 }
 
-void PlacedModel::State::probe_for_ever() {
+void PlacedModel::State::run_prober() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     try {
@@ -81,7 +81,7 @@ void PlacedModel::State::probe_next(std::unique_lock<std::mutex>& lock) {
   }
   if (const auto suspected = std::ranges::find_if(slots_, &Slot::suspected); suspected != slots_.end()) {
     suspected->suspected = false;
-    in_background(lock, [&] { question_suspect(*suspected); });
+    in_background(lock, [&] { check_suspect(*suspected); });
     return;
   }
   std::optional<Clock::time_point> earliest;
@@ -144,7 +144,7 @@ void PlacedModel::State::probe(Slot& slot, std::uint64_t openings) {
     answer = ask(slot, **loaded, until_leaving, &said);
     if (answer == Answer::kFails) {
       *loaded = nullptr;
-      let_go(slot);
+      unload(slot);
     }
   }
   if (leaving_.is_requested()) return;

@@ -124,12 +124,13 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
     bool took_too_long = false;     // the run exceeded the device's limit
   };
 
-  enum class For { kRequest, kQuestion };
-  Pick pick(const std::vector<Miss>& misses, For what);
+  // Only a request may be let through to a resting device; a report leaves that to the next request.
+  enum class PickFor { kRequest, kReport };
+  Pick pick(const std::vector<Miss>& misses, PickFor purpose);
   Status run(const Slot& slot, Executable& executable, std::span<const TensorView> inputs,
              std::span<OutputTensor> outputs, const RunOptions& options) const;
-  void answered(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
-  [[nodiscard]] Status nobody_answered(const std::vector<Miss>& misses) const;
+  void record_answer(const Pick& by, std::span<const TensorView> inputs, const std::vector<Miss>& misses);
+  [[nodiscard]] Status no_answer_error(const std::vector<Miss>& misses) const;
 
   Answer ask(const Slot& slot, Executable& executable, const RunOptions& caller, Status* said = nullptr,
              bool may_guess = true);
@@ -137,20 +138,20 @@ class PlacedModel::State : public std::enable_shared_from_this<PlacedModel::Stat
   void want_request(Slot& slot, std::uint64_t openings);
   void remember_shapes(Slot& slot, std::span<const TensorView> inputs);
   void suspect(Slot& slot);
-  void question_suspect(Slot& slot);
+  void check_suspect(Slot& slot);
 
   std::shared_ptr<const Attestation> attestation_of(Slot& slot, const Executable& executable);
   std::shared_ptr<const Attestation> attestation_after(const Attestation& now,
                                                        const std::vector<PlacementStep>& met) const;
   Result<std::shared_ptr<Executable>> load(Slot& slot, bool anew, const RunOptions& limits);
   Result<std::shared_ptr<Executable>> load_now(Slot& slot, bool anew);
-  void let_go(Slot& slot);
+  void unload(Slot& slot);
   void refused(Slot& slot, const Status& status);
   void failed(Slot& slot, std::uint64_t openings, const Status& status);
   void succeeded(Slot& slot, std::uint64_t openings);
-  void changed();
+  void forget_attestations();
   void ensure_prober();
-  void probe_for_ever();
+  void run_prober();
   void probe_next(std::unique_lock<std::mutex>& lock);
   template <class Work>
   void in_background(std::unique_lock<std::mutex>& lock, const Work& work);

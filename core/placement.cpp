@@ -62,7 +62,7 @@ struct Offer {
   std::vector<Device> devices;
   // The library is missing, and nobody expects it.
   bool is_absent = false;
-  std::optional<Device> kept_back;  // by a setting
+  std::optional<Device> withheld;  // by a setting
 };
 
 Result<Offer> offer_of(Backend& backend) {
@@ -70,7 +70,7 @@ Result<Offer> offer_of(Backend& backend) {
   offer.status = backend.available();
   if (!offer.status.ok()) {
     offer.is_absent = offer.status.code() == StatusCode::kLibraryNotFound && !backend.library_is_expected();
-    offer.kept_back = backend.kept_back_by_setting();
+    offer.withheld = backend.withheld_by_setting();
     return offer;
   }
   auto devices = backend.devices();
@@ -239,9 +239,9 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         }
         const Status why = absence_of(offer.status, why_not);
         Candidate refusal{std::nullopt, PlacementStep::refused(std::string(backend->name()), why)};
-        if (offer.kept_back && is_meant(*offer.kept_back)) {
+        if (offer.withheld && is_meant(*offer.withheld)) {
           devices.push_back(
-              {rank_of(offer.kept_back->kind), !prefers(*offer.kept_back), backend_rank, false, std::move(refusal)});
+              {rank_of(offer.withheld->kind), !prefers(*offer.withheld), backend_rank, false, std::move(refusal)});
         } else {
           refusals.push_back({0, false, backend_rank, offer.is_absent, std::move(refusal)});
         }

@@ -138,7 +138,7 @@ class RequestPool {
   struct Waiter {
     std::condition_variable wake;
     std::optional<std::size_t> place;  // the place that it was given
-    bool told_of_hang = false;
+    bool is_hung = false;
     Waiter* before = nullptr;
     Waiter* after = nullptr;
   };
@@ -169,7 +169,7 @@ class RequestPool {
                                              std::to_string(waiting) + " others wait for one");
       }
       join(self);
-      while (!self.place && !self.told_of_hang) {
+      while (!self.place && !self.is_hung) {
         if (options.cancellation.is_requested()) {
           leave(self);
           return Status(StatusCode::kCancelled, "the call was cancelled while it waited for a request");
@@ -184,7 +184,7 @@ class RequestPool {
         // The first waiter watches for hanging calls on behalf of all.
         if (const auto hang = first == &self ? all_hang_from() : std::nullopt) {
           if (*hang <= now) {
-            tell_of_hang();
+            report_hang();
             break;
           }
           until = until ? std::min(*until, *hang) : *hang;
@@ -245,11 +245,11 @@ class RequestPool {
       }
       return latest;
     }
-    void tell_of_hang() {
+    void report_hang() {
       while (first != nullptr) {
         Waiter& waiter = *first;
         leave(waiter);
-        waiter.told_of_hang = true;
+        waiter.is_hung = true;
         waiter.wake.notify_all();
       }
     }

@@ -95,7 +95,7 @@ std::string_view name_of(StatusCode code) {
   return "UNKNOWN";
 }
 
-bool tells_of_no_memory(std::string_view vendor_text) noexcept {
+bool reports_out_of_memory(std::string_view vendor_text) noexcept {
   if (vendor_text.find("bad_alloc") != std::string_view::npos) return true;
   // OpenVINO: "Failed to allocate 640000000000 bytes of memory"; ONNX Runtime: "Failed to allocate memory for requested
   // buffer of size 640000000000".

@@ -65,7 +65,7 @@ enum class StatusBand { kOk, kCaller, kEnvironment, kResource, kInternal };
 // Whether the same call may succeed later without any change.
 [[nodiscard]] bool is_retryable(StatusCode code);
 // Whether a vendor's text reports a lack of memory, for which vendors have no code.
-[[nodiscard]] bool tells_of_no_memory(std::string_view vendor_text) noexcept;
+[[nodiscard]] bool reports_out_of_memory(std::string_view vendor_text) noexcept;
 
 class [[nodiscard]] Status {
  public:

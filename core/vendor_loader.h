@@ -76,7 +76,7 @@ class VendorLoader {
     const SearchFacts facts = facts_();
     const auto open = [this](const std::string& file) -> Result<std::string> {
       LB_ASSIGN_OR_RETURN(library_, open_(file));
-      mark_what_exit_destroys();
+      register_exit_mark();
       return library_->version;
     };
     const SearchList list = search_list(wanted_, facts, files_);

@@ -72,7 +72,7 @@ core::Result<bool> is_only_prompt(const Tokenizer& tokenizer, const TokenLimits&
 core::Status check_rest(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view whole,
                         std::size_t length) {
   if (whole.size() <= limits.prompt.size()) return {};  // an empty text has nothing to lose
-  const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_behind();
+  const std::size_t special = tokenizer.tokens_before() + tokenizer.tokens_after();
   bool is_gone = length <= special;
   if (!is_gone && !limits.keep_end && !limits.prompt.empty()) {
     LB_ASSIGN_OR_RETURN(is_gone, is_only_prompt(tokenizer, limits, whole));

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     goto done;
   }
 
-  /* The default model normalises its vectors, so that their product is the cosine. */
+  /* The default model's vectors have length 1, so their product is the cosine. */
   double cosine = 0;
   for (size_t i = 0; i < dimension; ++i)
     cosine += (double)vectors[i] * (double)vectors[dimension + i];

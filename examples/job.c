@@ -1,8 +1,8 @@
-/* Runs a job and prints its report: what the program's commands do, from C.
+/* Runs a job and prints its report: the program's commands, from C.
  *
  *   job NAME ARGUMENTS [KEY=TEXT]...       job compile '{"model": "m", "output": "m.lbundle", "target": ["cpu"]}'
  *
- * KEY=TEXT sets options, such as device=cpu. Without arguments, it lists the jobs.
+ * KEY=TEXT sets an option, such as device=cpu. Without arguments, it lists the jobs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Whether all that was printed has arrived. */
+/* Returns `result`, or 1 when the output could not be written completely. */
 static int finish_output(int result) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return result;
   perror("writing");

@@ -1,4 +1,4 @@
-// Prints the lines of a file that are nearest to a question: the C++ interface in one page.
+// Prints the lines of a file that are nearest to a question: the C++ interface on one page.
 //
 //   nearest MODEL_FOLDER FILE QUESTION
 #include <algorithm>

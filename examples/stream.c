@@ -1,9 +1,9 @@
-/* Embeds the lines of its input, however many: what `latebind embed --output-format f32 -o OUTPUT` does, in C.
+/* Embeds the lines of its input, however many, as `latebind embed --output-format f32 -o OUTPUT` does.
  *
  *   stream MODEL_FOLDER OUTPUT [KEY=TEXT]... < lines
  *
- * The vectors come in the order of the lines, as little-endian floats; memory grows with the longest line, not with
- * the input.
+ * The vectors are in the order of the lines, as little-endian floats. Memory grows with the longest line, not with the
+ * input.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ typedef struct {
   size_t size, capacity;
 } text_line;
 
-/* The next line without its end, whatever bytes it has; 1 when there is one, 0 at the end, -1 after an error. */
+/* Reads the next line without its end, which may contain any bytes. Returns 1 for a line, 0 at the end, -1 on error. */
 static int read_line(FILE* input, text_line* line) {
   int c = 0;
   line->size = 0;

@@ -1,4 +1,4 @@
-/* Prints the token ids of the lines of its input, or with --text the tokens: what `latebind tokens` does, in C.
+/* Prints the token ids of the lines of its input, or with --text the tokens, as `latebind tokens` does.
  *
  *   tokens MODEL_FOLDER [--text] < lines
  */

@@ -54,8 +54,7 @@ void check_offsets(const Tokenizer& tokenizer, std::string_view text, std::size_
     require(begin <= end && end <= text.size() && !is_inside(begin) && !is_inside(end));
 }
 
-void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens,
-                  std::size_t tokens_behind) {
+void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens, std::size_t tokens_after) {
   Ids ids{-1};
   const auto status = tokenizer.encode(text, max_tokens, ids);
   require(ids.front() == -1);
@@ -86,7 +85,7 @@ void check_encode(const Tokenizer& tokenizer, std::string_view text, std::size_t
   }
   require(all.size() >= ids.size());
   if (all.size() - 1 <= max_tokens) require(all == ids);
-  for (std::size_t i = 0; i + tokens_behind < ids.size(); ++i)
+  for (std::size_t i = 0; i + tokens_after < ids.size(); ++i)
     require(ids[i] == all[i]);
 }
 

@@ -1,4 +1,4 @@
-# What the scripts of this folder share. Sourced, never run.
+# Functions shared by the scripts of this folder. Sourced, never run.
 # shellcheck shell=bash
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -7,9 +7,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 runtime=$root/build/runtime
 # shellcheck source=scripts/versions.env
 source "$root/scripts/versions.env"
-# Parallel jobs of builds and tests.
+# The number of parallel jobs for builds and tests.
 jobs=${LATEBIND_JOBS:-$(nproc)}
-# Only for scripts: the program rejects unknown variables with its prefix.
+# Not exported, because the program rejects unknown variables with its prefix.
 export -n LATEBIND_JOBS LATEBIND_FUZZ_SECONDS LATEBIND_PACKAGES
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -23,15 +23,15 @@ fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
-# side_by_side COUNT COMMAND…: functions with their arguments, so many at once, each in a process of its own. Fails when one
-# of them has failed, after all have ended. Call it plainly: in a condition the shell would go on within a command after
-# a step of it has failed.
+# side_by_side COUNT COMMAND…: runs functions with their arguments in separate processes, COUNT at a time. Fails if any
+# of them failed, after all have ended. Must not be called in a condition, where the shell would continue a command
+# after a failed step.
 side_by_side() {
   local at_once=$1 command ended failed=0
   local -A running=()
   shift
-  # Other children of the shell are not waited for. Of those that ended before they are asked for, "wait -n" knows nothing
-  # (bash 5.2), but each one's status is kept.
+  # Ignores other children of the shell. "wait -n" does not report those that ended earlier (bash 5.2), but their status
+  # is kept.
   end_of_one() {
     local status=0 all=("${!running[@]}")
     wait -n -p ended "${all[@]}" || status=$?
@@ -54,20 +54,20 @@ side_by_side() {
   return "$failed"
 }
 
-# misuse ARGUMENT: for scripts that have usage().
+# misuse ARGUMENT: reports a wrong argument. For scripts that define usage().
 misuse() {
   usage >&2
   printf "%s: unknown argument '%s'\n" "$(basename "$0")" "$1" >&2
   exit 2
 }
 
-# build PRESET [TARGET…]: configures when that was never done or the presets have changed (CMake does it again by itself
-# when its own files change, or parts that were missing have come), then builds.
+# build PRESET [TARGET…]: builds. Configures first if that was never done or the presets have changed. CMake itself
+# configures again if its files change or optional parts become available.
 build() {
   local preset=$1
   shift
   local folder=$root/build/$preset
-  # The build directory remembers where its sources were: after a move it has to start again.
+  # The build directory stores the path of its sources, so it starts again after a move.
   if [ -f "$folder/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     rm -rf "$folder"
@@ -80,8 +80,8 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}")
 }
 
-# with_progress LOG COMMAND…: its output goes to LOG; on a terminal a line says how long it has been at work, and how many of
-# ninja's steps are done.
+# with_progress LOG COMMAND…: runs a command with its output in LOG. On a terminal, a line shows the elapsed time and
+# the completed steps of ninja.
 with_progress() {
   local log=$1 status=0 line=
   shift
@@ -99,7 +99,7 @@ with_progress() {
   return "$status"
 }
 
-# progress_line LOG: until it is ended, or the script is.
+# progress_line LOG: draws that line until it or the script is ended.
 progress_line() {
   local steps start=$SECONDS
   while kill -0 $$ 2>/dev/null; do
@@ -109,11 +109,11 @@ progress_line() {
   done
 }
 
-# sanitized COMMAND…: with the settings of the sanitizers that all checks share.
+# sanitized COMMAND…: runs a command with the sanitizer settings that all checks share.
 sanitized() {
-  # gcc 12's address sanitizer takes a block of thread-local memory that begins 16 bytes into a page for one of an old
-  # glibc's, and falls when it looks there for leaks: it is not to note such blocks. Its thread sanitizer does not know
-  # the address layouts that newer kernels draw by chance.
+  # gcc 12's address sanitizer mistakes a block of thread-local memory that begins 16 bytes into a page for an old
+  # glibc's and crashes when it searches it for leaks, so it must not record such blocks. Its thread sanitizer does not
+  # support the randomised address layouts of newer kernels.
   local fixed=()
   if setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
   ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:intercept_tls_get_addr=0 \

@@ -30,7 +30,7 @@ std::string digest_of(std::string_view key) {
   return digest.hex();
 }
 
-// As long for every pair of one length.
+// Takes the same time for all pairs of one length.
 bool is_same(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -50,7 +50,7 @@ bool has_blank(std::string_view key) {
   return std::ranges::any_of(key, [](char letter) { return static_cast<unsigned char>(letter) <= ' '; });
 }
 
-// The key that a request carries: "Authorization: Bearer KEY", or "x-api-key: KEY".
+// Returns the request's key: "Authorization: Bearer KEY", or "x-api-key: KEY".
 std::string_view key_of(const HttpRequest& request) {
   constexpr std::string_view kBearer = "bearer ";
   const std::string_view authorization = request.header("authorization");
@@ -58,7 +58,7 @@ std::string_view key_of(const HttpRequest& request) {
   return is_bearer ? trimmed(authorization.substr(kBearer.size())) : request.header("x-api-key");
 }
 
-// Of the one form in which browsers write an origin.
+// Accepts only the form in which browsers write a host.
 bool is_host(std::string_view host) {
   if (host.starts_with('[')) {
     return host.size() > 2 && host.ends_with(']') &&

@@ -1,6 +1,6 @@
-// Access: who may ask. Keys from a file, and the origins of pages that browsers let through.
+// Access checks the keys of requests and the origins of browser pages.
 //
-// Thread-safe; keys can be read again while requests are checked.
+// Thread-safe; keys can be reloaded while requests are checked.
 #pragma once
 
 #include <memory>
@@ -15,32 +15,32 @@
 
 namespace latebind::server {
 
-// The error of what no browser ever sends as the origin of a page, and is not * either.
+// Returns an error unless `origin` is "*" or has a form that browsers send.
 [[nodiscard]] core::Status check_origin(std::string_view origin);
 
 class Access {
  public:
-  // `key`: one, and `key_file`: more of them. Both empty: no key is wanted.
+  // `key` is a single key, and `key_file` has more. If both are empty, no key is required.
   Access(std::string_view key, std::string key_file, std::vector<std::string> origins);
 
-  // Of keys: all of one length, so that nothing of the keys shows in the time.
+  // Digests of keys. All have the same length, so that the time of a comparison reveals nothing about the keys.
   using Keys = std::shared_ptr<const std::vector<std::string>>;
-  // The one key, and those of the file, which is read: a key a line, without blanks; empty lines and those that begin
-  // with # left out. No error has the text of a key.
+  // Returns the digests of the single key and of those in the file, which has one key per line without blanks. Empty
+  // lines and lines that begin with # are skipped. Errors never contain a key.
   [[nodiscard]] core::Result<Keys> load_keys() const;
   void use(Keys keys);
   [[nodiscard]] bool wants_key() const { return !key_digest_.empty() || !key_file_.empty(); }
-  // What is wrong with the key that the request carries, or nothing. Takes as long for a wrong one as for a right one.
+  // Returns the reason for rejecting the request's key, or std::nullopt. Wrong and right keys take the same time.
   [[nodiscard]] std::optional<std::string_view> why_not(const HttpRequest& request) const;
 
-  // The value of Access-Control-Allow-Origin for a page of this origin; empty: none.
+  // Returns the value of Access-Control-Allow-Origin for a page of this origin, or "" if it is not allowed.
   [[nodiscard]] std::string allowed_origin(std::string_view origin) const;
   [[nodiscard]] bool has_origins() const { return !origins_.empty(); }
 
  private:
   [[nodiscard]] Keys keys() const;
 
-  const std::string key_digest_;  // empty: there is no single one
+  const std::string key_digest_;  // empty: no single key
   const std::string key_file_;
   const std::vector<std::string> origins_;
   mutable std::mutex mutex_;

@@ -22,7 +22,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
   auto next = Clock::time_point::max();
   {
     const std::lock_guard lock(mutex_);
-    late.reserve(open_.size());  // all of the memory first, so that none is lost for want of it
+    late.reserve(open_.size());  // allocates first, so that no deadline is lost if memory is missing
     for (auto one = open_.begin(); one != open_.end();) {
       Deadline& deadline = one->second;
       if (now < deadline.time) {
@@ -34,7 +34,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
       }
     }
   }
-  // Not under the lock: an exchange that is held here alone by now is answered by its end, which calls forget().
+  // Without the lock: if this is the last reference to an exchange, its destructor answers it and calls forget().
   for (const Deadline& one : late) {
     const auto exchange = one.exchange.lock();
     if (exchange == nullptr || exchange->is_answered()) continue;
@@ -42,7 +42,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
       refuse(*exchange, *one.protocol,
              {.kind = RefusalKind::kTimeout, .message = "the request timed out before it was answered", .param = {}});
     } catch (const std::bad_alloc&) {
-      // It ends all the same, by what is asked for here.
+      // The cancellation below ends it without an answer.
     }
     exchange->gone().request();
   }

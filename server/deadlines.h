@@ -1,4 +1,4 @@
-// Deadlines: of the requests that are not answered yet, the time by which each must be. Any thread.
+// Deadlines holds the deadline of every request that is not answered yet. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ class Deadlines {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Until forget(), which whoever answers it calls.
+  // Adds a deadline, which ends with forget() when the request is answered.
   void add(const ExchangePtr& exchange, Clock::time_point time, const Protocol& protocol);
-  // Also of one that has none.
+  // Does nothing for an exchange without a deadline.
   void forget(const Exchange& exchange) noexcept;
-  // Requests whose time is up are answered so, in the words of their protocol, and their texts leave the queue. Gives
-  // the time of the next one; max(): there is none.
+  // Answers the requests whose time is up with a timeout in their protocol's form and cancels their work. Returns the
+  // next deadline, or max() if there is none.
   [[nodiscard]] Clock::time_point end_late(Clock::time_point now);
   [[nodiscard]] std::size_t size() const;
 
@@ -33,7 +33,7 @@ class Deadlines {
   };
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_. An exchange is answered before its address is another's.
+  // Guarded by mutex_. An entry never outlives its exchange, so an address is never reused while it is a key.
   std::unordered_map<const Exchange*, Deadline> open_;
 };
 

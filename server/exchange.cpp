@@ -6,7 +6,7 @@
 namespace latebind::server {
 namespace {
 
-// nginx's, for who left before the answer: neither the server's error nor an answer.
+// nginx's status for a client that left before the answer, which is neither an error of the server nor an answer.
 constexpr unsigned kClientGone = 499;
 
 }  // namespace
@@ -52,7 +52,7 @@ void Exchange::answer(HttpResponse response, std::string_view refusal) noexcept 
     if (before_answer_) before_answer_(*this, response);
     send_(std::move(response));
   } catch (const std::exception&) {
-    // No memory for the answer: the connection ends without one.
+    // If memory for the answer is missing, the connection ends without one.
     try {
       HttpResponse nothing;
       nothing.status = 500;

@@ -1,8 +1,8 @@
-// Exchange: one request, and its one answer.
+// Exchange is one request with its one answer.
 //
-// Held by whoever works on it; any thread. The first answer() counts: it may be the handler's, or come from the
-// request's deadline. The request is constant. An exchange that is destroyed without an answer answers 500: nobody
-// waits for ever. Whatever is answered after the client has left is recorded as 499, client_gone.
+// Everything that works on the request shares it; any thread may use it. Only the first answer() counts, whether it
+// comes from the handler or from the deadline. The request is constant. If an exchange is destroyed without an answer,
+// it answers 500, so that no client waits forever. An answer after the client has left is recorded as 499, client_gone.
 #pragma once
 
 #include <atomic>
@@ -22,36 +22,37 @@ namespace latebind::server {
 
 class Exchange {
  public:
-  // `send` is called once, with the answer.
+  // Called once, with the answer.
   using Send = std::function<void(HttpResponse)>;
 
-  // `held`: what the request's body holds.
+  // `held` is the share of the request's body.
   Exchange(HttpRequest request, Send send, HeldBytes::Share held = {});
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
-  // For the answer and what it is made of; false where requests and answers hold too much already.
+  // Reserves memory for the answer and its inputs. Returns false if all requests and answers together would hold too
+  // much.
   [[nodiscard]] bool reserve(std::uint64_t bytes);
-  // The most that all may hold, where its body and so many bytes are more than that whatever the others do; else
-  // nothing.
+  // Returns the limit for all requests and answers together if this body and `bytes` alone exceed it; otherwise
+  // std::nullopt.
   [[nodiscard]] std::optional<std::uint64_t> never_holds(std::uint64_t bytes) const;
-  // Writes down what is learnt of the request: write(record). Without effect once it is answered.
+  // Records facts about the request by calling write(record). Does nothing once the request is answered.
   template <class Write>
   void note(const Write& write) {
     const std::lock_guard lock(mutex_);
     if (!is_answered()) write(record_);
   }
-  // Constant once it is answered; before that, for who notes it alone.
+  // Constant once the request is answered. Until then, only the thread that notes may read it.
   [[nodiscard]] const RequestRecord& record() const { return record_; }
-  // Requested when the client goes away before the answer.
+  // Requested when the client leaves before the answer.
   [[nodiscard]] const core::Cancellation& gone() const { return gone_; }
 
-  // Called once, with the answer, before it is sent: for headers that every answer has, metrics and log. Set before the
-  // exchange is passed on.
+  // Sets the function to call once with the answer before it is sent: it adds the common headers and feeds metrics and
+  // log. Set it before sharing the exchange.
   void before_answer(std::function<void(const Exchange&, HttpResponse&)> action) { before_answer_ = std::move(action); }
-  // `refusal`: the word for why it is not what was asked for.
+  // `refusal` is the word for the kind of refusal, or empty.
   void answer(HttpResponse response, std::string_view refusal = {}) noexcept;
   [[nodiscard]] bool is_answered() const { return is_answered_.load(std::memory_order_acquire); }
 
@@ -61,7 +62,7 @@ class Exchange {
   const core::Cancellation gone_ = core::Cancellation::create();
   std::function<void(const Exchange&, HttpResponse&)> before_answer_;
   mutable std::mutex mutex_;
-  RequestRecord record_;   // guarded by mutex_ until it is answered
+  RequestRecord record_;   // guarded by mutex_ until the request is answered
   HeldBytes::Share held_;  // guarded by mutex_
   std::atomic<bool> is_answered_{false};
 };

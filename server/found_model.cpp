@@ -28,8 +28,9 @@ namespace {
 
 constexpr std::size_t kCardBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kMetadataBytesMax = 4096;
+constexpr std::size_t kOwnerMax = 100;  // with the slash, and a quote before it
 
-// What folders are called in which there is just a model.
+// Generic names of folders that merely contain a model.
 constexpr std::array<std::string_view, 18> kGeneralNames{
     "model",     "models",     "data", "weights", "checkpoint", "checkpoints", "output", "snapshot", "repository",
     "embedding", "embeddings", "mnt",  "bundle",  "embedder",   "encoder",     "files",  "hf_model", "latest"};
@@ -39,7 +40,7 @@ bool says_nothing(std::string_view name) {
   return name.empty() || is_number || std::ranges::find(kGeneralNames, name) != kGeneralNames.end();
 }
 
-// ORG/NAME or NAME, of the letters that names have.
+// Whether the text is ORG/NAME or NAME, in the characters that names consist of.
 bool is_name(std::string_view text) {
   if (hub::is_model_name(text) && text.find('@') == std::string_view::npos) return true;
   return !text.empty() && text.size() <= 96 && std::ranges::all_of(text, core::is_name_character) &&
@@ -50,8 +51,8 @@ std::string_view last_part(std::string_view name) {
   return name.substr(name.find_last_of('/') + 1);
 }
 
-// A word of a language ("Introduction") may be a heading; a name of a model has a digit, or a sign between its parts.
-bool is_no_word(std::string_view name) {
+// A heading may be a plain word ("Introduction"). A model's name has a digit, or a sign between its parts.
+bool looks_like_model_name(std::string_view name) {
   return std::ranges::any_of(last_part(name), [](char c) { return core::is_ascii_digit(c) || c == '-' || c == '_'; });
 }
 
@@ -63,7 +64,7 @@ std::string_view take_line(std::string_view& text) {
   return core::take_until(text, '\n');
 }
 
-// The member "name" of the first entry of "model-index".
+// Returns the member "name" of the first entry of "model-index".
 std::string_view name_in_front_matter(std::string_view& card) {
   std::string_view found;
   bool is_index = false;
@@ -87,22 +88,37 @@ std::string_view name_in_front_matter(std::string_view& card) {
 }
 
 struct Described {
-  std::string name;  // empty: nothing says it
+  std::string name;  // empty: unknown
   std::string file;
 };
 
-Described described_name(const fs::path& folder) {
-  if (const auto card = platform::read_small_file(folder / "README.md", kCardBytesMax); card.ok()) {
-    if (auto name = name_in_card(*card); !name.empty()) return {std::move(name), "README.md"};
-  }
+// Empty where there is none.
+std::string card_of(const fs::path& folder) {
+  auto card = platform::read_small_file(folder / "README.md", kCardBytesMax);
+  return card.ok() ? *std::move(card) : std::string();
+}
+
+std::string name_in_config(const fs::path& folder) {
   const auto config = platform::read_small_file(folder / "config.json", kCardBytesMax);
   if (!config.ok()) return {};
   const auto json = core::parse_json(*config, "config.json");
   const auto* name = json.ok() ? core::find_member(*json, "_name_or_path") : nullptr;
   if (name == nullptr || !name->is_string()) return {};
   const auto& text = name->get_ref<const std::string&>();
-  if (!is_name(text) || says_nothing(last_part(text))) return {};
-  return {text, "config.json"};
+  return is_name(text) && !says_nothing(last_part(text)) ? text : std::string();
+}
+
+Described described_name(const fs::path& folder) {
+  if (auto name = name_in_card(card_of(folder)); !name.empty()) return {std::move(name), "README.md"};
+  return {name_in_config(folder), "config.json"};
+}
+
+// ORG/NAME of the folder called NAME, as its files say; empty where they do not.
+std::string name_with_owner(const fs::path& folder, std::string_view name) {
+  const std::string card = card_of(folder);
+  for (std::string said : {name_in_card(card), name_in_config(folder), owned_name_in_card(card, name)})
+    if (said.find('/') != std::string::npos && hub::is_model_name(said) && last_part(said) == name) return said;
+  return {};
 }
 
 embedding::ModelOrigin origin_of(const fs::path& place) {
@@ -120,8 +136,8 @@ embedding::ModelOrigin origin_of(const fs::path& place) {
   return files.ok() ? files->origin() : embedding::ModelOrigin();
 }
 
-// What huggingface_hub notes of a file that it downloads into a folder of the user's (local_dir): the first line is the
-// commit.
+// Reads the commit that huggingface_hub records for a file downloaded into a user's folder (local_dir), in the first
+// line of its metadata.
 std::string commit_of_download(const fs::path& folder) {
   const auto text = platform::read_small_file(folder / ".cache" / "huggingface" / "download" / "config.json.metadata",
                                               kMetadataBytesMax);
@@ -141,9 +157,25 @@ std::string name_in_card(std::string_view card) {
     if (line.starts_with("```")) is_code = !is_code;
     if (is_code || !line.starts_with("# ")) continue;
     const std::string_view heading = without_marks(line.substr(2));
-    return is_name(heading) && is_no_word(heading) ? std::string(heading) : std::string();
+    return is_name(heading) && looks_like_model_name(heading) ? std::string(heading) : std::string();
   }
   return {};
+}
+
+std::string owned_name_in_card(std::string_view card, std::string_view name) {
+  constexpr std::string_view kQuotes = "'\"`";
+  std::string_view found;
+  for (std::size_t at = card.find(name); at != std::string_view::npos; at = card.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const std::size_t begin = at - std::min(at, kOwnerMax);
+    const std::size_t quote = card.substr(begin, at - begin).find_last_of(kQuotes);
+    if (quote == std::string_view::npos || end == card.size() || card[end] != card[begin + quote]) continue;
+    const std::string_view whole = card.substr(begin + quote + 1, end - begin - quote - 1);
+    if (whole == name || !hub::is_model_name(whole) || last_part(whole) != name) continue;
+    if (!found.empty() && found != whole) return {};  // copies of several owners
+    found = whole;
+  }
+  return std::string(found);
 }
 
 bool is_network_file(const fs::path& place) {
@@ -163,7 +195,7 @@ FoundModel describe_model(const ModelArgument& argument, fs::path place) {
   if (hub::is_model_name(origin.source)) {
     others.push_back(origin.source);
     std::error_code ignored;
-    // A folder of the cache is called as its commit.
+    // A folder in the cache is named after its commit.
     if (fs::is_directory(found.place, ignored)) name = last_part(origin.source);
   } else if (says_nothing(name)) {
     Described described = described_name(found.place);
@@ -171,6 +203,8 @@ FoundModel describe_model(const ModelArgument& argument, fs::path place) {
     others.push_back(std::exchange(name, std::string(last_part(described.name))));
     others.push_back(std::move(described.name));
     found.named_by = std::move(described.file);
+  } else if (std::string owned = name_with_owner(found.place, name); !owned.empty()) {
+    others.push_back(std::move(owned));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// A model that is to be served, found by its argument: where it is, and what its files say of it, before it is loaded.
+// A model to be served, before it is loaded: where it is, and what its files say about it.
 #pragma once
 
 #include <filesystem>
@@ -15,25 +15,28 @@ namespace latebind::server {
 struct FoundModel {
   std::filesystem::path place;
   ModelNames names{};
-  std::string named_by{};  // the file that the canonical name is from, where the folder's own says nothing; else empty
-  std::string commit{};    // of the hub; empty: unknown
+  std::string named_by{};  // the file that gave the canonical name if the folder's name is generic; otherwise empty
+  std::string commit{};    // on the hub; empty: unknown
 };
 
-// Downloads the model where it is a name on the hub and the cache lacks it. The names of names_of(), and besides, where
-// the argument gives no name: ORG/NAME of a folder in the hub's cache and of a bundle that was made of one, NAME being
-// the canonical one. A folder whose own name says nothing ("/model") is called as its card (README.md) or config.json
-// says. What cannot be read is left to the loading of the model, which says why.
+// Finds the model, downloading it if it is a name on the hub and not in the cache. Its names are those of names_of().
+// If the argument gives no name, a folder in the hub's cache, and a bundle made from one, also have ORG/NAME, with NAME
+// as the canonical name; a folder with a generic name such as "/model" takes the name in its model card (README.md) or
+// config.json. Unreadable files are ignored here: loading the model reports them.
 [[nodiscard]] core::Result<FoundModel> find_model(const ModelArgument& argument, const app::Runtime& runtime,
                                                   const app::Client& client);
 
-// The same of a model that is there.
+// Like find_model(), for a model that is on disk.
 [[nodiscard]] FoundModel describe_model(const ModelArgument& argument, std::filesystem::path place);
 
-// The model's name in a model card: ORG/NAME or NAME. From the results of its front matter ("model-index"), else from
-// the first heading, where that is a name and no word. Empty where there is none.
+// Returns the model's name in a model card, ORG/NAME or NAME: from the results in its front matter ("model-index"),
+// otherwise from the first heading if that looks like a name. Empty if there is no name.
 [[nodiscard]] std::string name_in_card(std::string_view card);
 
-// A network that takes tensors: an ONNX file or an OpenVINO IR.
+// Returns the quoted ORG/NAME in a model card's examples for this NAME. Empty if there is none, or several owners.
+[[nodiscard]] std::string owned_name_in_card(std::string_view card, std::string_view name);
+
+// Whether this is a network that takes tensors: an ONNX file or an OpenVINO IR.
 [[nodiscard]] bool is_network_file(const std::filesystem::path& place);
 
 }  // namespace latebind::server

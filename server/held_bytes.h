@@ -1,6 +1,6 @@
-// HeldBytes: how much the bodies of requests and the answers take, of all connections together, and a bound for it.
+// HeldBytes limits the memory that request bodies and answers take on all connections together.
 //
-// Any thread; a share is for one thread at a time, and may outlive whoever made it: work that is under way does.
+// Thread-safe. A Share is for one thread at a time and may outlive its creator, because work in progress does.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ class HeldBytes {
   [[nodiscard]] std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t most() const { return most_; }
 
-  // What one request or answer holds; nothing any more when it goes.
+  // What one request or answer holds. Released on destruction.
   class Share {
    public:
-    // Of nothing: bounded by nothing.
+    // A share without a limit.
     Share() = default;
     explicit Share(std::shared_ptr<HeldBytes> of) : of_(std::move(of)) {}
     Share(Share&& other) noexcept : of_(std::move(other.of_)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -36,17 +36,17 @@ class HeldBytes {
     ~Share() { set(0); }
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    // Of all together; nothing where nothing bounds it.
+    // The limit for all shares together; std::nullopt if there is none.
     [[nodiscard]] std::optional<std::uint64_t> most() const {
       return of_ != nullptr ? std::optional(of_->most_) : std::nullopt;
     }
-    // Whatever the others hold.
+    // Sets the size regardless of the limit.
     void set(std::uint64_t bytes) noexcept {
-      // Unsigned: a difference below zero wraps, and so does the sum.
+      // Unsigned arithmetic: a negative difference wraps, and so does the sum.
       if (of_ != nullptr) of_->used_.fetch_add(bytes - bytes_, std::memory_order_relaxed);
       bytes_ = bytes;
     }
-    // False, and as before, where all together would hold more than there may be. Fewer bytes always are granted.
+    // Returns false and changes nothing if all shares together would exceed the limit. Shrinking always succeeds.
     [[nodiscard]] bool try_set(std::uint64_t bytes) noexcept {
       const std::uint64_t before = bytes_;
       set(bytes);

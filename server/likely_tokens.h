@@ -1,7 +1,7 @@
-// About how many tokens texts have at least, before they are counted.
+// Estimates the least number of tokens in a text before it is tokenized.
 //
-// Half as many as most languages make of their bytes, and none of blanks. Where a queue is nearly full this refuses
-// most of what the number would, before a processor that others wait for spends its time on it.
+// The estimate is half of what most languages produce per byte, and blanks count as zero. When a queue is nearly full,
+// it rejects most of what the exact number would, before tokenizing costs processor time.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace latebind::server {
 
-// Bytes that are no blanks.
+// The number of bytes that are not blanks.
 [[nodiscard]] std::uint64_t solid_bytes(std::string_view text);
 
-// Of one row, a text or a pair of them, with so many solid bytes; a row has at most `tokens_max`.
+// The estimate for one row, a text or a pair of texts, with `bytes` solid bytes. A row has at most `tokens_max` tokens.
 [[nodiscard]] std::uint64_t likely_tokens(std::uint64_t bytes, std::size_t tokens_max);
 
-// Of rows that have a text and `beside` more bytes each: a prompt, or a query.
+// The estimate for rows that consist of a text and `beside` more bytes: a prompt or a query.
 [[nodiscard]] std::uint64_t likely_tokens(std::span<const std::string> texts, std::uint64_t beside,
                                           std::size_t tokens_max);
 

@@ -24,7 +24,7 @@ Status warm(const embedding::CrossEncoder& encoder) {
   return encoder.score({&pair, 1}, scores).status();
 }
 
-// Texts of one token and of the longest batches: what the vendor makes ready for them is ready then.
+// Runs texts of one token and the longest batches, so that the vendor prepares everything for them.
 Status warm(const embedding::Embedder& embedder, embedding::TextRole role) {
   const embedding::EmbedOptions options{.texts = {.role = role}};
   const bool is_sparse = embedder.kind() == embedding::EncoderKind::kSparseEncoder;
@@ -45,7 +45,7 @@ Status warm(const embedding::MultiVectorEncoder& encoder) {
   return encoder.encode({&text, 1}, vectors).status();
 }
 
-// Both ways of a router.
+// Warms both routes of a router.
 Status warm(const embedding::Embedder& embedder) {
   LB_RETURN_IF_ERROR(embedder.prepare());
   if (embedder.gives_token_vectors()) return {};

@@ -1,4 +1,4 @@
-// Loads a model to be served: placed, and warm.
+// Loads a model to be served, places it and warms it up.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace latebind::server {
 
-// Everything that a first request would otherwise wait for is done. With `token_vectors` a model of texts also gives
-// the vectors of their tokens, with an executable of its own. Batches are counted in `metrics`. `runtime` and `metrics`
-// must outlive the model.
+// Does everything that the first request would otherwise wait for. With `token_vectors`, an embedding model also gets a
+// second executable for the vectors of its tokens. Batches are counted in `metrics`. `runtime` and `metrics` must
+// outlive the model.
 [[nodiscard]] core::Result<std::shared_ptr<const ServedModel>> load_model(const FoundModel& found,
                                                                           const app::Runtime& runtime, Metrics& metrics,
                                                                           bool token_vectors);

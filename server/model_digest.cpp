@@ -26,7 +26,7 @@ constexpr std::size_t kWholeMax = std::size_t{1} << 20;
 constexpr std::size_t kSamples = 16;
 constexpr std::size_t kSampleBytes = std::size_t{16} << 10;
 
-// By their names below the place, with '/'.
+// By path below the model's place, with '/'.
 using Files = std::map<std::string, fs::path>;
 
 void collect(const fs::path& folder, const std::string& before, int depth, Files& files) {

@@ -1,6 +1,7 @@
-// What tells one model's files from another's, and how large they are: for protocols that list both.
+// The identity and the size of a model's files, for protocols that list them.
 //
-// Not for trust: of a large file samples are read, so that the start of a daemon does not wait for gigabytes.
+// The digest is not a security measure: large files are sampled, so that a daemon does not read gigabytes when it
+// starts.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,8 @@ struct ModelDigest {
   std::uint64_t bytes = 0;  // of all files
 };
 
-// Of a folder, a bundle or a file: names, sizes and contents of its files, at most 10000, without hidden ones and those
-// below hidden folders. It is the same wherever the files are. What cannot be read counts as empty. `commit` stands for
-// the contents where it is known.
+// Digests a folder, a bundle or a file: the names, sizes and contents of at most 10000 files, without hidden files and
+// folders. The location does not matter. Unreadable files count as empty. A known `commit` replaces the contents.
 [[nodiscard]] ModelDigest digest_of_model(const std::filesystem::path& place, const std::string& commit);
 
 }  // namespace latebind::server

@@ -23,7 +23,7 @@ using core::StatusCode;
 namespace {
 
 constexpr std::string_view kLatest = ":latest";
-// A name is shown in lists, paths and labels.
+// Names appear in lists, paths and labels.
 constexpr std::size_t kNameMax = 200;
 constexpr std::size_t kShownMax = 200;
 
@@ -32,7 +32,7 @@ bool exists(const std::string& model) {
   return fs::exists(platform::path_from_utf8(model), ignored);
 }
 
-// "all-MiniLM-L6-v2" of a folder or a file, whether it is there or not.
+// "all-MiniLM-L6-v2" for the path of a folder or a file, which need not exist.
 std::string name_of_path(std::string text) {
   while (text.size() > 1 && (text.back() == '/' || text.back() == '\\'))
     text.pop_back();
@@ -60,7 +60,7 @@ std::string_view without_latest(std::string_view name) {
 Result<ModelArgument> ModelArgument::parse(const std::string& text) {
   ModelArgument argument;
   const std::size_t equals = text.find('=');
-  // A folder may have such a sign in its name.
+  // A folder's name may contain '='.
   const bool is_named = equals != std::string::npos && !exists(text);
   if (is_named) argument.name = text.substr(0, equals);
   argument.model = is_named ? text.substr(equals + 1) : text;

@@ -1,7 +1,7 @@
-// The names of served models: by which of them a request may ask for each.
+// The names by which requests may select a served model.
 //
-// A model has a canonical name, which lists and answers show, and others. "x" and "x:latest" are one name, as for
-// Ollama's clients.
+// A model has a canonical name, which lists and answers show, and further names. "x" and "x:latest" are the same name,
+// as Ollama's clients expect.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,29 @@ namespace latebind::server {
 
 // "NAME=MODEL" or "MODEL".
 struct ModelArgument {
-  std::string name{};  // empty: the model has the names that its place gives it
+  std::string name{};  // empty: the model takes the names of its path
   std::string model{};
 
-  // kInvalidArgument where either is empty.
+  // Returns kInvalidArgument if either part is empty.
   static core::Result<ModelArgument> parse(const std::string& text);
 };
 
 struct ModelNames {
   std::string given{};                // the argument, for messages
   std::string name{};                 // the canonical one
-  std::vector<std::string> others{};  // may have the canonical one again
+  std::vector<std::string> others{};  // may repeat the canonical name
 };
 
-// What the argument alone says: NAME where it is given. Else the name of the folder or file, or NAME of ORG/NAME, and
-// beside it ORG/NAME and MODEL as it is written. Looks whether there is such a file, and at nothing in it.
+// Derives the names from the argument alone. With NAME=, the name is NAME. Otherwise it is the folder's or file's name,
+// or the NAME of ORG/NAME, and ORG/NAME and MODEL as written are further names. Checks whether such a file exists but
+// reads none.
 [[nodiscard]] ModelNames names_of(const ModelArgument& argument);
 
-// Which model has which name. Models are numbered in the order of add(). Constant once it is filled.
+// Maps names to models, which are numbered in the order of add(). Constant once it is filled.
 class NameTable {
  public:
-  // kInvalidArgument where another model has one of these names, with both models; and where the canonical name is
-  // empty, too long, or no line of UTF-8. Other names that are such are left out.
+  // Returns kInvalidArgument, naming both models, if another model has one of these names, or if the canonical name is
+  // empty, too long or not one line of UTF-8. Invalid further names are skipped.
   [[nodiscard]] core::Status add(const ModelNames& names);
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
 
@@ -48,8 +49,8 @@ class NameTable {
   std::vector<std::string> given_;
 };
 
-// Adds the names that aliases give to the models: "NAME=MODEL", where MODEL is any of a model's names, or "NAME" for
-// the first one. kInvalidArgument where no model is called MODEL, and the errors of NameTable::add() for the result.
+// Adds aliases to the models' names. An alias is "NAME=MODEL", with any of a model's names as MODEL, or "NAME" for the
+// first model. Returns kInvalidArgument if MODEL is unknown, and the errors of NameTable::add() for the result.
 [[nodiscard]] core::Status add_aliases(std::span<const std::string> aliases, std::span<ModelNames> models);
 
 }  // namespace latebind::server

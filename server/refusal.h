@@ -1,4 +1,4 @@
-// Refusal: why a request is not answered with what it asked for. Each protocol has its own status and words for it.
+// Refusal is the reason why a request does not get what it asked for. Each protocol has its status and format for it.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 namespace latebind::server {
 
 enum class RefusalKind : std::uint8_t {
-  kBadRequest,        // the body, a header or the query is wrong
+  kBadRequest,        // the body, a header or the query is invalid
   kUnauthorized,      // no key, or an unknown one
-  kNotFound,          // no such path
-  kNoModel,           // no model with that name
+  kNotFound,          // unknown path
+  kNoModel,           // unknown model
   kMethodNotAllowed,  // the path has other methods
   kTooLarge,          // the body or the head is too large
   kTooManyTexts,      // in one request
-  kTooLong,           // a text, where it may not be cut
-  kUnsupported,       // understood, and not possible here
-  kMediaType,         // no body of this type or coding
-  kNeedsTls,          // plain HTTP where TLS is spoken
-  kOverloaded,        // too much waits already
-  kTimeout,           // the request's time was up
-  kNotReady,          // models are still loading, or the server is ending
+  kTooLong,           // a text that may not be truncated
+  kUnsupported,       // valid, but not supported here
+  kMediaType,         // unsupported media type or coding of the body
+  kNeedsTls,          // plain HTTP on a TLS address
+  kOverloaded,        // too much work is waiting
+  kTimeout,           // the request's deadline passed
+  kNotReady,          // models are loading, or the server is shutting down
   kFallback,          // strict: only a fallback could answer
-  kDevice,            // the device failed, and every other one
+  kDevice,            // every device failed
   kInternal,
 };
 
 struct Refusal {
   RefusalKind kind = RefusalKind::kInternal;
-  std::string message{};       // for people; without the client's text
-  std::string param{};         // the member or header that is wrong, where there is one
-  unsigned retry_after_s = 0;  // 0: a retry does not help, or nobody knows
+  std::string message{};       // for people; never contains a client's text
+  std::string param{};         // the invalid member or header, if any
+  unsigned retry_after_s = 0;  // 0: a retry does not help, or the time is unknown
 };
 
-// The word of metrics and log: "overloaded".
+// The word for metrics and log, such as "overloaded".
 [[nodiscard]] std::string_view word_of(RefusalKind kind);
-// What HTTP calls it; protocols may differ.
+// The default HTTP status; protocols may use others.
 [[nodiscard]] unsigned status_of(RefusalKind kind);
-// An error of the layers below.
+// Converts an error of the layers below.
 [[nodiscard]] Refusal refusal_of(const core::Status& status);
 
 }  // namespace latebind::server

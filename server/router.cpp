@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kModel = "{model}";
 constexpr std::size_t kPathShownMax = 100;
-// What proxies and the servers that clients were made for put before "v1".
+// Prefixes that proxies and other servers put before "v1".
 constexpr std::array<std::string_view, 2> kPrefixes{"api", "openai"};
 constexpr std::array<std::string_view, 3> kVersions{"v1", "v2", "v3"};
 
-// By which other servers generate text: the end of the path, and in whose words it is refused where its beginning does
-// not say it.
+// A path on which other servers generate text: its last segment, and the protocol that refuses it if the beginning does
+// not determine one.
 struct Generation {
   std::string_view last_segment;
   const Protocol& (*protocol)();
@@ -64,7 +64,7 @@ bool fits(std::span<const std::string_view> given, std::span<const std::string_v
   });
 }
 
-// How many segments are the pattern's {model}; nothing where the path is not such a one.
+// The number of segments that the pattern's {model} spans, or std::nullopt if the path does not match.
 std::optional<std::size_t> model_size(std::span<const std::string_view> given,
                                       std::span<const std::string_view> pattern) {
   const auto at = static_cast<std::size_t>(std::ranges::find(pattern, kModel) - pattern.begin());
@@ -93,7 +93,7 @@ std::string paths_of(const Protocol& protocol) {
   return list;
 }
 
-// One path of each protocol.
+// Lists one path of each protocol.
 std::string first_paths() {
   std::string list;
   for (const Protocol* protocol : protocols())
@@ -131,7 +131,8 @@ Router::Match Router::match_of(std::string_view method, Segments segments) const
   }
   std::size_t model_segments = 1;
   if (match.path.empty()) {
-    // The longest pattern says most. Only one that has the method: the rest of another path is no part of a name.
+    // The longest pattern is the most specific. It must have the method, because the rest of another path is not part
+    // of a model's name.
     for (const Entry& entry : entries_) {
       const auto size = model_size(segments, entry.segments);
       const bool has_method = method == "OPTIONS" || entry.route->method == (method == "HEAD" ? "GET" : method);
@@ -163,11 +164,11 @@ Router::Match Router::find(std::string_view method, std::span<const std::string>
     asked = asked.subspan(1);
     match = match_of(method, asked);
   }
-  if (match.path.empty()) find_what_is_near(asked, match);
+  if (match.path.empty()) find_nearest(asked, match);
   return match;
 }
 
-void Router::find_what_is_near(Segments segments, Match& match) const {
+void Router::find_nearest(Segments segments, Match& match) const {
   match.protocol = nullptr;
   const std::string_view first = segments.empty() ? std::string_view() : segments.front();
   for (const Entry& entry : entries_) {
@@ -178,7 +179,7 @@ void Router::find_what_is_near(Segments segments, Match& match) const {
   match.generates_text = generation != kGenerations.end();
   if (match.generates_text) {
     const Protocol& usual = generation->protocol();
-    // Ollama's are below /api. Cohere's are below the versions that others have, too.
+    // Ollama's paths are below /api. Cohere's are below versions that other protocols share.
     if (match.protocol == nullptr || (first != "api" && &usual == &cohere_protocol())) match.protocol = &usual;
     return;
   }

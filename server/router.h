@@ -1,7 +1,7 @@
-// Router: which handler a request is for. Built once from the tables of all protocols; constant.
+// Router finds the handler of a request. It is built once from the tables of all protocols and is constant.
 //
-// Paths are taken as people's clients make them: empty segments do not count ("//v1/embeddings/"), what proxies put
-// before a version ("/api/v1/embeddings") neither, and a {model} may be several segments ("/v1/models/ORG/NAME").
+// Matching is lenient: empty segments are ignored ("//v1/embeddings/"), and so are prefixes that proxies add before a
+// version ("/api/v1/embeddings"). A {model} may span several segments ("/v1/models/ORG/NAME").
 #pragma once
 
 #include <span>
@@ -18,19 +18,19 @@ class Router {
   Router();
 
   struct Match {
-    const Route* route = nullptr;        // null: none for this method and path
-    const Protocol* protocol = nullptr;  // of the route, or of a path that is near: whose words an error has
+    const Route* route = nullptr;        // null: no route for this method and path
+    const Protocol* protocol = nullptr;  // of the route or, for errors, of the nearest path
     PathValues values{};
-    std::string_view
-        path{};             // as in the table, also where no route there has this method; empty: there is no such path
-    std::string allowed{};  // the methods of this path, "GET, HEAD"
-    std::string_view nearest{};   // where there is no such path: one that was probably meant, or empty
-    bool generates_text = false;  // where there is no such path: it is one by which other servers generate text
+    // The path as in the table, also if only other methods have a route there. Empty: unknown path.
+    std::string_view path{};
+    std::string allowed{};        // the methods of this path: "GET, HEAD"
+    std::string_view nearest{};   // for an unknown path: the path that was probably meant, or empty
+    bool generates_text = false;  // for an unknown path: other servers generate text there
   };
-  // `segments` of the path, decoded; none: "*". HEAD is answered as GET is.
+  // `segments` are those of the path, decoded; empty for "*". HEAD is answered like GET.
   [[nodiscard]] Match find(std::string_view method, std::span<const std::string> segments) const;
 
-  // Why a request without a route is not answered: what there is instead.
+  // Returns the refusal for a request without a route, which names the alternatives.
   [[nodiscard]] static Refusal refusal_of(const Match& match, std::string_view method, std::string_view path);
 
  private:
@@ -40,11 +40,11 @@ class Router {
     const Protocol* protocol;
     std::vector<std::string_view> segments;
   };
-  // Without `protocol` where no path fits.
+  // Without `protocol` if no path fits.
   [[nodiscard]] Match match_of(std::string_view method, Segments segments) const;
-  // One more route of the path.
+  // Adds another route of the matched path.
   static void add(const Entry& entry, std::string_view method, Match& match);
-  void find_what_is_near(Segments segments, Match& match) const;
+  void find_nearest(Segments segments, Match& match) const;
 
   std::vector<Entry> entries_;
 };

@@ -36,11 +36,11 @@ namespace {
 constexpr std::size_t kRequestIdMax = 128;
 constexpr unsigned kLogLinesPerSecond = 200;
 constexpr milliseconds kLastWait{5000};
-// Bodies above this are read and tokenized by threads of their own, so that a large one delays no small one.
+// Larger bodies are read and tokenized on separate threads, so that they do not delay small ones.
 constexpr std::size_t kLargeBody = std::size_t{64} << 10;
-// Of the processors' time, for refusing requests because there is too much to do.
+// The share of processor time for refusing requests under overload.
 constexpr double kRefusingShare = 0.25;
-// What a page of another origin may send and read.
+// The headers that a page of another origin may send and read.
 constexpr std::string_view kRequestHeaders =
     "authorization, content-type, x-api-key, x-request-id, x-request-timeout-ms, traceparent, "
     "inference-header-content-length";
@@ -51,7 +51,7 @@ constexpr std::string_view kAnswerHeaders =
     "x-total-time, x-tokenization-time, x-queue-time, x-inference-time";
 constexpr std::size_t kWantedHeadersMax = 1024;
 
-// Letters that stand in headers and logs as they are.
+// Whether the id consists of characters that headers and logs can contain unchanged.
 bool is_request_id(std::string_view id) {
   return !id.empty() && id.size() <= kRequestIdMax && std::ranges::all_of(id, [](char letter) {
     return core::is_name_character(letter) || letter == ':' || letter == '/';
@@ -63,7 +63,7 @@ std::string new_request_id() {
   return fmt::format("{:016x}", generator());
 }
 
-// Clients add headers of their own (OpenAI's: x-stainless-…), which mean nothing here and do no harm.
+// Clients add their own headers (OpenAI's: x-stainless-…), which are ignored and therefore allowed.
 std::string allowed_headers(const HttpRequest& request) {
   const std::string_view wanted = request.header("access-control-request-headers");
   const auto is_of_names = [](char letter) {
@@ -102,9 +102,9 @@ struct Server::State {
   const Router router;
   RequestLog log;
   std::atomic<bool> logs_requests = true;
-  std::unique_ptr<TraceExporter> traces;  // null: none
+  std::unique_ptr<TraceExporter> traces;  // null: no traces are exported
   Deadlines deadlines;
-  // Not destroyed before the server's threads have ended.
+  // Destroyed after the server's threads have ended.
   std::unique_ptr<Service> service;
 
   std::unique_ptr<HttpServer> http;
@@ -116,7 +116,7 @@ void Server::State::observe(const RequestRecord& record) {
   if (traces != nullptr) traces->add(record);
 }
 
-// What is known of a request as soon as its head is there.
+// Fills in what the head of a request says.
 void Server::State::begin_record(RequestRecord& record, const HttpRequest& request, const Router::Match& match) {
   const std::string_view id = request.header("x-request-id");
   record.id = is_request_id(id) ? std::string(id) : new_request_id();
@@ -135,7 +135,7 @@ void Server::State::add_origin(const HttpRequest& request, HttpResponse& respons
   }
 }
 
-// What every answer has, and what is told of it.
+// Adds the common headers, and reports to metrics, log and traces.
 void Server::State::before_answer(const Exchange& exchange, HttpResponse& response) {
   deadlines.forget(exchange);
   const RequestRecord& record = exchange.record();
@@ -164,7 +164,7 @@ void Server::State::before_answer(const Exchange& exchange, HttpResponse& respon
   observe(record);
 }
 
-// The answer to what never became an exchange: in the form of the protocol that was asked, where that is known.
+// Answers a request that did not become an exchange, in the form of the requested protocol if that is known.
 HttpResponse Server::State::refuse_early(const Refusal& refusal, std::optional<unsigned> status,
                                          const HttpRequest* head) {
   Router::Match match;
@@ -195,8 +195,8 @@ Refusal Server::State::unauthorized(std::string_view why) {
   return {.kind = RefusalKind::kUnauthorized, .message = std::string(why), .param = {}};
 }
 
-// A large body is read only of those who may ask. What there is no route for is refused once it is there, as a small
-// one.
+// Reads large bodies only from clients with a valid key. An unknown path is refused after its body has been read, as
+// for a small body.
 std::optional<HttpResponse> Server::State::screen(const HttpRequest& head) {
   const Router::Match match = router.find(head.method, head.segments);
   if (match.route == nullptr || match.route->is_open) return std::nullopt;
@@ -279,7 +279,7 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
   };
   if (exchange->request().body.size() <= kLargeBody) return call(exchange, match);
   http->post_large([call, exchange, match] {
-    // Its client may have left, or its time may have passed, while others had their turn.
+    // The client may have left, or the deadline passed, while other requests ran.
     if (!exchange->gone().is_requested() && !exchange->is_answered()) call(exchange, match);
   });
 }
@@ -317,7 +317,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   transport.tls_certificate = settings.tls_certificate;
   transport.tls_key = settings.tls_key;
   transport.connections_max = settings.connections_max;
-  // One that is larger could never be held: 413, and not 429, which asks to try again.
+  // A larger body could never be held, so it is refused with 413 rather than 429, which suggests a retry.
   transport.body_bytes_max = std::min(settings.body_bytes_max, settings.held_bytes_max);
   transport.held_bytes_max = settings.held_bytes_max;
   transport.large_nice = settings.compute_nice;
@@ -370,8 +370,8 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 
 Server::~Server() {
   state_->http->stop();
-  // What still computes uses the models, and passes its outcome on. Where a vendor's call hangs, all of it stays: the
-  // process is about to end.
+  // Running computations use the models and pass on their results. If a vendor's call hangs, the state is leaked, since
+  // the process is about to end.
   if (!state_->service->wait_until_idle(steady_clock::now() + kLastWait)) static_cast<void>(state_.release());
 }
 
@@ -403,7 +403,7 @@ Service& Server::service() {
 }
 
 Status Server::reload() {
-  // Both or neither.
+  // Both are reloaded, or neither.
   LB_ASSIGN_OR_RETURN(auto keys, state_->access.load_keys());
   LB_RETURN_IF_ERROR(state_->http->reload_tls());
   state_->access.use(std::move(keys));
@@ -417,7 +417,7 @@ void Server::log_requests(bool wanted) {
 bool Server::drain(milliseconds time) {
   state_->service->set_ending();
   state_->http->stop_accepting();
-  // A connection whose answer is written may still wait for its client to take note of the end.
+  // A connection with a written answer may still wait for its client to see the end.
   return state_->http->wait_until_idle(steady_clock::now() + time) || state_->http->requests_at_work() == 0;
 }
 

@@ -1,7 +1,7 @@
-// Server: the daemon, put together: transport, access, routes, service, and what is told of it.
+// Server assembles the daemon: transport, access, routes, service, metrics, log and traces.
 //
-// open() and start() bind and answer at once, as not ready; then models are added and set_ready() lets requests in. All
-// functions may be called from any thread.
+// After open() and start() it answers at once, as not ready. The caller then adds the models and calls set_ready(). All
+// functions are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -23,36 +23,36 @@ struct InheritedListener {
 
 struct ServerOptions {
   app::Settings settings{};
-  std::vector<InheritedListener> inherited{};  // instead of settings.listen
-  // A line of the log, without its end.
+  std::vector<InheritedListener> inherited{};  // replaces settings.listen
+  // Receives the lines of the log, without newlines.
   std::function<void(std::string_view line)> log{};
-  std::string cache_folder{};  // for the status; empty: none
+  std::string cache_folder{};  // for the status; empty: no cache
 };
 
 class Server {
  public:
-  // kInvalidArgument for settings that make no sense by themselves or together. Looks at no file.
+  // Returns kInvalidArgument for settings that are invalid or contradict each other. Reads no files.
   [[nodiscard]] static core::Status check(const app::Settings& settings);
-  // check(), and the errors of binding, and of files of keys and TLS.
+  // Returns the errors of check(), of binding, and of reading keys and certificates.
   static core::Result<std::unique_ptr<Server>> open(ServerOptions options);
-  // Ends everything at once.
+  // Closes all connections at once.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Something that whoever started it should know, such as a place that others reach without a key.
+  // Facts to warn the operator about, such as an address that others can reach without a key.
   [[nodiscard]] std::vector<std::string> warnings() const;
   [[nodiscard]] const std::vector<std::string>& addresses() const;
 
   [[nodiscard]] core::Status start();
   [[nodiscard]] Service& service();
 
-  // Reads keys and certificates again; on error the old ones stay.
+  // Reloads keys and certificates. On an error the old ones stay in use.
   [[nodiscard]] core::Status reload();
-  // Whether each request has a line in the log. Any thread.
+  // Sets whether requests are logged.
   void log_requests(bool wanted);
 
-  // Accepts nothing more, is not ready, and waits for requests that it has accepted. False when some were still in
+  // Stops accepting, reports not ready, and waits for the accepted requests. Returns false if some were still in
   // progress when the time was up.
   [[nodiscard]] bool drain(std::chrono::milliseconds time);
 

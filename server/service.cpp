@@ -22,12 +22,13 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Numbers of an answer that is written by threads of their own, so that it delays no small one: a millisecond's work.
+// The size, in numbers, above which a separate thread writes an answer, so that it does not delay small ones: a
+// millisecond's work.
 constexpr std::size_t kLargeAnswer = std::size_t{64} << 10;
-// What a number of a vector takes until its answer is sent: as a float, and as text.
+// The memory per number of a vector until its answer is sent: as a float and as text.
 constexpr std::uint64_t kNumberBytes = sizeof(float) + 12;
 
-// Of a sparse vector in an answer at least, and of each of its entries.
+// The least memory of a sparse vector in an answer, and that of each entry.
 constexpr std::uint64_t kSparseBytes = 64;
 constexpr std::uint64_t kSparseEntryBytes = 40;
 
@@ -43,7 +44,7 @@ Refusal overloaded(std::string message) {
       .kind = RefusalKind::kOverloaded, .message = std::move(message), .param = {}, .retry_after_s = kRetryAfter};
 }
 
-// What models may be asked for.
+// The capabilities of models.
 bool gives_vectors(const ServedModel& model) {
   return model.embedder != nullptr;
 }
@@ -57,12 +58,12 @@ bool gives_sparse_vectors(const ServedModel& model) {
   return model.sparse_encoder != nullptr;
 }
 
-// What the vectors of a request and its answer take at most; of tokens, before they are counted.
+// The most memory that a request's vectors and answer take. For token vectors, an estimate before tokenization.
 std::uint64_t answer_bytes(const VectorCall& call, const embedding::Embedder& embedder, std::size_t count,
                            std::size_t prompt_bytes) {
   const std::uint64_t dimension = call.dimensions > 0 ? call.dimensions : embedder.dimension();
   std::uint64_t vectors = count;
-  // Of sparse ones it is known when they are there: see finish().
+  // The size of sparse vectors is only known once they are computed: see finish().
   if (call.kind == VectorKind::kSparse) return count * kSparseBytes;
   if (call.kind == VectorKind::kOfTokens) {
     std::uint64_t tokens = 0;
@@ -90,8 +91,8 @@ std::uint64_t likely_tokens_of(const VectorCall& call, const embedding::Embedder
 
 }  // namespace
 
-// The texts of a request that has gone are dropped, whenever that is known. Held by the watch's action, which may not
-// be the end of what holds the watch.
+// Drops the texts of a request whose client has left, at any time. The watch's action holds it, because that action may
+// outlive the watch.
 class Service::Drop {
  public:
   void request() {
@@ -104,7 +105,7 @@ class Service::Drop {
     }
     dropped.drop();
   }
-  // The texts are submitted.
+  // Called once the texts are submitted.
   void set_task(const embedding::EmbedTask& task) {
     {
       const std::lock_guard lock(mutex_);
@@ -113,7 +114,7 @@ class Service::Drop {
     }
     task.drop();
   }
-  // From here on there is nothing to drop.
+  // Called once there is nothing left to drop.
   void end() {
     const std::lock_guard lock(mutex_);
     is_over_ = true;
@@ -151,14 +152,14 @@ struct Service::Pending {
   const ServedModel* model = nullptr;
   std::function<void(Outcome<Vectors>)> done;
   const std::shared_ptr<Drop> drop = std::make_shared<Drop>();
-  // Last: its end waits for an action that uses the others.
+  // Destroyed first: its destructor waits for an action that uses the other members.
   std::optional<core::Cancellation::Watch> watch;
 };
 
 std::uint64_t characters_of(std::span<const std::string> texts) {
   std::uint64_t count = 0;
   for (const std::string& text : texts) {
-    // Every byte but those that continue a character.
+    // Counts every byte except those that continue a character.
     count += static_cast<std::uint64_t>(
         std::ranges::count_if(text, [](char byte) { return !core::is_utf8_continuation(byte); }));
   }
@@ -329,7 +330,7 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   });
 }
 
-// Before time is spent on tokens.
+// Called before tokenization.
 std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Embedder& network, std::uint64_t tokens,
                                         std::uint64_t answer_bytes) const {
   const auto most = limits_.queue_tokens_max;
@@ -358,7 +359,7 @@ void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std
   pending->done = std::move(done);
   pending->watch.emplace(exchange->gone(), [drop = pending->drop] { drop->request(); });
   in_flight_.fetch_add(1, std::memory_order_relaxed);
-  // On a thread that computes.
+  // Called on a computing thread.
   const auto over = [pending](embedding::TaskOutcome outcome) {
     Service& service = *pending->service;
     pending->drop->end();
@@ -375,7 +376,7 @@ void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std
           },
           is_large);
     } catch (const std::exception&) {
-      // No memory to pass it on: the exchange answers by itself when it goes.
+      // Without memory to pass the result on, the destructor of the exchange answers.
     }
     service.in_flight_.fetch_sub(1, std::memory_order_release);
   };
@@ -394,8 +395,8 @@ void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std
 
 namespace {
 
-// Texts were checked before they were submitted: what a run cannot compute is not the mistake of whoever asked, who may
-// have shared the batch with others.
+// The texts were checked before they were submitted, so a failure of the run is not the caller's mistake. The batch may
+// also contain texts of others.
 Refusal failed_run(const Status& status) {
   Refusal refusal = refusal_of(status);
   if (core::band_of(status.code()) == core::StatusBand::kCaller) refusal.kind = RefusalKind::kDevice;
@@ -404,7 +405,7 @@ Refusal failed_run(const Status& status) {
 
 }  // namespace
 
-// On one of the server's threads.
+// Called on one of the server's threads.
 void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   pending.watch.reset();
   if (pending.exchange->is_answered()) return;

@@ -1,4 +1,4 @@
-// What the parts of the service share. Only for its files.
+// Declarations shared by the files of the service.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace latebind::server {
 
-// Seconds until the queue has probably room again.
+// Seconds after which the queue probably has room again.
 inline constexpr unsigned kRetryAfter = 1;
 
-// Of UTF-8.
+// The number of Unicode characters in UTF-8 texts.
 [[nodiscard]] std::uint64_t characters_of(std::span<const std::string> texts);
 
 }  // namespace latebind::server

@@ -1,4 +1,4 @@
-// Scores and labels of a served model: of texts for a query, and of texts or pairs alone.
+// Computes scores and labels: of documents for a query, and of single texts or pairs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace latebind::server {
 
 namespace {
 
-// Of a score in an answer, beside the document.
+// The memory per score in an answer, without the document.
 constexpr std::uint64_t kScoreBytes = 96;
 
 bool gives_scores(const ServedModel& model) {
   return model.cross_encoder != nullptr || model.multi_vector_encoder != nullptr;
 }
 
-// A score for each document, instead of its vectors.
+// Converts the documents' token vectors to one score each.
 Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& query, Vectors documents) {
   std::vector<float> scores;
   std::span<const float> rest(documents.rows);
@@ -40,7 +40,7 @@ Vectors scores_of(const embedding::MultiVectorEncoder& encoder, const Vectors& q
 
 }  // namespace
 
-// The query first, and then, when its vectors are there, the documents.
+// Late interaction: computes the query's vectors first and then the documents'.
 void Service::score_late(const ExchangePtr& exchange, const ServedModel& model, ScoreCall call,
                          std::function<void(Outcome<Vectors>)> done) {
   const embedding::Embedder& network = model.multi_vector_encoder->network();

@@ -1,4 +1,4 @@
-// Runs of a served model that takes tensors.
+// Runs served models that take tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ using core::Status;
 
 namespace {
 
-// What a byte of a tensor takes until its answer is sent: copied, and as text.
+// The memory per byte of a tensor until its answer is sent: a copy, and the text.
 constexpr std::uint64_t kTensorByteBytes = 4;
 
 Refusal bad_input(std::string message) {
   return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = "inputs"};
 }
 
-// The inputs as the model's order has them: each once, and as large as its shape says.
+// Orders the inputs as the model does, and checks that each occurs once and has the size of its shape.
 std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<NamedTensor>& given,
                                     TensorRuns::Inputs& memory, std::vector<core::TensorView>& views) {
   for (const core::TensorInfo& wanted : model.inputs()) {

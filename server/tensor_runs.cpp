@@ -21,7 +21,7 @@ TensorRuns::~TensorRuns() {
     is_ending_ = true;
   }
   changed_.notify_all();
-  // None is added any more.
+  // No thread is added any more.
   for (platform::Thread& thread : threads_)
     thread.join();
 }
@@ -61,7 +61,7 @@ TensorRuns::State TensorRuns::state() const {
   return {.waiting = waiting_.size(), .running = running_};
 }
 
-// On the thread that cancels: the run stays where it is, unless it still waits.
+// Called on the cancelling thread. Removes the run if it still waits.
 void TensorRuns::drop(Runs::iterator run) {
   {
     const std::lock_guard lock(mutex_);
@@ -122,7 +122,7 @@ void TensorRuns::execute(Run& run) const {
     if (ran.answered_by == nullptr) ran.answered_by = model_->attestation();
     run.done(std::move(ran));
   } catch (const std::exception& failure) {
-    // The exchange answers by itself when it goes.
+    // The destructor of the exchange answers.
     core::log(core::LogLevel::kError, fmt::format("cannot make an answer: {}", failure.what()));
   }
 }

@@ -1,5 +1,5 @@
-// TensorRuns: the runs of one model that takes tensors. A run blocks its thread, so they have threads of their own: as
-// many as the device computes requests at once; more wait in a queue with a limit.
+// TensorRuns executes the runs of one model that takes tensors. A run blocks its thread, so there is a thread for each
+// request that the device computes in parallel. Further runs wait in a bounded queue.
 //
 // Thread-safe. Must outlive every run that was started, which `in_flight` counts.
 #pragma once
@@ -30,7 +30,7 @@ class TensorRuns {
  public:
   struct Ran {
     core::Status status;
-    std::vector<core::OutputTensor> outputs{};  // in the model's order, when ok
+    std::vector<core::OutputTensor> outputs{};  // in the model's order; empty on errors
     std::shared_ptr<const core::Attestation> answered_by{};
     std::chrono::steady_clock::duration waiting{};
     std::chrono::steady_clock::duration computing{};
@@ -38,15 +38,15 @@ class TensorRuns {
   using Inputs = std::vector<std::vector<std::byte>>;
   using Done = std::function<void(Ran)>;
 
-  // `waiting_max`: runs that wait for a thread. `in_flight` counts those that wait or run.
+  // `waiting_max` limits the runs that wait for a thread. `in_flight` counts waiting and running ones.
   TensorRuns(std::shared_ptr<core::PlacedModel> model, std::size_t waiting_max, std::atomic<std::uint64_t>& in_flight)
       : model_(std::move(model)), waiting_max_(waiting_max), in_flight_(in_flight) {}
   ~TensorRuns();
   TensorRuns(const TensorRuns&) = delete;
   TensorRuns& operator=(const TensorRuns&) = delete;
 
-  // `views` point into `memory`, in the model's order. `done` is called once, on a thread of these runs, but not when
-  // the client goes first, nor after an error: kBusy when too many wait.
+  // Starts a run. `views` point into `memory`, in the model's order. `done` is called once, on one of these threads,
+  // unless the client leaves first or this returns an error. Returns kBusy if too many runs wait.
   [[nodiscard]] core::Status start(const ExchangePtr& exchange, Inputs memory, std::vector<core::TensorView> views,
                                    Done done);
 
@@ -66,11 +66,11 @@ class TensorRuns {
     Done done;
     const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     bool is_waiting = false;  // guarded by mutex_
-    // Last: its end waits for an action that uses the others.
+    // Destroyed first: its destructor waits for an action that uses the other members.
     std::optional<core::Cancellation::Watch> watch;
   };
-  // Moved from one list to another without an allocation, and never destroyed under the lock, which the watch's action
-  // takes.
+  // A list, so that runs move between lists without allocating. Runs are never destroyed under the lock, which the
+  // watch's action takes.
   using Runs = std::list<Run>;
 
   void drop(Runs::iterator run);
@@ -80,7 +80,7 @@ class TensorRuns {
   const std::shared_ptr<core::PlacedModel> model_;
   const std::size_t waiting_max_;
   std::atomic<std::uint64_t>& in_flight_;
-  const int nice_ = platform::thread_nice();  // of the threads: that of the one that made this
+  const int nice_ = platform::thread_nice();  // of the threads: that of the creating thread
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -89,7 +89,7 @@ class TensorRuns {
   std::size_t running_ = 0;
   bool is_ending_ = false;
   Runs waiting_;
-  Runs dropped_;  // their clients have gone
+  Runs dropped_;  // runs whose clients have left
 };
 
 }  // namespace latebind::server

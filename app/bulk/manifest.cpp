@@ -19,7 +19,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// Where a value is no object nor list, so much of it is shown.
+// The limit for showing a scalar value.
 constexpr std::size_t kShownMax = 100;
 
 Status changed(const ManifestInput& input) {
@@ -56,8 +56,8 @@ Result<Json> describe(const ManifestInput& input) {
   return json;
 }
 
-std::string shown(const Json& value) {
-  if (value.is_null()) return "not there";
+std::optional<std::string> shown(const Json& value) {
+  if (value.is_null()) return std::nullopt;
   if (value.is_object() && value.contains("name")) return to_line(value["name"]);
   std::string text = value.is_structured() ? "there" : to_line(value);
   if (text.size() > kShownMax) text = text.substr(0, kShownMax) + "...";
@@ -70,7 +70,7 @@ const Json& member(const Json& json, const std::string& key) {
   return found == json.end() ? nothing : *found;
 }
 
-void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<std::string>& found) {
+void add_differences(const Json& was, const Json& now, const std::string& place, std::vector<Difference>& found) {
   if (was.is_object() && now.is_object()) {
     std::set<std::string> keys;
     for (const Json* const each : {&was, &now}) {
@@ -90,7 +90,7 @@ void add_differences(const Json& was, const Json& now, const std::string& place,
     }
     return;
   }
-  if (was != now) found.push_back(fmt::format("{} was {}, now {}", place, shown(was), shown(now)));
+  if (was != now) found.push_back({place, shown(was), shown(now)});
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ Result<Json> parse_manifest(const std::string& text, const std::string& name) {
   return json;
 }
 
-std::vector<std::string> differences(const Json& was, const Json& now) {
-  std::vector<std::string> found;
+std::vector<Difference> differences(const Json& was, const Json& now) {
+  std::vector<Difference> found;
   add_differences(was, now, "", found);
   return found;
 }

@@ -1,8 +1,11 @@
-// The manifest of bulk work: what an unfinished output is made of and by what. docs/bulk.md has its format, which
-// python/latebind/bulk/_manifest.py writes, too. Stateless; any thread.
+// The manifest of a bulk run: which inputs and which model an unfinished output was made from. docs/bulk.md describes
+// the format, which python/latebind/bulk/_manifest.py also writes.
+//
+// All functions are stateless and safe to call from any thread.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,27 +19,32 @@ namespace latebind::app {
 inline constexpr int kManifestFormat = 1;
 inline constexpr std::size_t kManifestBytesMax = std::size_t{16} << 20;
 
-// A file of input, as it was when it was opened first.
+// An input file, as it was when it was first opened.
 struct ManifestInput {
-  std::string name;  // as it was given
+  std::string name;  // as the user gave it
   std::filesystem::path file;
   platform::FileIdentity identity{};
 };
 
-// "inputs" of a manifest: name, bytes, lines and SHA-256 of each file, which is read for that. kIo for one that is not
-// what it was.
+// Reads each file and returns the "inputs" member of a manifest: name, bytes, lines and SHA-256. Returns kIo if a file
+// has changed since it was opened.
 [[nodiscard]] core::Result<Json> describe_inputs(const std::vector<ManifestInput>& inputs);
-// kIo for the first input that is not what it was.
+// Returns kIo for the first input that has changed since it was opened.
 [[nodiscard]] core::Status check_unchanged(const std::vector<ManifestInput>& inputs);
 
-// "answers" of a manifest: the model's digest, and what computes vectors.
+// Returns the "answers" member of a manifest: the model's digest and what computes the vectors.
 [[nodiscard]] Json describe_answers(const std::string& model_digest, const core::ActiveConfig& active,
                                     std::size_t dimension);
 
-// kInvalidArgument for text that is no manifest of this format; `name` is for messages.
+// Returns kInvalidArgument if `text` is not a manifest of this format. `name` stands for the file in messages.
 [[nodiscard]] core::Result<Json> parse_manifest(const std::string& text, const std::string& name);
 
-// What differs, such as "settings.normalize was false, now true"; empty when nothing does.
-[[nodiscard]] std::vector<std::string> differences(const Json& was, const Json& now);
+// A value that differs, as JSON; std::nullopt if it is missing.
+struct Difference {
+  std::string place;  // "settings.normalize", "inputs[0].sha256"
+  std::optional<std::string> was;
+  std::optional<std::string> now;
+};
+[[nodiscard]] std::vector<Difference> differences(const Json& was, const Json& now);
 
 }  // namespace latebind::app

@@ -34,10 +34,10 @@ constexpr const char* kProgress = "progress.json";
 constexpr const char* kVectors = "vectors";
 constexpr const char* kIds = "ids";
 constexpr const char* kLock = ".lock";
-constexpr const char* kDigest = "sha256";  // of a progress, of all that is before it
+constexpr const char* kDigest = "sha256";  // of everything that precedes it in the progress file
 constexpr std::array kOwnFiles{kProgress, kManifest, kVectors, kIds};
 
-// The members of a progress by their names.
+// Calls `take` with the name of each number.
 template <class Progress, class Take>
 void each_number(Progress& progress, const Take& take) {
   take("texts", progress.texts);
@@ -57,7 +57,7 @@ std::string text_of(const PartialProgress& progress) {
   return to_line(json) + "\n";
 }
 
-// Nothing where it is damaged: what is read must be what would be written, digest and all.
+// Returns std::nullopt unless the text is exactly what would be written, including the digest.
 std::optional<PartialProgress> parse_progress(const std::string& text) {
   const auto json = core::parse_json(text, kProgress, {.bytes_max = kProgressBytesMax});
   if (!json.ok()) return std::nullopt;
@@ -120,7 +120,7 @@ PartialOutput::PartialOutput(PartialOutput&& other) noexcept
       ids_(std::move(other.ids_)) {}
 
 Result<PartialOutput> PartialOutput::open(const path& output) {
-  // Says what is wrong with the place as for every other output; nothing of it is kept.
+  // Reports an invalid place as every other output does; the temporary file is dropped.
   {
     LB_ASSIGN_OR_RETURN(const auto place, platform::OutputFile::create(output));
     if (!place.is_rewritable()) {
@@ -146,7 +146,7 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
                   fmt::format("another run is writing {}; wait until it ends", platform::quoted(output)));
   }
   PartialOutput partial(std::move(real), std::move(folder));
-  // Where a file system has no locks, none is held.
+  // On a file system without locks, none is held.
   if (lock.ok()) partial.lock_ = *std::move(lock);
   LB_RETURN_IF_ERROR(partial.load());
   return partial;
@@ -154,7 +154,7 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
 
 PartialOutput::~PartialOutput() {
   if (folder_.empty()) return;
-  // What is behind the last save is of no use, and a disk may be full of it.
+  // Bytes after the last save are useless and may fill the disk.
   if (manifest_ && !vectors_.failure.ok()) static_cast<void>(vectors_.file->cut(progress_.bytes));
   vectors_.file.reset();
   ids_.file.reset();
@@ -218,7 +218,7 @@ Status PartialOutput::restart() {
 }
 
 Status PartialOutput::begin() {
-  // Until something is saved, a signal leaves nothing.
+  // Until the first save, a signal removes the folder.
   if (!manifest_) platform::add_leftover(folder_);
   LB_ASSIGN_OR_RETURN(vectors_.file, platform::PartialFile::open(folder_ / kVectors));
   LB_ASSIGN_OR_RETURN(ids_.file, platform::PartialFile::open(folder_ / kIds));
@@ -265,7 +265,7 @@ Status PartialOutput::finish(bool has_ids) {
     take_permissions(ids, folder_ / kIds);
     LB_RETURN_IF_ERROR(ids_.file->finish(ids));
   } else {
-    // Those of the output that is replaced belong to no vectors any more.
+    // Ids of a replaced output would be stale.
     std::error_code ignored;
     if (std::filesystem::exists(output_, ignored)) std::filesystem::remove(ids, ignored);
   }

@@ -1,8 +1,9 @@
-// PartialOutput: an output file that several runs may write, one after the other, and that appears when it is complete.
+// PartialOutput is an output file that several consecutive runs may write and that appears once it is complete.
 //
-// What is unfinished is in the folder OUTPUT.part: the bytes so far, a manifest of what they are made of, and how far
-// they go (docs/bulk.md). Both are written only by save(), after the bytes themselves are on the disk, so that whatever
-// ends the process leaves the state of the last save(). One process at a time has the folder. One thread at a time.
+// The unfinished output is kept in the folder OUTPUT.part: the bytes written so far, a manifest of what they were made
+// from, and the progress (docs/bulk.md). save() writes the manifest and the progress after the bytes have reached the
+// disk, so a crash leaves the state of the last save(). One process at a time may hold the folder, and one thread at a
+// time may use the object.
 #pragma once
 
 #include <cstdint>
@@ -18,48 +19,50 @@
 
 namespace latebind::app {
 
-// How far an output is.
+// How much of an output is done.
 struct PartialProgress {
   std::uint64_t texts = 0;
-  // Where the next text is: the file of the input from 0, how many bytes and lines of it are done.
+  // The position of the next text: the index of its input file, and the bytes and lines of that file already done.
   std::uint64_t file = 0;
   std::uint64_t offset = 0;
   std::uint64_t line = 0;
   std::uint64_t bytes = 0;     // of the output
   std::uint64_t id_bytes = 0;  // of the ids
-  bool has_ids = false;        // some text has one
+  bool has_ids = false;        // at least one text has an id
 };
 
 class PartialOutput {
  public:
-  // Takes the place and creates what is not there. The errors of OutputFile for the place; kBusy when another run has
-  // it, kInvalidArgument when there is a folder of that name with something else in it, such as an unfinished output of
-  // latebind.bulk, kUnsupported for a pipe or a device.
+  // Opens or creates the folder. Returns the errors of OutputFile for `output`, kBusy if another run holds the folder,
+  // kInvalidArgument if a folder of that name holds anything else, such as an unfinished output of latebind.bulk, and
+  // kUnsupported for a pipe or a device.
   static core::Result<PartialOutput> open(const std::filesystem::path& output);
 
   PartialOutput(PartialOutput&&) noexcept;
   PartialOutput& operator=(PartialOutput&&) = delete;
-  // Keeps what was saved; removes the folder where nothing was.
+  // Keeps what was saved. Removes the folder if nothing was saved.
   ~PartialOutput();
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  // What an earlier run has saved, if any: its manifest, and how far it was.
+  // The manifest and the progress that an earlier run saved. std::nullopt if there is no usable saved state.
   [[nodiscard]] const std::optional<Json>& manifest() const { return manifest_; }
   [[nodiscard]] const PartialProgress& progress() const { return progress_; }
 
-  // Forgets what was saved.
+  // Discards what was saved.
   [[nodiscard]] core::Status restart();
-  // Goes to the end of what was saved. First call of a run that writes.
+  // Opens the files at the end of what was saved. Call it once before the first write.
   [[nodiscard]] core::Status begin();
 
-  // kDiskFull or kIo, from then on also of save(); what was saved stays. Buffered.
+  // Buffered writes. Return kDiskFull or kIo; after a failed write(), every later write() and save() returns its error.
+  // What was saved stays intact.
   [[nodiscard]] core::Status write(std::string_view bytes);
   [[nodiscard]] core::Status write_id(std::string_view line);
   [[nodiscard]] core::Status rewrite(std::uint64_t offset, std::string_view bytes);
 
-  // From here on a later run can go on from here. `bytes` and `id_bytes` of the progress are set here.
+  // Makes the state up to here durable, so that a later run can continue from it. Sets `bytes` and `id_bytes` of the
+  // progress.
   [[nodiscard]] core::Status save(const Json& manifest, PartialProgress progress);
-  // Gives the output its name, and its ids theirs, where it has some. Last call.
+  // Moves the output, and its ids if it has any, to their final names. Must be the last call.
   [[nodiscard]] core::Status finish(bool has_ids);
 
  private:
@@ -72,13 +75,13 @@ class PartialOutput {
   struct Stream {
     std::optional<platform::PartialFile> file{};
     std::string buffer{};
-    core::Status failure{};  // the first one: from then on the file has more than anybody knows of
+    core::Status failure{};  // the first failure; the length of the file is unknown afterwards
     [[nodiscard]] core::Status write(std::string_view bytes);
     [[nodiscard]] core::Status flush();
   };
 
   std::filesystem::path output_;
-  std::filesystem::path folder_;  // empty: finished, or moved from
+  std::filesystem::path folder_;  // empty once finished or moved from
   std::optional<platform::FileLock> lock_;
   std::optional<Json> manifest_;
   PartialProgress progress_;
@@ -86,7 +89,7 @@ class PartialOutput {
   Stream ids_;
 };
 
-// The file beside an output in which its ids are, where it has no place for them: a JSON value a line.
+// The file of ids beside an output whose format cannot hold them: one JSON value per line.
 [[nodiscard]] std::filesystem::path ids_file_of(const std::filesystem::path& output);
 
 }  // namespace latebind::app

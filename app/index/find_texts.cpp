@@ -13,6 +13,8 @@
 #include "core/platform/files/small_file.h"
 #include "core/platform/os_error.h"
 #include "core/text/ascii.h"
+#include "core/text/encoding_fault.h"
+#include "core/text/quote.h"
 #include "core/text/utf8.h"
 
 namespace latebind::app {
@@ -27,7 +29,6 @@ Status error_of(std::string_view action, const path& place, const std::error_cod
   return platform::status_of_errno(action, place, error.default_error_condition().value());
 }
 
-// Walks one folder after the other.
 class Walk {
  public:
   Walk(const FindOptions& options, FoundFiles& found) : options_(options), found_(found) {
@@ -100,7 +101,7 @@ class Walk {
       std::vector<Folder> below;
       for (const path& entry : entries)
         LB_RETURN_IF_ERROR(take_entry(folder, entry, below));
-      // The first of them is walked next.
+      // Reversed, because the last entry of `open` is walked next.
       std::move(below.rbegin(), below.rend(), std::back_inserter(open));
     }
     return {};
@@ -118,7 +119,7 @@ class Walk {
     std::error_code error;
     const path file = folder.name / entry;
     const auto status = std::filesystem::symlink_status(file, error);
-    // What has gone meanwhile is not there.
+    // The entry was removed meanwhile.
     if (status.type() == std::filesystem::file_type::not_found) return {};
     if (error) {
       cannot_read(file, error);
@@ -178,14 +179,7 @@ Result<FoundFiles> find_texts(std::span<const std::string> places, const FindOpt
 
 Result<std::optional<std::string>> read_text(const FoundFile& file, std::uint64_t bytes_max, LeftOut& left_out) {
   using Text = std::optional<std::string>;
-  const auto not_text = [&](std::string_view why) -> Result<Text> {
-    if (file.was_named) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{} {}", platform::quoted(file.path), why));
-    }
-    ++left_out.binary;
-    return Text();
-  };
-  // No more memory than the file needs, unless it has grown since it was found.
+  // Allocates only the size found before, unless the file has grown.
   auto read = platform::read_small_file(file.path, static_cast<std::size_t>(std::min(bytes_max, file.bytes)));
   if (!read.ok() && read.status().code() == StatusCode::kInvalidArgument && file.bytes < bytes_max)
     read = platform::read_small_file(file.path, static_cast<std::size_t>(bytes_max));
@@ -202,10 +196,19 @@ Result<std::optional<std::string>> read_text(const FoundFile& file, std::uint64_
     }
     return Text();
   }
-  if (!file.was_named && read->find('\0') != std::string::npos) return not_text("has a zero byte");
-  if (const auto bad = core::find_invalid_utf8(*read))
-    return not_text(fmt::format("is not UTF-8 at byte {}", *bad + 1));
-  return Text(*std::move(read));
+  const auto bad = core::find_invalid_utf8(*read);
+  if (!file.was_named && read->find('\0') != std::string::npos && !core::begins_as_utf16(*read)) {
+    ++left_out.binary;
+    return Text();
+  }
+  if (!bad) return Text(*std::move(read));
+  const auto [number, begin] = core::line_of(*read, *bad);
+  const std::string_view line = std::string_view(*read).substr(begin);
+  std::string fault = fmt::format("{}:{}: {}", core::printable(file.name), number,
+                                  core::encoding_fault(line, *bad - begin, begin == 0));
+  if (file.was_named) return Status(StatusCode::kInvalidArgument, std::move(fault));
+  if (++left_out.not_utf8 == 1) left_out.first_not_utf8 = std::move(fault);
+  return Text();
 }
 
 Status leave_out_binary(FoundFiles& found, std::uint64_t bytes_max) {
@@ -223,11 +226,13 @@ Status leave_out_binary(FoundFiles& found, std::uint64_t bytes_max) {
 
 LeftOut& LeftOut::operator+=(const LeftOut& other) {
   if (unreadable == 0) first_unreadable = other.first_unreadable;
+  if (not_utf8 == 0) first_not_utf8 = other.first_not_utf8;
   hidden += other.hidden;
   links += other.links;
   types += other.types;
   large += other.large;
   binary += other.binary;
+  not_utf8 += other.not_utf8;
   special += other.special;
   unreadable += other.unreadable;
   return *this;
@@ -239,6 +244,7 @@ std::string LeftOut::text() const {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
   };
   add(binary, "binary file", "binary files");
+  add(not_utf8, "that is not UTF-8", "that are not UTF-8");
   add(hidden, "hidden one", "hidden ones");
   add(links, "link", "links");
   add(types, "of another type", "of other types");
@@ -247,12 +253,14 @@ std::string LeftOut::text() const {
   add(unreadable, "unreadable", "unreadable");
   std::string text = fmt::format("{}", fmt::join(parts, ", "));
   if (unreadable > 0) text += fmt::format(" ({})", first_unreadable);
+  if (not_utf8 > 0) text += fmt::format("; {}", first_not_utf8);
   return text;
 }
 
 Json LeftOut::json() const {
   Json json;
   json["binary"] = binary;
+  json["not_utf8"] = not_utf8;
   json["hidden"] = hidden;
   json["links"] = links;
   json["types"] = types;

@@ -16,7 +16,7 @@ using core::Result;
 using core::Status;
 using std::filesystem::path;
 
-// An ONNX model's data beside it: "model.onnx_data", "model.onnx.data".
+// Adds files of external data beside an ONNX model: "model.onnx_data", "model.onnx.data".
 void add_data_beside(const path& onnx_file, std::vector<path>& files) {
   const std::string begin = platform::path_to_utf8(onnx_file.filename());
   std::error_code ignored;
@@ -58,7 +58,7 @@ Status add_folder(const embedding::ModelFolder& folder, core::FileDigests* diges
 
 Result<std::string> model_digest(const path& place, const std::string& onnx_file, core::FileDigests* digests) {
   LB_ASSIGN_OR_RETURN(const auto folder, embedding::ModelFolder::open(place, {.onnx_file = onnx_file}));
-  std::map<std::string, std::string> found;  // digests by the files' names
+  std::map<std::string, std::string> found;  // digests by file name
   LB_RETURN_IF_ERROR(add_folder(folder, digests, found));
   platform::Sha256 all;
   for (const auto& [name, digest] : found) {

@@ -1,4 +1,4 @@
-// What identifies an embedding model by its content.
+// The digest that identifies an embedding model by its content.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,10 @@
 
 namespace latebind::app {
 
-// SHA-256, 64 hexadecimal digits, of the names and contents of all files that a model's vectors come from: of a bundle
-// of what it records of them. `onnx_file`: of embedding::FolderOptions. `digests` remembers those of large files; null:
-// they are read. The errors of embedding::ModelFolder::open(). Any thread.
+// Returns the SHA-256, as 64 hexadecimal digits, over the names and digests of all files that determine a model's
+// vectors. For a bundle, uses the digests that it records. `onnx_file` is that of embedding::FolderOptions. `digests`
+// caches the digests of large files; if null, every file is read. Returns the errors of embedding::ModelFolder::open().
+// Any thread may call it.
 [[nodiscard]] core::Result<std::string> model_digest(const std::filesystem::path& place, const std::string& onnx_file,
                                                      core::FileDigests* digests);
 

@@ -25,7 +25,7 @@ constexpr std::string_view kFormat = "latebind.index";
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::size_t kDigestDigits = 64;
 
-// Whether each number is at least the one before it, and the last one is `last`.
+// Whether the numbers are in ascending order and end with `last`.
 bool rises_to(std::span<const std::uint64_t> ends, std::uint64_t last) {
   return std::ranges::is_sorted(ends) && (ends.empty() ? 0 : ends.back()) == last;
 }
@@ -86,7 +86,7 @@ Result<std::span<const T>> TextIndex::tensor(std::string_view name, std::string_
                           [](std::int64_t one, std::size_t wanted) { return std::cmp_equal(one, wanted); })) {
     return damaged(fmt::format("'{}' does not have the expected shape", name));
   }
-  // The numbers are used where they lie.
+  // The numbers are used in place.
   if (reinterpret_cast<std::uintptr_t>(found->bytes.data()) % alignof(T) != 0)
     return damaged(fmt::format("'{}' does not begin at a multiple of {} bytes", name, alignof(T)));
   return std::span(reinterpret_cast<const T*>(found->bytes.data()), found->bytes.size() / sizeof(T));
@@ -202,7 +202,7 @@ IndexedTexts TextIndex::texts_of(std::size_t file) const {
 
 namespace {
 
-// Writes tensors one after the other; the header, which lists them, is complete before.
+// Lays out tensors one after the other. The header must be complete before the first tensor is written.
 class TensorList {
  public:
   void add(std::string_view name, std::string_view type, std::initializer_list<std::size_t> shape,
@@ -215,7 +215,7 @@ class TensorList {
     entry["data_offsets"] = {bytes_, bytes_ + bytes};
     bytes_ += bytes;
   }
-  // The length and the header, padded so that the tensors begin at a multiple of eight bytes.
+  // The header's length and the header, padded so that the tensors begin at a multiple of eight bytes.
   [[nodiscard]] std::string begin_of_file() const {
     std::string text = header_.dump();
     text.append((8 - text.size() % 8) % 8, ' ');
@@ -262,7 +262,7 @@ Status write_index(const std::filesystem::path& file, const IndexedBy& by, std::
   const std::size_t files = parts.size();
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   TensorList tensors;
-  // Those of eight bytes first: each begins where its numbers can be used as they lie.
+  // Eight-byte types come first, so that all tensors are aligned in place.
   tensors.add("files.name_ends", "U64", {files}, files * kWord);
   tensors.add("files.bytes", "U64", {files}, files * kWord);
   tensors.add("files.modified_ns", "I64", {files}, files * kWord);

@@ -1,9 +1,9 @@
-// TextIndex: the file that `latebind search --index` keeps beside the texts: vectors, the place of each text, and what
-// tells whether a file is still the one that was read. docs/index-format.md describes the format, which is a
-// safetensors file with tensors of these names.
+// TextIndex is the file that `latebind search --index` keeps beside the texts. It holds the vectors, the position of
+// each text, and what is needed to detect a changed file. The format is a safetensors file whose tensors
+// docs/index-format.md describes.
 //
-// Everything in the file is checked when it is opened, but for the numbers of the vectors. Immutable after it is
-// opened; any thread may read. Spans are valid as long as the index lives.
+// Opening checks everything in the file except the values of the vectors. A TextIndex is immutable once opened, and any
+// thread may read it. Its spans are valid as long as the index lives.
 #pragma once
 
 #include <cstddef>
@@ -24,31 +24,31 @@ inline constexpr std::uint64_t kIndexVersion = 1;
 inline constexpr std::size_t kIndexFilesMax = 1'000'000;
 inline constexpr std::size_t kIndexTextsMax = 100'000'000;
 inline constexpr std::size_t kIndexNameMax = 4096;                             // bytes of a file's name
-inline constexpr std::size_t kIndexDescriptionMax = std::size_t{64} << 10;     // of its JSON
-inline constexpr std::uint64_t kIndexedFileBytesMax = std::uint64_t{1} << 40;  // of a file with texts
+inline constexpr std::size_t kIndexDescriptionMax = std::size_t{64} << 10;     // bytes of the description's JSON
+inline constexpr std::uint64_t kIndexedFileBytesMax = std::uint64_t{1} << 40;  // bytes of a file with texts
 inline constexpr std::size_t kIndexDimensionMax = std::size_t{1} << 20;
 
-// How texts become vectors: vectors of two indices can be compared where all of it is equal.
+// How texts become vectors. The vectors of two indices are comparable if all of these are equal.
 struct IndexedBy {
-  std::string model{};   // its name, for people
-  std::string digest{};  // of its files: model_digest.h
+  std::string model{};   // for messages
+  std::string digest{};  // of the model's files: model_digest.h
   std::size_t dimension = 0;
-  core::Json options = core::Json::object();  // whatever else changes vectors or what a text is
+  core::Json options = core::Json::object();  // everything else that affects vectors or the cutting of texts
 
-  // What of `other` is different, for people, such as "the model"; empty when nothing is.
+  // Names what differs in `other`, for messages, such as "the model". Empty if nothing differs.
   [[nodiscard]] std::string difference_from(const IndexedBy& other) const;
 };
 
 // A file, as it was when its texts were embedded.
 struct IndexedFile {
-  std::string name{};    // relative to the index's folder, with '/'; absolute where that cannot be
+  std::string name{};    // relative to the index's folder, with '/'; absolute if that is impossible
   std::string sha256{};  // 32 bytes
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;  // 0: the content has to be read to tell whether it is the same
+  std::int64_t changed_ns = 0;  // 0: only reading the content can tell whether the file has changed
 };
 
-// The texts of one file: text i has the vector from i * dimension on, and is the bytes begins[i] to before ends[i].
+// The texts of one file. Text i spans the bytes [begins[i], ends[i]); its vector starts at i * dimension.
 struct IndexedTexts {
   std::span<const std::uint64_t> begins{};
   std::span<const std::uint64_t> ends{};
@@ -60,10 +60,10 @@ struct IndexedTexts {
 
 class TextIndex {
  public:
-  // kNotFound, kPermissionDenied, kIo; kInvalidModel for what is damaged, kInvalidArgument for a file that is no index,
-  // kUnsupported for an index of a later version.
+  // Returns kNotFound, kPermissionDenied or kIo from reading, kInvalidModel if the file is damaged, kInvalidArgument if
+  // it is not an index, and kUnsupported if it is an index of a later version.
   static core::Result<TextIndex> open(const std::filesystem::path& file);
-  // From bytes that outlive the object; `name` is for messages.
+  // Reads an index from bytes that outlive the object. `name` stands for the file in messages.
   static core::Result<TextIndex> from_bytes(std::span<const std::byte> bytes, const std::string& name);
 
   [[nodiscard]] const IndexedBy& made_by() const { return made_by_; }
@@ -87,7 +87,7 @@ class TextIndex {
   embedding::Safetensors tensors_;
   IndexedBy made_by_;
   std::vector<IndexedFile> files_;
-  std::vector<std::uint64_t> text_ends_;  // of each file, in texts
+  std::vector<std::uint64_t> text_ends_;  // by file: the number of texts up to its end
   IndexedTexts all_;
 };
 
@@ -96,9 +96,9 @@ struct IndexPart {
   IndexedFile file{};
   IndexedTexts texts{};
 };
-// Writes the whole file and gives it its name last. `parts` are sorted by name. `release` is called when they are no
-// longer needed, before the old file is replaced: what maps it has to go first on some systems. kInvalidArgument for
-// more than an index can hold; the errors of OutputFile.
+// Writes the whole file and renames it into place. `parts` are sorted by name. `release` is called once they are no
+// longer needed and before the old file is replaced, because some systems cannot replace a mapped file. Returns
+// kInvalidArgument if an index cannot hold that much, and the errors of OutputFile.
 [[nodiscard]] core::Status write_index(const std::filesystem::path& file, const IndexedBy& by,
                                        std::span<const IndexPart> parts, const std::function<void()>& release = {});
 

@@ -30,7 +30,7 @@ using std::filesystem::path;
 constexpr std::chrono::minutes kLockTimeout{10};
 constexpr std::chrono::seconds kSaveInterval{30};
 
-// 32 bytes.
+// Returns 32 raw bytes.
 std::string sha256_of(std::string_view text) {
   const std::string hex = platform::sha256_hex(std::as_bytes(std::span(text)));
   const auto digit = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
@@ -40,12 +40,14 @@ std::string sha256_of(std::string_view text) {
   return bytes;
 }
 
-// The next line of a text at `begin`, which moves behind it: its bytes without its end.
 struct Line {
   std::uint64_t number = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
 };
+
+// Returns the line that starts at `begin`, without its end, and advances `begin` past it. std::nullopt at the end of
+// the text.
 std::optional<Line> next_line(std::string_view text, std::size_t& begin, std::uint64_t& number) {
   if (begin == 0 && text.starts_with(core::kByteOrderMark)) begin = core::kByteOrderMark.size();
   if (begin >= text.size()) return std::nullopt;
@@ -56,7 +58,7 @@ std::optional<Line> next_line(std::string_view text, std::size_t& begin, std::ui
   return line;
 }
 
-// Texts of a file that are embedded now.
+// A file whose texts are being embedded.
 struct NewFile {
   IndexedFile file{};
   std::vector<std::uint64_t> begins{};
@@ -75,11 +77,11 @@ class Update {
 
   Result<IndexUpdate> run() {
     LB_RETURN_IF_ERROR(open_old());
-    LB_RETURN_IF_ERROR(sort_out());
+    LB_RETURN_IF_ERROR(classify_files());
     LB_RETURN_IF_ERROR(embed());
     if (is_changed_ || is_refreshed_) {
       const Status written = save(new_.size(), /*last=*/true);
-      // Without that only more is read next time.
+      // Failing to write a mere refresh only means that more is read next time.
       if (!written.ok() && is_changed_) return written;
       if (written.ok()) {
         LB_ASSIGN_OR_RETURN(auto index, TextIndex::open(request_.file));
@@ -119,7 +121,7 @@ class Update {
     return {};
   }
 
-  // Relative to the index where that is possible, so that both may be moved together.
+  // Relative to the index if possible, so that both can be moved together.
   [[nodiscard]] std::string name_of(const FoundFile& file) const {
     path relative = file.place.lexically_relative(folder_);
     if (relative.empty()) relative = file.place;
@@ -127,8 +129,8 @@ class Update {
     return {name.begin(), name.end()};
   }
 
-  // What stays as it is, what has to be read, and what goes.
-  Status sort_out() {
+  // Decides which files are kept, read or removed.
+  Status classify_files() {
     std::vector<bool> is_asked(old_ ? old_->files().size() : 0, false);
     std::uint64_t bytes = 0;
     for (const FoundFile& file : request_.texts) {
@@ -174,7 +176,7 @@ class Update {
     return {};
   }
 
-  // The next file that has texts to embed; false behind the last one.
+  // Moves to the next file that has texts to embed. Returns false after the last one.
   Result<bool> read_next_file() {
     while (next_file_ < to_read_.size()) {
       const auto& [found, name] = to_read_[next_file_++];
@@ -213,7 +215,7 @@ class Update {
     return false;
   }
 
-  // The next text of all files.
+  // Returns the next text of all files, or std::nullopt at the end.
   Result<std::optional<std::string_view>> next() {
     while (true) {
       while (const auto line = found_ ? next_line(content_, begin_, line_) : std::nullopt) {
@@ -250,7 +252,7 @@ class Update {
     }
     if (request_.on_progress) request_.on_progress(count, bytes);
     if (Clock::now() - saved_ < kSaveInterval || (old_ && !platform::can_replace_mapped_files())) return {};
-    // Files all of whose texts have their vectors.
+    // The number of new files whose texts are all embedded.
     const std::size_t complete = pending_.empty() ? new_.size() - (found_ != nullptr ? 1 : 0) : pending_.front().first;
     LB_RETURN_IF_ERROR(save(complete, /*last=*/false));
     saved_ = Clock::now();
@@ -266,7 +268,7 @@ class Update {
     return {};
   }
 
-  // What is kept, and the first `complete` of the new files. `last`: nothing of the old index is used afterwards.
+  // Writes the kept files and the first `complete` new ones. After the `last` save, the old index is not used.
   Status save(std::size_t complete, bool last) {
     std::vector<IndexPart> parts;
     for (const auto& [name, kept] : kept_)
@@ -292,19 +294,19 @@ class Update {
   const path folder_;  // of the index, canonical
   Clock::time_point saved_ = Clock::now();
   IndexUpdate update_;
-  bool is_changed_ = false;    // the index has to be written
-  bool is_refreshed_ = false;  // it had better be: less would be read next time
+  bool is_changed_ = false;    // the index must be written
+  bool is_refreshed_ = false;  // writing the index would save reading next time
   std::shared_ptr<const TextIndex> old_;
   std::unordered_map<std::string, std::size_t> by_name_;     // in the old index
-  std::unordered_map<std::string, std::size_t> by_content_;  // the same by the digest
+  std::unordered_map<std::string, std::size_t> by_content_;  // likewise, by digest
   std::vector<std::string> names_;                           // of the request's files
   std::map<std::string, Kept> kept_;
   std::vector<ToRead> to_read_;
   std::size_t next_file_ = 0;
   std::deque<NewFile> new_;
-  std::deque<std::pair<std::size_t, std::uint64_t>> pending_;  // file and bytes of the texts in the stream
+  std::deque<std::pair<std::size_t, std::uint64_t>> pending_;  // file and bytes of each text in the stream
   std::uint64_t texts_ = 0;
-  // The file that is being read.
+  // The file being read.
   const FoundFile* found_ = nullptr;
   std::string content_;
   std::size_t begin_ = 0;

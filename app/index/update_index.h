@@ -1,4 +1,4 @@
-// Brings an index up to date with the files it is asked about, and embeds only what has changed.
+// Brings an index up to date with a set of files, embedding only those that have changed.
 #pragma once
 
 #include <cstddef>
@@ -20,43 +20,45 @@
 namespace latebind::app {
 
 struct IndexRequest {
-  std::filesystem::path file{};  // the index; its folder exists
+  std::filesystem::path file{};  // the index; its folder must exist
   IndexedBy by{};
   std::span<const FoundFile> texts{};
-  std::uint64_t bytes_max = kTextFileBytesMax;  // of a file with texts
-  // The text in a line; empty ones are left out.
+  std::uint64_t bytes_max = kTextFileBytesMax;  // the size limit for a file with texts
+  // Extracts the text of a line. Empty texts are skipped.
   std::function<core::Result<std::string>(std::string_view line)> text_of{};
   const embedding::Embedder* embedder = nullptr;
   embedding::EmbedStreamOptions stream{};
-  // Something that the user should know but is not an error.
+  // Receives what the user should know but is not an error.
   std::function<void(std::string_view)> note{};
-  // The bytes of all files that have to be read, before the first one; and what has been done of them since.
+  // `on_begin` receives the bytes of all files to be read, before the first one; `on_progress` what has been done since
+  // the last call.
   std::function<void(std::uint64_t bytes)> on_begin{};
   std::function<void(std::uint64_t texts, std::uint64_t bytes)> on_progress{};
 };
 
 struct IndexUpdate {
   std::shared_ptr<const TextIndex> index{};
-  // For each file of the request its number in the index; nothing where it is no text.
+  // The index's number for each file of the request; std::nullopt for a file that is not text.
   std::vector<std::optional<std::size_t>> places{};
   std::size_t embedded_files = 0;
   std::size_t removed_files = 0;
-  LeftOut left_out{};  // of files in folders, what is no text
+  LeftOut left_out{};  // files in folders that turned out not to be text
   embedding::EmbedStats stats{};
 };
 
-// Texts of files that are not asked about stay as long as these files are unchanged. An index that was made by another
-// model or otherwise is made anew. The file is replaced as a whole, when all is done and about every half minute
-// before, so that what is interrupted goes on from there; one process at a time updates it, others wait. The errors of
-// TextIndex::open(), write_index(), read_text() and embedding; kBusy when another process does not finish.
+// Updates the index and returns it. Texts of files outside the request are kept as long as those files are unchanged.
+// An index made with another model or other options is rebuilt. The file is replaced as a whole at the end and about
+// every half minute before, so that an interrupted update can be resumed. One process at a time updates an index;
+// others wait. Returns the errors of TextIndex::open(), write_index(), read_text() and embedding, and kBusy if another
+// process holds the index for too long.
 [[nodiscard]] core::Result<IndexUpdate> update_index(const IndexRequest& request);
 
-// A text of a file: its number, and its content once read_places() has read it.
+// A text of a file: its number, and its content once read_places() has filled it in.
 struct TextPlace {
   std::size_t text = 0;
   std::string content{};
 };
-// Reads texts of one file of the request again. kIo when the file is no longer what was embedded.
+// Fills in the content of texts of one file of the request. Returns kIo if the file has changed since it was embedded.
 [[nodiscard]] core::Status read_places(const IndexRequest& request, const IndexUpdate& update, std::size_t file,
                                        std::span<TextPlace> places);
 

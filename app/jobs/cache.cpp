@@ -32,7 +32,7 @@ Json to_json(const CompileStore::Entry& entry) {
 
 std::string utc_text(std::filesystem::file_time_type time) {
   using std::chrono::system_clock;
-  // The two clocks count from different years; their difference is the same at any time.
+  // The two clocks have different epochs, but their offset is constant.
   const auto since = time - std::filesystem::file_time_type::clock::now();
   const auto there = system_clock::now() + std::chrono::duration_cast<system_clock::duration>(since);
   return core::utc_text(there);

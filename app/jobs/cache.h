@@ -1,4 +1,4 @@
-// The compile cache: list, check, clear.
+// Jobs on the compile cache: list, verify, clear.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace latebind::app {
 
-// The store given by the settings. kNotFound when there is no folder for it.
+// Opens the cache that the settings name. Returns kNotFound if there is no folder for it.
 [[nodiscard]] core::Result<std::unique_ptr<core::CompileStore>> open_cache(const Settings& settings);
 
 struct CacheListing {
@@ -38,7 +38,7 @@ struct CacheVerification {
 [[nodiscard]] Json to_json(const CacheListing& listing);
 // {checked, damaged: […]}, entries as above.
 [[nodiscard]] Json to_json(const CacheVerification& verification);
-// {entries, bytes}: what was removed.
+// {entries, bytes} of what was removed.
 [[nodiscard]] Json to_json(const core::CompileStore::Freed& freed);
 
 }  // namespace latebind::app

@@ -27,15 +27,15 @@ Status misuse(std::string text) {
   return {StatusCode::kInvalidArgument, std::move(text)};
 }
 
-// The first option for programs that is given, or "": for formats that have no use for them.
-std::string_view given(const PteOptions& options) {
+// Returns the first option given that applies only to ExecuTorch programs, or "".
+std::string_view first_program_option(const PteOptions& options) {
   if (!options.max_shapes.empty()) return "max_shape";
   if (!options.compile_specs.empty()) return "compile_spec";
   if (options.plan_inputs) return "plan_inputs";
   return options.model.empty() ? "" : "program_model";
 }
 
-// Whether anything is of no use to a program that keeps what its delegate was given.
+// Rejects options that have no effect on a program that keeps its payload.
 Status check_unchanged(const CompileOptions& options, const Client& client) {
   const std::string replacement = client.name("program_model");
   if (!options.targets.empty()) {
@@ -58,9 +58,9 @@ Status check_unchanged(const CompileOptions& options, const Client& client) {
   return {};
 }
 
-// Whether everything goes with the format.
+// Checks that all options go with the format.
 Status check_format(const CompileOptions& options, bool is_program, const Client& client) {
-  const std::string_view of_program = given(options.pte);
+  const std::string_view of_program = first_program_option(options.pte);
   const std::string model = client.name("model");
   const std::string to_program = client.name("format") + " pte";
   if (std::ranges::find(options.targets, std::string()) != options.targets.end()) {
@@ -68,7 +68,7 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   }
   if (options.format != CompileFormat::kPte) {
     if (is_program) return misuse(fmt::format("{} is a program of ExecuTorch: {} converts it", model, to_program));
-    // A bundle may have the portable model alone.
+    // A bundle may hold the portable model alone.
     if (options.targets.empty() && (options.format == CompileFormat::kBlob || options.add)) {
       return misuse(fmt::format("{} is required: what to compile for, such as cpu", client.name("target")));
     }
@@ -90,13 +90,13 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   return options.pte.model.empty() ? check_unchanged(options, client) : Status();
 }
 
-// An error that the options are to blame for, as far as they tell by themselves.
+// Records whether the options are to blame for `status`.
 Status in_options(CompileReport& report, Status status) {
   report.options_are_wrong = !status.ok();
   return status;
 }
 
-// Whether the options make sense together, and what is read is there.
+// Checks that the options are consistent and that the inputs exist.
 Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client,
              CompileReport& report) {
   if (!runtime.load.compile.input_shapes.empty()) {
@@ -113,7 +113,7 @@ Status check(const CompileOptions& options, const Runtime& runtime, bool is_prog
   LB_RETURN_IF_ERROR(in_options(report, check_format(options, is_program, client)));
   if (options.format == CompileFormat::kPte) {
     Status status = check_pte_options(options, runtime, client);
-    // Of the build, not of the options.
+    // A limit of this build; the options are not to blame.
     if (status.code() == StatusCode::kUnsupported) return status;
     LB_RETURN_IF_ERROR(in_options(report, std::move(status)));
   }
@@ -133,7 +133,7 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
     report.is_complete = true;
     return {};
   }
-  // A bundle is put into a program as it is; nothing of it is written over.
+  // A bundle is copied into a program unchanged.
   const std::string& model = is_program ? options.pte.model : options.model;
   const bool is_bundle = options.format == CompileFormat::kPte && core::is_bundle(platform::path_from_utf8(model));
   LB_ASSIGN_OR_RETURN(const auto input, read_compile_input(model, options.add || is_bundle, runtime.onnx_file, client));
@@ -157,7 +157,7 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   };
   report.outcomes = core::compile_all(input.model, report.jobs, run);
   LB_RETURN_IF_ERROR(client.check_cancelled());
-  // Not before: what a vendor compiles depends on what it has loaded in this process.
+  // Only after compiling: the libraries loaded in this process affect what a vendor compiles.
   std::optional<PteSignature> signature;
   if (options.format == CompileFormat::kPte && options.pte.model.empty()) {
     LB_ASSIGN_OR_RETURN(signature, plan_pte(options.pte, input, runtime, report.jobs, client));

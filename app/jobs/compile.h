@@ -1,4 +1,4 @@
-// One file with a model for every device that it may run on.
+// Compiles a model for several devices into one file.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,30 @@
 
 namespace latebind::app {
 
-// A variant that was started, or is done when there is an outcome.
+// A variant whose compilation has started (`outcome` is null) or ended.
 struct CompileStep {
   const core::CompileJob& job;
   const core::CompileOutcome* outcome;
-  std::size_t done;  // number done
+  std::size_t done;  // variants done so far
   std::size_t count;
 };
-// Called by several threads, one at a time.
+// Several threads may call it, one at a time.
 using CompileWatch = std::function<void(const CompileStep& step)>;
 
 struct CompileReport {
   std::string output;
   bool written = false;
-  core::Status failure;            // why it was not
-  bool options_are_wrong = false;  // the failure is in the options, as far as can be said without the model's contents
-  bool is_complete = false;        // every target has its outcome, and what was usable is written
+  core::Status failure;            // why nothing was written
+  bool options_are_wrong = false;  // the options are to blame, as far as is known without reading the model
+  bool is_complete = false;        // every target has its outcome, and all usable variants are written
   std::vector<core::CompileJob> jobs;
   std::vector<core::CompileOutcome> outcomes;  // of the jobs, in their order
-  std::vector<core::Status> refused;           // targets that failed, when what could be compiled was written anyway
+  std::vector<core::Status> refused;           // targets that failed although the rest was written
 };
 
-// Compiles and writes. The file appears only when it is complete. Failures: kInvalidArgument for options that
-// contradict each other or the model, kNotFound for a missing model, kUnsupported for what this build cannot do,
-// kDeviceNotFound and kLibraryNotFound of targets, and the errors of reading, compiling and writing.
+// Compiles the model and writes the output, which appears only once it is complete. `failure` is kInvalidArgument for
+// options that contradict each other or the model, kNotFound for a missing model, kUnsupported for what this build
+// cannot do, kDeviceNotFound or kLibraryNotFound for a target, or an error of reading, compiling or writing.
 [[nodiscard]] CompileReport compile(const CompileOptions& options, const Runtime& runtime, const Client& client,
                                     const CompileWatch& watch);
 

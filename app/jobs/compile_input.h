@@ -1,4 +1,4 @@
-// What is compiled: a model of any kind, or a bundle to which variants are added.
+// The input of `compile`: a model of any kind, or a bundle to which variants are added.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace latebind::app {
 
-// What is compiled, and what else goes into the bundle.
+// The model to compile and what else goes into the bundle.
 struct CompileInput {
   core::Model model;
-  std::optional<core::Package> added_to;         // the bundle that all this comes from
-  std::string state{};                           // of that bundle: package_identity.h
+  std::optional<core::Package> added_to;         // the bundle being extended
+  std::string state{};                           // the identity of that bundle: package_identity.h
   std::uint64_t bytes = 0;                       // of the model
   std::optional<embedding::ModelFolder> folder;  // of an embedding model
   std::optional<embedding::GraphModel> graph;
-  std::size_t inputs = 0;   // of an embedding model
-  std::size_t longest = 0;  // tokens
+  std::size_t inputs = 0;   // the number of inputs of an embedding model
+  std::size_t longest = 0;  // its longest input, in tokens
 };
 
-// `model`: a path, or a name on the hub. `add`: it must be a bundle; otherwise it must not be one. `onnx_file`: of a
-// model's folder, as in embedding::FolderOptions.
+// Reads `model`, a path or a name on the hub. With `add` it must be a bundle; otherwise it must not be one. `onnx_file`
+// is that of embedding::FolderOptions, for a model folder.
 [[nodiscard]] core::Result<CompileInput> read_compile_input(const std::string& model, bool add,
                                                             const std::string& onnx_file, const Client& client);
 

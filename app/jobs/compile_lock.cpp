@@ -14,7 +14,7 @@ using core::StatusCode;
 core::Result<platform::OutputLock> lock_output(const std::string& output, const Client& client) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::minutes kPatience{10};
-  constexpr std::chrono::milliseconds kSlice{500};  // after which a cancellation is seen
+  constexpr std::chrono::milliseconds kSlice{500};  // the interval of checks for a cancellation
   const auto place = platform::path_from_utf8(output);
   const auto deadline = Clock::now() + kPatience;
   for (auto slice = std::chrono::milliseconds(0);; slice = kSlice) {

@@ -1,5 +1,5 @@
-// One job at a time writes a place. Who adds to a bundle reads it, compiles for minutes, and puts the result in its
-// place: what others put there in between would be lost.
+// Locks an output so that one job at a time writes it. A job that adds to a bundle reads it, compiles for minutes and
+// then replaces it; without the lock, what another job wrote in between would be lost.
 #pragma once
 
 #include <string>
@@ -10,13 +10,12 @@
 
 namespace latebind::app {
 
-// The caller holds the lock from before it reads the place until it has written it; output_lock.h says where no lock is
-// possible. Notifies the client when it has to wait. kBusy when another process holds it for longer than ten minutes,
-// kCancelled.
+// Acquires the lock on `output`. The caller holds it from before it reads the output until it has written it;
+// output_lock.h lists where locks are unavailable. Notifies the client before waiting. Returns kBusy if another process
+// holds the lock for longer than ten minutes, and kCancelled.
 [[nodiscard]] core::Result<platform::OutputLock> lock_output(const std::string& output, const Client& client);
 
-// The error for a place whose content is not what was read, though the lock was held: a program that knows no such lock
-// has changed it.
+// The error for an output that changed although the lock was held, because a program that ignores the lock wrote to it.
 [[nodiscard]] core::Status changed_meanwhile(const std::string& output);
 
 }  // namespace latebind::app

@@ -1,4 +1,4 @@
-// What is to be compiled, for what, and into what.
+// The options of `compile`: what to compile, for which devices, and into which format.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ namespace latebind::app {
 
 enum class CompileFormat : std::int32_t { kBundle = 0, kFolder = 1, kBlob = 2, kPte = 3 };
 
-// Words for CompileOptions::shapes.
+// The words that CompileOptions::shapes accepts.
 inline constexpr const char* kAutoShapes = "auto";
 inline constexpr const char* kStaticShapes = "static";
 inline constexpr const char* kDynamicShapes = "dynamic";
 
-// For programs of ExecuTorch.
+// Options for ExecuTorch programs.
 struct PteOptions {
   std::vector<std::string> max_shapes;     // NAME=DIMxDIM…
   std::vector<std::string> compile_specs;  // KEY=VALUE
@@ -29,14 +29,14 @@ struct PteOptions {
 struct CompileOptions {
   std::string model;                             // a path, or a name on the hub
   std::vector<std::string> targets;              // "cpu", "npu:v73", "openvino:CPU"
-  std::vector<std::string> shapes{kAutoShapes};  // a word, or "1x32" each
+  std::vector<std::string> shapes{kAutoShapes};  // one word, or shapes such as "1x32"
   CompileFormat format = CompileFormat::kBundle;
   std::string output;
-  unsigned side_by_side = 0;     // compiled at once; 0: what processors and half of the free memory allow
-  bool keep_going = false;       // what could be compiled is written, even if a target failed
-  bool add = false;              // the model is a bundle, which is added to
-  bool strict = false;           // nodes that a compiler leaves to the CPU are an error
-  bool names_precision = false;  // this call does, not only a file or the environment
+  unsigned side_by_side = 0;     // variants compiled in parallel; 0: limited by processors and half of the free memory
+  bool keep_going = false;       // writes what could be compiled even if a target failed
+  bool add = false;              // `model` is a bundle to extend
+  bool strict = false;           // fails if a compiler leaves nodes to the CPU
+  bool names_precision = false;  // this call sets the precision, not just a file or the environment
   std::string name;
   std::string version;
   std::string source;

@@ -80,7 +80,7 @@ Result<core::PackageWriter> bundle_of(const CompileOptions& options, const Compi
   return writer;
 }
 
-// Whether the bundle that is added to, and is to be replaced, is still the one that was read.
+// Whether the bundle that is extended in place is still the one that was read.
 core::PackageWriter::MayReplace still_read(const CompileOptions& options, const CompileInput& input) {
   if (!input.added_to ||
       !is_same_file(platform::path_from_utf8(options.model), platform::path_from_utf8(options.output))) {
@@ -95,7 +95,7 @@ core::PackageWriter::MayReplace still_read(const CompileOptions& options, const 
 }  // namespace
 
 Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client) {
-  if (options.format == CompileFormat::kBlob) return {};  // it has none
+  if (options.format == CompileFormat::kBlob) return {};  // a blob has no description
   const core::PackageHead head = head_of(options, input);
   const auto check = [&client](std::string_view option, const std::string& text) -> Status {
     if (!core::find_invalid_utf8(text)) return {};

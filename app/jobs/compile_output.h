@@ -1,4 +1,4 @@
-// The file that compiled models are written to.
+// Writes the file or folder that compiled models go into.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,17 @@
 
 namespace latebind::app {
 
-// Checks that the bundle's description is UTF-8. kInvalidArgument, with the option that helps. Cheap: to be called
-// before anything is compiled.
+// Returns kInvalidArgument, naming the option that helps, if the bundle's description is not UTF-8. Cheap, so it can
+// run before the compilation.
 [[nodiscard]] core::Status check_head(const CompileOptions& options, const CompileInput& input, const Client& client);
 
-// Checks that the model can be the portable one of the bundle, where there is to be one. kUnsupported for an ONNX file
-// with data in other files. Cheap, too.
+// Returns kUnsupported if the bundle needs a portable model and this one cannot serve, such as an ONNX file with
+// external data. Cheap, too.
 [[nodiscard]] core::Status check_portable(const CompileOptions& options, const CompileInput& input);
 
-// In the format of the options; `outcomes`: of `jobs`, in their order; `signature`: of a program that is made, else
-// null. The file appears only when it is complete. The errors of writing, and of what the format cannot express.
+// Writes the output in the format of the options; it appears only once it is complete. `outcomes` are those of `jobs`,
+// in the same order. `signature` is that of a new ExecuTorch program, otherwise null. Returns the errors of writing and
+// of what the format cannot express.
 [[nodiscard]] core::Status write_compiled(const CompileOptions& options, const Runtime& runtime,
                                           const CompileInput& input, const std::vector<core::CompileJob>& jobs,
                                           const std::vector<core::CompileOutcome>& outcomes,

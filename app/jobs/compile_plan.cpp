@@ -25,12 +25,12 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// What compiling takes at its worst, as a multiple of the model's size: the vendors' compilers hold it several times.
+// Peak memory of a compilation as a multiple of the model's size. Vendors' compilers hold the model several times.
 constexpr std::uint64_t kMemoryPerJob = 6;
 
 constexpr std::int64_t kDimensionMax = 1 << 24;
 
-// The word for shapes when it is one.
+// Returns the word that `shapes` consists of, or "".
 std::string_view word_of_shapes(const CompileOptions& options) {
   if (options.shapes.size() != 1) return {};
   const std::string& only = options.shapes.front();
@@ -38,10 +38,10 @@ std::string_view word_of_shapes(const CompileOptions& options) {
                                                                                 : std::string_view();
 }
 
-// Of a model's inputs, in their order; one alone may stand for all of them.
+// By input, in order. A single shape may stand for all inputs.
 using Shapes = std::vector<core::Shape>;
 
-// "1x32", or "1x32+1x8" for two inputs.
+// Parses "1x32", or "1x32+1x8" for two inputs.
 Result<Shapes> parse_shapes(const std::string& item, const Client& client) {
   Shapes shapes;
   for (std::string_view rest = item;;) {
@@ -53,7 +53,7 @@ Result<Shapes> parse_shapes(const std::string& item, const Client& client) {
   }
 }
 
-// The model's inputs, where that is known without a vendor.
+// Returns the model's inputs, or std::nullopt if only a vendor can determine them.
 Result<std::optional<std::vector<graph::OnnxTensor>>> declared_inputs(const core::Model& model) {
   const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
   if (form == nullptr) return std::optional<std::vector<graph::OnnxTensor>>();
@@ -71,7 +71,7 @@ Status misfit(std::string_view item, std::string why, const Client& client) {
   return {StatusCode::kInvalidArgument, fmt::format("{} {}: {}", client.name("shapes"), item, why)};
 }
 
-// One shape for each input of a model that embeds text: they are alike, texts times tokens.
+// Expands to one shape per input of an embedding model. All are texts times tokens.
 Result<Shapes> for_texts(const std::string& item, const Shapes& given, const CompileInput& input,
                          const Client& client) {
   if (std::ranges::adjacent_find(given, std::not_equal_to<>()) != given.end() ||
@@ -86,7 +86,7 @@ Result<Shapes> for_texts(const std::string& item, const Shapes& given, const Com
   return Shapes(input.inputs, shape);
 }
 
-// One shape for each input of any other model. A vendor checks what is not known here.
+// Expands to one shape per input of any other model. The vendor checks what is unknown here.
 Result<Shapes> for_inputs(const std::string& item, Shapes given,
                           const std::optional<std::vector<graph::OnnxTensor>>& declared, const Client& client) {
   if (!declared) return given;
@@ -110,7 +110,7 @@ Result<Shapes> for_inputs(const std::string& item, Shapes given,
   return given;
 }
 
-// The shapes of the inputs to compile for this target; none means as the model declares them.
+// The input shapes to compile for this target. Empty means as the model declares them.
 Result<std::vector<Shapes>> shapes_for(const CompileOptions& options, const Settings& settings,
                                        const CompileInput& input, const core::Device& device, const Client& client) {
   const std::string_view word = word_of_shapes(options);
@@ -126,7 +126,7 @@ Result<std::vector<Shapes>> shapes_for(const CompileOptions& options, const Sett
                                                               : for_inputs(item, std::move(given), declared, client));
     }
   }
-  // CPUs and GPUs take texts of any length.
+  // CPUs and GPUs accept texts of any length.
   const bool any_length = input.folder && device.kind != core::DeviceKind::kNpu;
   if (word == kDynamicShapes || any_length || (word == kAutoShapes && !input.folder)) return std::vector<Shapes>(1);
   if (word.empty()) return shapes;

@@ -1,4 +1,4 @@
-// What is compiled: every target in every shape, each once.
+// Plans a compilation: every target in every shape, each once.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@
 
 namespace latebind::app {
 
-// kInvalidArgument for anything but a known word or a list of shapes.
+// Returns kInvalidArgument unless the shapes are one known word or a list of shapes.
 [[nodiscard]] core::Status check_shapes(const CompileOptions& options, const Client& client);
 
-// The report's jobs. The errors of unknown targets, for which the options are to blame unless a backend could not be
-// asked, of targets without a compiler here, and of shapes that do not fit the model; with `keep_going`, rejected
-// targets are in the report's `refused` instead.
+// Fills in the report's jobs. Returns the errors of unknown targets (the options are to blame unless a backend could
+// not be queried), of targets without a compiler here, and of shapes that do not fit the model. With `keep_going`,
+// rejected targets go to the report's `refused` instead.
 [[nodiscard]] core::Status plan_compile(const CompileOptions& options, const Runtime& runtime,
                                         const CompileInput& input, const Client& client, CompileReport& report);
 
-// How many are compiled at once: as the options say, or what processors and half of the free memory allow.
+// How many variants to compile in parallel: as the options say, or limited by processors and half of the free memory.
 [[nodiscard]] unsigned side_by_side(const CompileOptions& options, const CompileInput& input);
 
 }  // namespace latebind::app

@@ -57,7 +57,7 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
   return specs;
 }
 
-// As a delegate reads them that is told nothing else.
+// Reads the specs as a delegate without other settings does.
 Result<EffectiveSettings> settings_of(const std::vector<pte::CompileSpec>& specs, const Client& client) {
   EffectiveSettings settings;
   for (const pte::CompileSpec& spec : specs)
@@ -65,7 +65,7 @@ Result<EffectiveSettings> settings_of(const std::vector<pte::CompileSpec>& specs
   return settings;
 }
 
-// What can be said of the values without the machine that the program will run on.
+// Checks everything about the values that does not depend on the program's machine.
 Status check_values(const std::vector<pte::CompileSpec>& specs, const Runtime& runtime, const Client& client) {
   LB_ASSIGN_OR_RETURN(const EffectiveSettings settings, settings_of(specs, client));
   return core::Placement::parse(settings.values().device, runtime.registry)
@@ -73,7 +73,7 @@ Status check_values(const std::vector<pte::CompileSpec>& specs, const Runtime& r
       .with_context(client.name("compile_spec") + " device");
 }
 
-// The program must ask for the precision that this call names, in whatever order and whatever else it asks for.
+// Checks that the program asks for the precisions of this call, in any order and among others.
 Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::vector<core::Precision>& wanted,
                         const Client& client) {
   const auto spec = std::ranges::find(specs, kPrecisionKey, &pte::CompileSpec::key);
@@ -88,7 +88,7 @@ Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::v
   return {};
 }
 
-// Those of the variants that are in a bundle already.
+// Adds the precisions of the variants already in the bundle.
 template <class Add>
 void add_precisions_of(const core::Package& bundle, const Add& add) {
   for (const core::Component& component : bundle.manifest().components) {
@@ -100,8 +100,8 @@ void add_precisions_of(const core::Package& bundle, const Add& add) {
   }
 }
 
-// In which precisions a device is asked for, one after the other; "" means the delegate's own default, f32. An NPU that
-// computes only in f16 would otherwise be skipped, despite its variant in the bundle.
+// The precisions to try on a device, in order; "" means the delegate's default, f32. Without this, an NPU that only
+// computes in f16 would be skipped despite its variant in the bundle.
 std::string precisions_of(const CompileInput& input, const Runtime& runtime,
                           const std::set<core::Precision>& compiled) {
   std::vector<std::string> words;
@@ -121,12 +121,12 @@ std::string precisions_of(const CompileInput& input, const Runtime& runtime,
   return fmt::format("{}", fmt::join(words, ","));
 }
 
-// The image must stay alive until the payload was written.
+// `image` must outlive the payload.
 pte::Payload payload_of(const core::ZipImage& image) {
   return {image.size(), [&image](const pte::Sink& sink) { return image.write(sink); }};
 }
 
-// Lets `write` write a file that appears only when it is complete, and when `may_replace` says so; removes what killed
+// Runs `write` on a file that appears only once it is complete and `may_replace` agrees. Also removes what killed
 // writers left in the folder.
 Status write_through(const std::filesystem::path& place, const std::function<Status(const pte::Sink& sink)>& write,
                      const std::function<Status()>& may_replace = {}) {

@@ -1,5 +1,4 @@
-// Programs of ExecuTorch that carry a bundle, and those of its own OpenVINO backend
-// turned into ours.
+// Writes ExecuTorch programs that carry a bundle, and converts programs for ExecuTorch's OpenVINO backend.
 #pragma once
 
 #include <filesystem>
@@ -18,28 +17,28 @@
 
 namespace latebind::app {
 
-// kInvalidArgument for invalid bounds, for compile specs that the delegate does not know or that contradict the
-// precision of this call, and for values that would be rejected when the program is loaded; kUnsupported when the build
-// cannot do it at all.
+// Returns kInvalidArgument for invalid bounds, for compile specs that the delegate does not know or that contradict the
+// precision of this call, and for values that loading the program would reject. Returns kUnsupported if this build
+// cannot write programs at all.
 [[nodiscard]] core::Status check_pte_options(const CompileOptions& options, const Runtime& runtime,
                                              const Client& client);
 
-// What the program's inputs and outputs are, and whether `jobs` are of use to it. The errors of pte_signature() and
-// check_variants().
+// Determines the program's inputs and outputs and checks that it can use `jobs`. Returns the errors of pte_signature()
+// and check_variants().
 [[nodiscard]] core::Result<PteSignature> plan_pte(const PteOptions& options, const CompileInput& input,
                                                   const Runtime& runtime, std::span<const core::CompileJob> jobs,
                                                   const Client& client);
 
-// Writes a program with one method, which passes everything to the bundle. All or nothing. `precisions`: those of the
-// variants that were compiled now; by default, the delegate is told f32, and then those.
+// Writes a program with one method that passes everything to the bundle, all or nothing. `precisions` are those of the
+// variants compiled now; unless compile specs say otherwise, the delegate asks for f32 first and then for these.
 [[nodiscard]] core::Status write_pte(const std::filesystem::path& place, const PteOptions& options,
                                      const PteSignature& signature, const CompileInput& input, const Runtime& runtime,
                                      const core::PackageWriter& bundle, const std::set<core::Precision>& precisions,
                                      const Client& client);
 
-// Writes the program `old` with Latebind's delegate instead of ExecuTorch's own for OpenVINO. With a bundle, which must
-// be of a model with as many inputs and outputs as the program's, that replaces what the delegate was given; otherwise
-// it keeps that. All or nothing; `place` may be `old`.
+// Rewrites the program `old` to use Latebind's delegate instead of ExecuTorch's for OpenVINO, all or nothing. With a
+// `replacement`, its bundle replaces the delegate's payload, and its model must have as many inputs and outputs as the
+// program; without one, the payload is kept. `place` may be `old`.
 struct PteReplacement {
   const CompileInput& input;
   const Runtime& runtime;

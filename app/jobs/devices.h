@@ -1,4 +1,4 @@
-// Every device present, and why a backend has none.
+// Lists the devices that are present, and why a backend has none.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct DeviceListing {
   std::vector<core::BackendReport> backends;
 };
 
-// `virtual_too`: devices that are not in this machine but can be compiled for are listed as well.
+// `virtual_too` also lists devices that are not in this machine but can be compiled for.
 [[nodiscard]] DeviceListing list_devices(const core::Registry& registry, bool virtual_too);
 
-// What a placement means here, in the order in which it is tried.
+// The devices that a placement stands for on this machine, in the order in which they are tried.
 struct PlacementListing {
   std::string text;
-  core::Precision precision = core::Precision::kF32;  // that the order is for
+  core::Precision precision = core::Precision::kF32;  // the precision that the order applies to
   std::vector<core::Placement::Candidate> candidates;
 };
 [[nodiscard]] PlacementListing list_placement(const core::Placement& placement, const core::Registry& registry,

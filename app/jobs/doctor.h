@@ -1,4 +1,4 @@
-// What was searched for, what was found, what works, and what to type to fix the rest.
+// Diagnoses the installation: what was searched for, what was found, what works, and how to fix the rest.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Diagnosis {
   };
   struct OfBackend {
     core::BackendReport report;
-    std::vector<OfDevice> devices;  // that are in this machine
+    std::vector<OfDevice> devices;  // devices in this machine
   };
 
   std::string version;
@@ -30,19 +30,19 @@ struct Diagnosis {
   std::string cpu;
   unsigned processors = 0;  // usable ones
   std::vector<std::string> cpu_features;
-  // What products were measured with, and how fast they were; empty where no backend has kernels of its own.
+  // The instruction set that the speeds were measured with. Empty if no backend has its own kernels.
   std::string instruction_set;
   std::vector<core::PrecisionSpeed> speeds;
-  // Each is a folder, or why there is none.
+  // Each is a folder, or the reason why there is none.
   std::string cache_folder;
   std::string config_folder;
   std::string system_config_folder;
   std::vector<OfBackend> backends;
-  bool works = false;  // some device can run a model
+  bool works = false;  // at least one device can run a model
 };
 
-// Opens every backend's library, runs a tiny model on each device and measures the processor for 100 ms. Its only error
-// is kCancelled. The folder of the cache is the one that the settings name.
+// Opens every backend's library, runs a tiny model on each device and measures the processor for 100 ms. `settings`
+// name the cache folder. The only error is kCancelled.
 [[nodiscard]] core::Result<Diagnosis> examine(const core::Registry& registry, const Settings& settings,
                                               const Client& client);
 

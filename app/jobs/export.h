@@ -1,4 +1,4 @@
-// The graph that Latebind builds, as an ONNX file for other tools.
+// Exports the graph that Latebind builds as an ONNX file for other tools.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace latebind::app {
 struct ExportOptions {
   std::string model;  // a folder, or a name on the hub
   std::string output;
-  bool hidden_states = false;  // the vectors of all tokens instead of the text's
+  bool hidden_states = false;  // token vectors instead of the text's vector
 };
 
-// The file appears only when it is complete. Failures: kInvalidArgument for an invalid place, and the errors of
-// finding, reading and writing.
+// Writes the file, which appears only once it is complete. Fails with kInvalidArgument for an invalid output, and with
+// the errors of finding, reading and writing.
 [[nodiscard]] Placed export_onnx(const ExportOptions& options, const Client& client);
 
 }  // namespace latebind::app

@@ -28,10 +28,9 @@ namespace {
 
 constexpr std::string_view kPrecisionSpec = "precision";
 
-// What runs a program as its delegate is told to, where `runtime` leaves that open; `followed` are the specs that
-// count.
-Result<Runtime> as_told(const pte::Delegate& delegate, const Runtime& runtime,
-                        std::map<std::string, std::string>& followed) {
+// Returns `runtime` completed by the delegate's compile specs. `followed` receives the specs that apply.
+Result<Runtime> with_compile_specs(const pte::Delegate& delegate, const Runtime& runtime,
+                                   std::map<std::string, std::string>& followed) {
   EffectiveSettings settings = runtime.effective;
   for (const pte::DelegateSpec& spec : delegate.compile_specs) {
     const std::string key(spec.key);
@@ -55,14 +54,14 @@ Result<Runtime> as_told(const pte::Delegate& delegate, const Runtime& runtime,
     LB_RETURN_IF_ERROR(settings.set(key, text, origin));
     followed[key] = std::move(text);
   }
-  // The delegate's own default.
+  // The delegate's default.
   if (!settings.is_set(kPrecisionSpec)) {
     LB_RETURN_IF_ERROR(settings.set(kPrecisionSpec, core::word_of(core::Precision::kF32), "default"));
   }
   return Runtime::make(settings, runtime.registry, {.hint = runtime.load.compile.hint});
 }
 
-// In which precisions a device is asked for, one after the other.
+// The precisions to try on a device, in order.
 std::vector<core::Precision> precisions_for(const Runtime& runtime, const core::Device& device) {
   if (!runtime.precision_given) return {core::default_precision(device)};
   std::vector<core::Precision> precisions{runtime.load.compile.precision};
@@ -70,7 +69,7 @@ std::vector<core::Precision> precisions_for(const Runtime& runtime, const core::
   return precisions;
 }
 
-// In the variant's own precision where that is one of those that are asked for. `model`: that of the package.
+// Decides a variant, in its own precision if that is among the requested ones. `model` is the package's.
 core::Status decide(const Package& package, const Variant& variant, const Result<core::Model>& model,
                     const Runtime& runtime, core::Backend& backend, const core::Device& device) {
   const auto precisions = precisions_for(runtime, device);
@@ -84,12 +83,12 @@ core::Status decide(const Package& package, const Variant& variant, const Result
     LB_RETURN_IF_ERROR(model.status());
     return backend.load(*model, device.name, options).status();
   }
-  // Shapes that were asked for are the only ones; else blobs of any shape count.
+  // If shapes were requested, only those count; otherwise blobs of any shape do.
   if (!options.input_shapes.empty()) LB_RETURN_IF_ERROR(core::judge(variant, device, options));
   return core::try_variant(package, variant, backend, device, options);
 }
 
-// What there is no variant of for this device, because its compiler refused the model.
+// Adds the targets that have no variant because their compiler refused the model.
 void add_refused(const Component& component, const Runtime& runtime, const core::Device& device,
                  std::vector<VariantDecision>& all) {
   const Variant* portable = core::portable_variant(component);
@@ -105,7 +104,7 @@ void add_refused(const Component& component, const Runtime& runtime, const core:
   }
 }
 
-// Every variant on every device of the placement, in the order in which they are tried.
+// Decides every variant on every device of the placement, in order.
 Result<std::vector<VariantDecision>> decisions(const Package& package, const Runtime& runtime) {
   LB_ASSIGN_OR_RETURN(const Component* component, core::model_component(package));
   std::vector<VariantDecision> all;
@@ -197,7 +196,7 @@ Json to_json(const std::vector<VariantDecision>& decisions) {
   return json;
 }
 
-// The bundle that is there or in the program; nothing when the program has none.
+// Opens the bundle itself or the one in the program; std::nullopt if the program has none.
 Result<std::optional<Package>> open_package(const InspectOptions& options, const std::optional<PteFile>& program) {
   const core::PackageOptions how{.installed = options.installed ? core::InstalledLayout::kAllowed
                                                                 : core::InstalledLayout::kRefused};
@@ -211,7 +210,7 @@ Result<std::optional<Package>> open_package(const InspectOptions& options, const
   return std::optional(std::move(package));
 }
 
-// Empty for a bundle that does not embed texts, and for one that cannot be read.
+// Returns "" if the bundle is not an embedding model or cannot be read.
 std::string assumption_of(const Package& package) {
   auto files = embedding::ModelFiles::of(package);
   if (!files.ok()) return {};
@@ -254,7 +253,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
   if (explained_by != nullptr) {
     std::optional<Runtime> told;
     if (report.program) {
-      LB_ASSIGN_OR_RETURN(told, as_told(*report.program->with_bundle(), *explained_by, report.followed));
+      LB_ASSIGN_OR_RETURN(told, with_compile_specs(*report.program->with_bundle(), *explained_by, report.followed));
     }
     LB_ASSIGN_OR_RETURN(report.decisions, decisions(*report.package, told ? *told : *explained_by));
   }

@@ -1,4 +1,4 @@
-// What is in a bundle or in a program of ExecuTorch, whether it is still as it was written, and which parts load here.
+// Reports what a bundle or an ExecuTorch program contains, whether it is intact, and which variants load here.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +19,38 @@
 namespace latebind::app {
 
 struct InspectOptions {
-  std::filesystem::path place;  // a bundle's file or folder, or a .pte
-  bool verify = false;          // reads every file
-  bool installed = false;       // the installed layout too, which may refer to any file of this machine
+  std::filesystem::path place;  // a bundle, as a file or a folder, or a .pte
+  bool verify = false;          // verifies every file
+  bool installed = false;       // also reads the installed layout, which may refer to any file of this machine
 };
 
 struct VariantDecision {
   std::string device;
   std::string variant;
-  core::Status status;  // ok: it is used there
+  core::Status status;  // ok: the variant is used on the device
 };
 
 struct InspectReport {
   std::optional<PteFile> program;
-  // Of a program, the first bundle in it. Nothing when it has none.
+  // The package. For a program, its first bundle; std::nullopt if it has none.
   std::optional<core::Package> package;
   std::vector<core::PackageFiles::File> files;  // of the package
   std::optional<core::PackageReport> verification;
   std::optional<std::vector<VariantDecision>> decisions;
-  // What embeds texts with the package assumes, because no file in it says how; empty: nothing.
+  // What embedding assumes because no file of the package says it. Empty if nothing is assumed.
   std::string assumed;
-  // What they follow of the program's own compile specs, by key.
+  // The program's compile specs that `decisions` follow, by key.
   std::map<std::string, std::string> followed;
 };
 
-// `explained_by`: whose placement says which devices every variant is tried on, in that order; null: nothing is loaded.
-// What it leaves open, a program's own compile specs say, as they tell the delegate. kInvalidArgument when something is
-// to be verified or explained in a program without a bundle, and for compile specs that the delegate would refuse; else
+// If `explained_by` is not null, decides every variant for each device of its placement, in that order. A program's
+// compile specs supply what `explained_by` leaves open, as they do for the delegate. Returns kInvalidArgument if a
+// program without a bundle is to be verified or explained, or if the delegate would reject its compile specs; otherwise
 // the errors of opening.
 [[nodiscard]] core::Result<InspectReport> inspect(const InspectOptions& options, const Runtime* explained_by,
                                                   const Client& client);
 
-// The files below a folder of a package; "" is all of it.
+// How many files and bytes are below a folder of a package. "" is the whole package.
 struct Amount {
   std::size_t files = 0;
   std::uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Models that are worth beginning with, and those in the hub's cache.
+// Lists recommended models and those in the hub's cache.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,35 @@
 
 namespace latebind::app {
 
-// What is said of a model in this release. Nothing here is asked of the hub.
+// What this release knows of a model. Nothing here is requested from the hub.
 struct RecommendedModel {
   std::string_view id;
   embedding::EncoderKind kind;
   std::string_view network;  // the model_type of config.json; "static" for a model without a network
   std::string_view good_for;
-  std::uint32_t megabytes;  // of what is loaded
-  std::uint32_t dimension;  // of a vector; 0: it gives scores
+  std::uint32_t megabytes;  // size of the files that are loaded
+  std::uint32_t dimension;  // of a vector; 0: the model gives scores
   std::string_view languages;
-  std::string_view licence;  // by SPDX
+  std::string_view licence;  // SPDX identifier
 };
-// By kind, small to large.
+// Sorted by kind, then by size.
 [[nodiscard]] std::span<const RecommendedModel> recommended_models();
 
 struct ModelsReport {
   std::string cache_folder{};
   std::vector<embedding::hub::CachedModel> cached{};
 
-  // Whether the cache has a revision whose files are all there (CachedRevision::is_usable).
+  // Whether the cache has a complete revision of the model (CachedRevision::is_usable).
   [[nodiscard]] bool has(std::string_view id) const;
 };
-// The errors of hub::Settings::from_environment() and hub::cached_models().
+// Returns the errors of hub::Settings::from_environment() and hub::cached_models().
 [[nodiscard]] core::Result<ModelsReport> list_models();
 
 // {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, cached}],
 // cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}
 [[nodiscard]] Json to_json(const ModelsReport& report);
 
-// What removing a model, NAME or NAME@REVISION, from the cache removes. The errors of hub::find_cached() and
+// Returns what removing NAME or NAME@REVISION from the cache would remove. Returns the errors of hub::find_cached() and
 // hub::plan_removal().
 [[nodiscard]] core::Result<embedding::hub::Removal> plan_model_removal(const std::string& name);
 // {model, commit, bytes, files, kept}

@@ -7,7 +7,7 @@ namespace latebind::app {
 
 struct Placed {
   core::Status failure{};
-  bool options_are_wrong = false;  // the failure is in the destination
+  bool options_are_wrong = false;  // the output is to blame
 };
 
 }  // namespace latebind::app

@@ -24,16 +24,16 @@ using pte::Dynamism;
 using pte::Method;
 using pte::Value;
 
-// How much of a compile spec is shown.
+// How many bytes of a compile spec are shown.
 constexpr std::size_t kSpecShown = 80;
-// Where OpenVINO's blobs say what they are.
+// The part of an OpenVINO blob that identifies it.
 constexpr std::size_t kBlobHead = 512;
 
 std::string_view view_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// For programs: the text itself, or the size of what is none.
+// The text itself, or the size if the value is not text.
 std::string plain(std::span<const std::byte> value) {
   const auto text = spec_text(value);
   return text ? std::string(*text) : fmt::format("{} bytes", value.size());

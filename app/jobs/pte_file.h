@@ -1,4 +1,4 @@
-// Inspecting a program of ExecuTorch (.pte): its methods, their tensors and delegates, and each delegate's payload.
+// Reads an ExecuTorch program (.pte): its methods, their tensors and delegates, and each delegate's payload.
 #pragma once
 
 #include <filesystem>
@@ -16,27 +16,27 @@
 
 namespace latebind::app {
 
-// A program and the mapped file that it refers to.
+// A program and the mapped file that it points into.
 struct PteFile {
   std::shared_ptr<const platform::MappedFile> file;
   pte::Program program;
 
-  // The first that was given a bundle; null when none was.
+  // The first delegate whose payload is a bundle, or null.
   [[nodiscard]] const pte::Delegate* with_bundle() const;
-  // The files of that bundle. Nothing when no delegate has one; kInvalidModel for one that is damaged.
+  // Opens that bundle's files. std::nullopt if no delegate has one; kInvalidModel if it is damaged.
   [[nodiscard]] core::Result<std::optional<core::PackageFiles>> bundle() const;
 };
 
-// True for a file that begins like a program.
+// Returns true if the file begins like a program.
 [[nodiscard]] bool is_pte(const std::filesystem::path& file);
 
-// The errors of MappedFile::open() and pte::read_program(), with the file's name.
+// Returns the errors of MappedFile::open() and pte::read_program(), with the file's name.
 [[nodiscard]] core::Result<PteFile> open_pte(const std::filesystem::path& place);
 
-// What a payload is, by its first bytes: "bundle", "onnx", "openvino-ir", "openvino-blob", "elf" or "unknown".
+// Names a payload's kind by its first bytes: "bundle", "onnx", "openvino-ir", "openvino-blob", "elf" or "unknown".
 [[nodiscard]] std::string_view payload_kind(std::span<const std::byte> payload);
 
-// A compile spec's value without the zeros that some exporters append, or nothing for what is not a short text.
+// A compile spec's value without the zeros that some exporters append, or std::nullopt if it is not a short text.
 [[nodiscard]] std::optional<std::string_view> spec_text(std::span<const std::byte> value);
 // "static", "bounded", "unbounded".
 [[nodiscard]] std::string_view word_of(pte::Dynamism dynamism);

@@ -29,7 +29,7 @@ using core::Status;
 using core::StatusCode;
 using core::TensorInfo;
 
-// ExecuTorch's sizes are int32.
+// ExecuTorch stores sizes as int32.
 constexpr std::int64_t kBoundMax = INT32_MAX;
 
 struct Declared {
@@ -37,7 +37,7 @@ struct Declared {
   std::vector<TensorInfo> outputs;
 };
 
-// As a CPU's runtime declares them; `shapes`: of the inputs, or none.
+// What a CPU's runtime declares. `shapes` are those of the inputs, or empty.
 Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std::vector<Shape>& shapes) {
   LB_ASSIGN_OR_RETURN(const auto cpu, core::Placement::parse("cpu", runtime.registry));
   core::LoadOptions load;
@@ -50,7 +50,7 @@ Result<Declared> ask(const core::Model& asked, const Runtime& runtime, const std
   return Declared{{model.inputs().begin(), model.inputs().end()}, {model.outputs().begin(), model.outputs().end()}};
 }
 
-// A Graph, of which everything is known.
+// What a graph declares, which is known in full.
 Declared built_here(const graph::Graph& network) {
   Declared declared;
   for (const graph::Node& node : network.nodes()) {
@@ -66,8 +66,8 @@ bool is_built_here(const CompileInput& input) {
   return input.model.graph() != nullptr;
 }
 
-// OpenVINO keeps an input that nothing uses when it reads an ONNX file, and leaves it out of the same bytes in memory,
-// where a program's model is: called with that input, the program would never run.
+// OpenVINO keeps an unused input when it reads an ONNX file but drops it when it reads the same bytes from memory, as
+// it does for a program. A program that passes that input would never run.
 Status check_all_used(const core::Model& model, const Runtime& runtime, const Declared& declared) {
   const core::ModelForm* form = model.find(core::ModelFormat::kOnnx);
   if (form == nullptr || form->file.empty()) return {};
@@ -87,7 +87,7 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   return {};
 }
 
-// Larger than the model says that a dimension may be.
+// Whether `shape` exceeds a bound that the model declares.
 bool is_above(const Shape& shape, std::span<const std::int64_t> upper) {
   for (std::size_t i = 0; i < std::min(shape.rank(), upper.size()); ++i) {
     if (upper[i] >= 0 && shape[i] > upper[i]) return true;
@@ -95,7 +95,7 @@ bool is_above(const Shape& shape, std::span<const std::int64_t> upper) {
   return false;
 }
 
-// "[?,3]"; "[up to 8,3]" where the model bounds it.
+// "[?,3]", or "[up to 8,3]" if the model declares a bound.
 std::string text_of(const TensorInfo& info) {
   std::vector<std::string> dims;
   for (std::size_t i = 0; i < info.shape.rank(); ++i) {
@@ -115,7 +115,7 @@ Result<Declared> declared_by(const CompileInput& input, const Runtime& runtime) 
   return declared;
 }
 
-// kOk when a model may declare that of what a program calls it with. A dynamic tensor's sizes are upper bounds.
+// Returns kOk if a model may declare `info` for an argument of the program. A dynamic tensor's sizes are upper bounds.
 StatusCode misfit_of(const pte::Value& argument, const TensorInfo& info) {
   const auto type = pte::scalar_type_of(static_cast<std::int32_t>(info.type));
   if (!argument.tensor || !type || argument.tensor->type != static_cast<std::int8_t>(*type)) {
@@ -138,7 +138,7 @@ std::string text_of(const pte::Value& argument) {
   return fmt::format("{} [{}]", pte::type_text(argument.tensor->type), fmt::join(argument.tensor->sizes, ","));
 }
 
-// "1x128"; a comma is accepted, too.
+// Parses "1x128"; also accepts commas.
 Result<Shape> parse_bound(std::string text, const Client& client) {
   std::ranges::replace(text, ',', 'x');
   return parse_shape(client.name("max_shape"), text, 1, kBoundMax);
@@ -154,7 +154,7 @@ std::string only_option(const Client& client) {
   return fmt::format("{} input_shapes", client.name("compile_spec"));
 }
 
-// For a program whose delegate is told to compile for certain shapes: what the model declares then.
+// For a delegate that compiles for fixed shapes: what the model declares with these shapes.
 Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime, Declared declared,
                                const std::vector<Shape>& only, const Client& client) {
   const std::string option = only_option(client);
@@ -181,9 +181,9 @@ Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime
 
 using Bounds = std::map<std::size_t, Shape>;  // by position: inputs, then outputs
 
-// `only`: what is declared are the shapes that the delegate is told.
-Result<Bounds> wished(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike, bool only,
-                      const Client& client) {
+// With `only`, the declared shapes are those that the delegate compiles for.
+Result<Bounds> requested_bounds(const Declared& declared, const std::vector<std::string>& max_shapes, bool alike,
+                                bool only, const Client& client) {
   std::vector<TensorInfo> all = declared.inputs;
   all.insert(all.end(), declared.outputs.begin(), declared.outputs.end());
   LB_ASSIGN_OR_RETURN(const auto given, match_by_name(all, "tensor", client.name("max_shape"), max_shapes));
@@ -215,7 +215,7 @@ bool has_room(const Shape& room, const Shape& shape) {
   return needed.ok() && there.ok() && *needed <= *there;
 }
 
-// The largest shape of a tensor, or nothing when a dimension of it has no bound.
+// The largest shape of a tensor, or std::nullopt if a dimension has no bound.
 std::optional<Shape> bounded(const TensorInfo& info) {
   Shape shape = info.shape;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -316,7 +316,7 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
 Status check_max_shapes(const std::vector<std::string>& max_shapes, const Client& client) {
   std::set<std::string> names;
   for (const std::string& text : max_shapes) {
-    // A name may hold '=' itself, its bounds cannot.
+    // Names may contain '=', bounds cannot.
     const auto equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) return no_max_shape(text, "NAME= is missing", client);
     const auto bound = parse_bound(text.substr(equals + 1), client);
@@ -356,7 +356,7 @@ Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& run
     LB_ASSIGN_OR_RETURN(declared, declared_only(input, runtime, std::move(declared), only, client));
   }
   LB_ASSIGN_OR_RETURN(const Bounds bounds,
-                      wished(declared, max_shapes, input.folder.has_value(), !only.empty(), client));
+                      requested_bounds(declared, max_shapes, input.folder.has_value(), !only.empty(), client));
   LB_ASSIGN_OR_RETURN(const auto inputs, largest_inputs(input, declared, bounds, client));
   if (is_built_here(input)) {
     const std::string option = only.empty() ? client.name("max_shape") : only_option(client);

@@ -1,5 +1,5 @@
-// A model's inputs and outputs, as a program of ExecuTorch has to declare them: with an upper bound for every dimension
-// that a model leaves open.
+// The signature of an ExecuTorch program: a model's inputs and outputs, with an upper bound for every dimension that
+// the model leaves open.
 #pragma once
 
 #include <cstddef>
@@ -24,31 +24,31 @@ struct PteSignature {
   std::vector<pte::TensorSpec> outputs;
 };
 
-// Texts in a batch of an embedding model, unless a largest shape is given. ExecuTorch bounds the elements of a tensor,
-// not each dimension: with one text, none can be longer than the model's limit.
+// Texts per batch of an embedding model, unless a largest shape is given. ExecuTorch bounds a tensor's elements, not
+// each dimension; with one text per batch, no text can exceed the model's limit.
 inline constexpr std::int64_t kPteTexts = 1;
 
-// kInvalidArgument for what is not NAME=DIMxDIM… within ExecuTorch's bounds, and for a name that is given twice.
-// pte_signature() checks whether the model has a tensor of that name.
+// Returns kInvalidArgument for a value that is not NAME=DIMxDIM… within ExecuTorch's bounds, or for a repeated name.
+// pte_signature() checks that the model has such a tensor.
 [[nodiscard]] core::Status check_max_shapes(const std::vector<std::string>& max_shapes, const Client& client);
 
-// `max_shapes`: NAME=1x128 each, of inputs, or of outputs whose size depends on what is in the inputs. An embedding
-// model's inputs all have the shape that one of them is given; by default kPteTexts texts of the model's limit.
-// `only`: of the inputs, when the program tells the delegate to compile for these shapes alone, else empty. A model
-// that is not built here is loaded on a CPU to query it and, where dimensions are open, a second time in the largest
-// shapes, so that the outputs are known. kInvalidArgument names what has no bound, does not fit the model, or
-// contradicts something else.
+// Returns the signature. `max_shapes` are NAME=1x128 each, for inputs, or for outputs whose size depends on the input
+// values. All inputs of an embedding model share the shape given for one of them, by default kPteTexts texts of the
+// model's limit. `only` are the input shapes that the program's delegate compiles for exclusively, otherwise empty. A
+// model that is not built here is loaded on a CPU to find its outputs and, if dimensions are open, a second time with
+// the largest shapes. Returns kInvalidArgument, naming the tensor, if something has no bound, does not fit the model,
+// or is contradictory.
 [[nodiscard]] core::Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& runtime,
                                                        const std::vector<std::string>& max_shapes,
                                                        const std::vector<core::Shape>& only, const Client& client);
 
-// Whether every variant can be used by a program of this signature; kInvalidArgument names the first that cannot.
-// Inputs of a model that embeds text are padded to a variant's shape, and always fit.
+// Returns kInvalidArgument, naming the variant, if a program of this signature cannot use one. An embedding model's
+// inputs are padded to the variant's shape and always fit.
 [[nodiscard]] core::Status check_variants(const CompileInput& input, std::span<const core::CompileJob> jobs,
                                           const PteSignature& signature, const Client& client);
 
-// Whether the model can be called as a program calls its delegate: with `arguments`, inputs and outputs together.
-// kCountMismatch, kTypeMismatch or kShapeMismatch, naming the first that does not fit.
+// Checks that the model can be called with `arguments`, the delegate's inputs and outputs. Returns kCountMismatch,
+// kTypeMismatch or kShapeMismatch, naming the first that does not fit.
 [[nodiscard]] core::Status check_call(const CompileInput& input, const Runtime& runtime,
                                       const std::vector<pte::Value>& arguments, const Client& client);
 

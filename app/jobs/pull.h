@@ -1,4 +1,4 @@
-// A model from the hub into the hub's cache.
+// Downloads a model from the hub into the hub's cache.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct PullReport {
   embedding::hub::Snapshot snapshot;
 };
 
-// Files in the cache are compared with the hub's, and loaded again where they differ; `force`: all that are needed are.
-// `onnx_file`: of hub::SnapshotOptions. The errors of hub::snapshot().
+// Compares cached files with the hub's and downloads those that differ, or with `force` all that are needed.
+// `onnx_file` is that of hub::SnapshotOptions. Returns the errors of hub::snapshot().
 [[nodiscard]] core::Result<PullReport> pull(const embedding::hub::ModelName& name, bool force,
                                             const std::string& onnx_file, const Client& client);
 

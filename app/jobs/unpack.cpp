@@ -28,7 +28,7 @@ Status check_place(const std::string& bundle, const std::string& folder, const C
 
 Status write(const std::string& bundle, const std::string& folder) {
   LB_ASSIGN_OR_RETURN(const auto package, core::Package::open(platform::path_from_utf8(bundle)));
-  // Also what a ZIP's own sums do not tell: each file is the one that the manifest means.
+  // Checks each file against the manifest, which covers more than the ZIP's checksums.
   LB_ASSIGN_OR_RETURN(const auto verified, package.verify());
   if (!verified.ok()) return verified.damages.front();
   return core::unpack_package(package, platform::path_from_utf8(folder));

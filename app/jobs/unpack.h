@@ -1,4 +1,4 @@
-// A bundle as a folder, for tools that do not read ZIPs.
+// Unpacks a bundle into a folder, for tools that do not read ZIPs.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace latebind::app {
 
-// `folder`: absent or empty; it appears only when it is complete. Every file is checked on the way. Failures:
-// kInvalidArgument for an invalid folder, kInvalidModel for a bundle that is damaged, and the errors of reading and
-// writing.
+// `folder` must be absent or empty; it appears only once it is complete. Every file is verified while it is copied.
+// Fails with kInvalidArgument for an invalid folder, kInvalidModel for a damaged bundle, and with the errors of reading
+// and writing.
 [[nodiscard]] Placed unpack(const std::string& bundle, const std::string& folder, const Client& client);
 
 }  // namespace latebind::app

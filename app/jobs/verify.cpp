@@ -23,7 +23,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// A model, to be loaded on one device or another.
+// A model that can be loaded on several devices.
 struct Subject {
   std::function<Result<std::shared_ptr<core::PlacedModel>>(const core::Placement&, const core::LoadOptions&)> load;
   core::MakeSamples samples;
@@ -43,7 +43,7 @@ Result<Subject> subject_from_network(const std::filesystem::path& place, const c
                  [](std::span<const core::TensorInfo> inputs) { return core::random_samples(inputs); }};
 }
 
-// What a bundle carries may embed text or not.
+// A bundle may hold an embedding model or any other.
 Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& runtime) {
   const core::Engine engine = runtime.engine();
   if (is_network_file(place)) return subject_from_network(place, engine);
@@ -53,7 +53,7 @@ Result<Subject> open_subject(const std::filesystem::path& place, const Runtime& 
     return folder.status();
   }
   LB_ASSIGN_OR_RETURN(const std::size_t max_tokens, folder->token_limit(runtime.max_tokens));
-  // Each text alone, whatever the output is: then nothing that is computed of padding is compared.
+  // One text per run, so that no result computed from padding is compared.
   auto samples = embedding::text_samples(*folder, max_tokens, /*pooled=*/false);
   return Subject{
       [engine, folder = *std::move(folder), max_tokens](const core::Placement& placement, const core::LoadOptions& load)
@@ -76,7 +76,7 @@ Result<std::vector<core::Sample>> samples_for(const VerifyOptions& options, cons
   return std::vector{std::move(sample)};
 }
 
-// On the device that was loaded, and no other.
+// Runs on the loaded device only, without fallback.
 core::Comparand comparand(core::PlacedModel& model, const std::string& device, const Client& client) {
   return {model.outputs(),
           [&model, device, &client](std::span<const core::TensorView> inputs,
@@ -94,7 +94,7 @@ struct Loaded {
   core::Attestation attestation;
 };
 
-// The first other device that takes the model, in f32.
+// Loads the first other device that accepts the model, in f32.
 Result<Loaded> load_reference(const Subject& subject, const Runtime& runtime, const std::string& tested,
                               const std::string& against, const core::LoadOptions& given) {
   std::string reasons;
@@ -128,7 +128,7 @@ Json of_device(const core::Attestation& attestation) {
 }  // namespace
 
 Result<VerifyReport> verify(const VerifyOptions& options, const Runtime& runtime, const Client& client) {
-  LB_RETURN_IF_ERROR(check_wishes(options.inputs));
+  LB_RETURN_IF_ERROR(check_requested_inputs(options.inputs));
   LB_ASSIGN_OR_RETURN(const auto place, find_model(options.model, runtime.onnx_file, client));
   LB_ASSIGN_OR_RETURN(const Subject subject, open_subject(place, runtime));
   core::LoadOptions load = runtime.load;

@@ -1,4 +1,4 @@
-// Whether a device computes what another one does: the same inputs on both, and how far apart the outputs are.
+// Verifies a device against another one: runs the same inputs on both and compares the outputs.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ namespace latebind::app {
 
 struct VerifyOptions {
   std::string model;  // a folder, a bundle, a name on the hub, an ONNX file or an OpenVINO IR
-  std::string
-      against;  // "onnxruntime:CPU"; empty: what the settings say, else the first other CPU that takes the model
-  InputWishes inputs{};  // when not empty, they are all that is run; else several samples are made up
+  // "onnxruntime:CPU". Empty: the setting, otherwise the first other CPU that accepts the model.
+  std::string against;
+  RequestedInputs inputs{};  // replace the generated samples unless empty
 };
 
 struct VerifyReport {
@@ -29,9 +29,9 @@ struct VerifyReport {
   [[nodiscard]] bool agrees() const { return comparison.agrees(); }
 };
 
-// The device is the first of the placement that loads the model. kNoDevice when there is nothing to compare with, with
-// what each other device said; else the errors of find_model() and of loading, kInvalidArgument of the inputs, and
-// those of core::compare(). That devices disagree is no error.
+// Tests the first device of the placement that loads the model. Returns kNoDevice, with every other device's reason, if
+// there is nothing to compare with; otherwise the errors of find_model(), of loading, of the inputs (kInvalidArgument)
+// and of core::compare(). Disagreement is not an error.
 [[nodiscard]] core::Result<VerifyReport> verify(const VerifyOptions& options, const Runtime& runtime,
                                                 const Client& client);
 

@@ -18,8 +18,8 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// On this device alone: another one that stands in would compile nothing for it. It is ready when a second opening
-// finds it in the cache, as a later start will.
+// Uses this device alone, because a fallback would compile nothing for it. It is ready if a second opening finds the
+// model in the cache, as a later start will.
 Result<core::Attestation> prepare(const std::filesystem::path& folder, const Runtime& configured,
                                   const std::string& device, const Client& client) {
   Runtime runtime = configured;
@@ -27,7 +27,7 @@ Result<core::Attestation> prepare(const std::filesystem::path& folder, const Run
   runtime.load.strict = true;
   runtime.load.cancellation = client.cancellation;
   runtime.load.static_lengths.preload = false;
-  // What became of the device before is not this one's.
+  // Discards the outcome of the previous device.
   runtime.load.cache->settle();
   static_cast<void>(runtime.load.cache->take_failure());
   {
@@ -60,7 +60,7 @@ WarmReport::OfDevice warm_one(const std::filesystem::path& folder, const Runtime
   return outcome;
 }
 
-// Nothing of a model that cannot be read: each device says why.
+// Returns an empty kind for a model that cannot be read; each device then reports why.
 core::ModelKind kind_of(const std::filesystem::path& place, const std::string& onnx_file) {
   const auto folder = embedding::ModelFolder::open(place, {.onnx_file = onnx_file});
   const auto built = folder.ok() ? embedding::build_model(*folder, {}) : folder.status();

@@ -1,4 +1,4 @@
-// Compiling a model for every device of the placement, so that later starts find it in the cache.
+// Compiles a model for every device of the placement, so that later starts find it in the cache.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ struct WarmReport {
     std::string device;
     core::Status status;
     double seconds = 0;
-    core::ActiveConfig active;  // when it succeeded
-    std::string verification;   // likewise, where it was verified: core::Attestation
+    core::ActiveConfig active;  // set on success
+    std::string verification;   // set on success if verification is on: core::Attestation
   };
   std::vector<OfDevice> devices;
 };
 
-// kInvalidArgument when these settings keep no compiled models.
+// Returns kInvalidArgument if the settings disable the cache.
 [[nodiscard]] core::Status check_warm(const Settings& settings);
 
-// `model`: a folder, or a name on the hub. The devices present, in the order of the placement; with strict loading only
-// the first. An error only when nothing could be tried: that of check_warm(), kNotFound and kPermissionDenied of the
-// cache's folder and of the model, kNoDevice.
+// `model` is a folder or a name on the hub. Tries the devices that are present, in the order of the placement; with
+// strict loading, only the first. Returns an error only if no device could be tried: that of check_warm(), kNotFound or
+// kPermissionDenied for the cache's folder or the model, or kNoDevice.
 [[nodiscard]] core::Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client);
 
 // {devices: [{device, ready, seconds, reason, verification}]}

@@ -32,7 +32,7 @@ using core::StatusCode;
 
 constexpr const char* kDeviceName = "CPU";
 
-// Null where the kernels have none in this precision.
+// The kernels' product in this precision; null when they have none.
 const Product* product_of(const Kernels& kernels, Precision precision) {
   const Product* product = nullptr;
   if (precision == Precision::kF32) product = &kernels.f32;
@@ -42,9 +42,9 @@ const Product* product_of(const Kernels& kernels, Precision precision) {
   return product != nullptr && product->is_there() ? product : nullptr;
 }
 
-// "f32,bf16,int8"
+// The words of the precisions for which `which` holds: "f32,bf16,int8".
 template <class Which>
-std::string words_of_those(const Which& which, std::string_view separator = ",") {
+std::string words_where(const Which& which, std::string_view separator = ",") {
   std::string words;
   for (const auto& [word, precision] : core::Words<Precision>::kWords) {
     if (which(precision)) words += fmt::format("{}{}", words.empty() ? "" : separator, word);
@@ -53,16 +53,18 @@ std::string words_of_those(const Which& which, std::string_view separator = ",")
 }
 
 std::string precisions(const Kernels& kernels, std::string_view separator = ",") {
-  return words_of_those([&](Precision precision) { return product_of(kernels, precision) != nullptr; }, separator);
+  return words_where([&](Precision precision) { return product_of(kernels, precision) != nullptr; }, separator);
 }
 
 const Kernels* fastest_kernels() {
   return *std::ranges::find_if(all_kernels(), [](const Kernels* set) { return can_run(*set); });
 }
 
-// Of those that keep the least cosine to f32 at 0.999. docs/native.md has the figures.
+// Chooses among the precisions whose vectors keep a cosine of at least 0.999 to those in f32. docs/native.md has the
+// figures.
 Precision fastest(const Kernels& kernels) {
-  // On Intel's, without AMX, a product in bf16 takes longer than one in f32. f16 of aarch64 has no figures yet.
+  // On Intel processors without AMX, a product in bf16 takes longer than one in f32. There are no figures yet for f16
+  // on aarch64.
   if (kernels.name == "avx512_fp16") return Precision::kF16;
   const bool is_amd = platform::cpu_name().starts_with("AMD");
   return is_amd && product_of(kernels, Precision::kBF16) != nullptr ? Precision::kBF16 : Precision::kF32;
@@ -74,8 +76,8 @@ class NativeBackend final : public core::Backend {
 
   [[nodiscard]] std::string_view name() const override { return kBackendName; }
   [[nodiscard]] Status available() override { return kernels().status(); }
-  // Without native.isa there is a set that every processor can run.
-  [[nodiscard]] std::optional<core::Device> kept_back_by_setting() override {
+  // Only the setting native.isa can make the device unavailable: without it, every processor runs some set.
+  [[nodiscard]] std::optional<core::Device> withheld_by_setting() override {
     return kernels().ok() ? std::nullopt : std::optional(device_with(*fastest_kernels()));
   }
   [[nodiscard]] Result<std::string> runtime_version() override { return std::string(LATEBIND_VERSION); }
@@ -92,6 +94,7 @@ class NativeBackend final : public core::Backend {
         "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the processor's instructions; it runs every bundle and program of an embedding model without compilation");
   }
 
+  [[nodiscard]] bool has_blobs() const override { return false; }
   using core::Backend::load;  // of blobs: refused
   [[nodiscard]] Result<std::unique_ptr<Executable>> load(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
@@ -117,7 +120,7 @@ class NativeBackend final : public core::Backend {
     active.device_full_name = processor();
     active.runtime_version = LATEBIND_VERSION;
     active.precision = precision;
-    // More than processors would only wait for each other.
+    // More threads than processors would only wait for each other.
     const unsigned processors = options_.processors != 0 ? options_.processors : platform::usable_processors();
     active.threads = options.threads != 0 ? std::min(options.threads, processors) : processors;
     active.leaves_padding_out = true;
@@ -164,20 +167,20 @@ class NativeBackend final : public core::Backend {
     device.metadata["Precisions"] = precisions(kernels);
     const OrderRule& rule = order_rule({platform::cpu_name(), kernels.name});
     const auto is_preferred = [&](Precision precision) {
-      // fast, and what nobody else has.
+      // kFast itself, and precisions that no other backend has.
       return precision == Precision::kFast ||
              (product_of(kernels, precision) != nullptr &&
               (precision == Precision::kInt8 || (precision == Precision::kF32 && rule.is_first_in_f32) ||
                (precision == Precision::kBF16 && rule.is_first_in_bf16)));
     };
-    device.metadata["PreferredIn"] = words_of_those(is_preferred);
+    device.metadata["PreferredIn"] = words_where(is_preferred);
     device.metadata["PreferredBecause"] = rule.because;
     device.metadata["PreferredInF32"] = order_table(&OrderRule::is_first_in_f32);
     device.metadata["PreferredInBF16"] = order_table(&OrderRule::is_first_in_bf16);
     return device;
   }
 
-  // What is not honoured is refused: nobody would find out otherwise.
+  // An option that is silently ignored would go unnoticed, so it is refused.
   static Status check(const CompileOptions& options, const Kernels& kernels) {
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (options.precision != Precision::kFast && product_of(kernels, options.precision) == nullptr) {
@@ -195,7 +198,7 @@ class NativeBackend final : public core::Backend {
     return {};
   }
 
-  // That of the settings; else, as with a vendor's library, what the environment says now.
+  // The set of the settings; otherwise the current value of the environment variable, as for a vendor's library.
   [[nodiscard]] std::string isa() const {
     return !options_.isa.empty() ? options_.isa
                                  : platform::trusted_environment(kSettings[0].environment.data()).value_or("");

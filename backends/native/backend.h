@@ -1,7 +1,8 @@
-// native: computes text-embedding models on this machine's processors, with nothing but Latebind itself.
+// native: computes text-embedding models on this machine's processors, without any vendor library.
 //
-// It has one device, native:CPU, which is always there, and runs models that Latebind builds as graphs. What it does
-// not compute is refused with the operator's name, so that placement goes on. docs/native.md.
+// It has one device, native:CPU, which is always available, and runs models that Latebind builds as graphs. It refuses
+// a graph with an operator that it does not compute, and names the operator, so that placement tries the next device.
+// See docs/native.md. The backend may be used from any thread.
 #pragma once
 
 #include <array>
@@ -31,15 +32,15 @@ inline constexpr std::array kSettings{core::BackendSetting{
 }};
 
 struct BackendOptions {
-  // One of kInstructionSets; empty: what the environment says, else the fastest.
+  // One of kInstructionSets. If empty, the environment variable decides, and otherwise the fastest set is used.
   std::string isa{};
-  // That threads are for; 0: those that this process may use.
+  // The number of processors to use; 0: those that this process may use.
   unsigned processors = 0;
 };
-// Looks at nothing yet.
+// Creates the backend without examining the processor.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options);
 
-// The same, from the settings.
+// Creates the backend from the settings.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
 }  // namespace latebind::native

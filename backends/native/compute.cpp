@@ -17,14 +17,15 @@ using core::Status;
 using core::StatusCode;
 using graph::Cases;
 
-// Tokens of the texts that one thread computes together, about: enough for their weights to be read seldom, and few
-// enough for a small memory.
+// The approximate number of tokens that one thread computes together: enough to read the weights rarely, and few enough
+// for a small working memory.
 constexpr std::size_t kGroupTokens = 256;
-// Threads take texts for themselves where there is so much for each, and where the one that has most to do has at most
-// so much more than its share: the others wait for it. Else all share each step, and wait for each other at many.
+// Each thread computes whole texts if there are at least kOwnTokens tokens for each thread, and if the busiest thread
+// has at most kMostOfShare times its share, since the others wait for it. Otherwise all threads share each step and
+// synchronise at many of them.
 constexpr std::size_t kOwnTokens = 128;
 constexpr double kMostOfShare = 1.1;
-// Rows that take one step after the other while they are in the cache.
+// Rows that go through one step after the other while they are in the cache.
 constexpr std::size_t kBlockRows = 56;
 
 struct Range {
@@ -32,7 +33,7 @@ struct Range {
   std::size_t count = 0;
 };
 
-// The member's part of so many things.
+// The member's part of `count` items.
 Range part_of(std::size_t count, std::size_t member, std::size_t members) {
   const std::size_t first = count * member / members;
   return {first, count * (member + 1) / members - first};
@@ -46,13 +47,14 @@ struct Group {
   std::size_t tokens = 0;
 };
 
-// As many groups for each member as it takes for about kGroupTokens, of sizes as equal as whole texts allow.
+// Divides the texts into about kGroupTokens tokens each, with equally many groups for each member and sizes as equal as
+// whole texts allow.
 std::vector<Group> groups_of(const Batch& batch, std::size_t members) {
   const std::size_t tokens_of_all = kGroupTokens * members;
   const std::size_t count = members * ((batch.tokens() + tokens_of_all - 1) / tokens_of_all);
   std::vector<Group> groups;
   for (std::size_t text = 0; text < batch.texts();) {
-    // It ends next to where the first so many of `count` equal parts would.
+    // The group ends as close as possible to the end of its share of the tokens.
     const std::size_t goal = batch.tokens() * std::min(groups.size() + 1, count) / count;
     Group group{.first_text = text, .first_token = batch.first[text]};
     do {
@@ -65,22 +67,22 @@ std::vector<Group> groups_of(const Batch& batch, std::size_t members) {
   return groups;
 }
 
-// Tokens of the member that has most to do, where each takes the next group when it is done with one.
-std::size_t most_of_one(const std::vector<Group>& groups, std::size_t members) {
+// The load of the busiest member, in tokens, when each member takes the next group as soon as it is done with one.
+std::size_t largest_load(const std::vector<Group>& groups, std::size_t members) {
   std::vector<std::size_t> tokens(members);
   for (const Group& group : groups)
     *std::ranges::min_element(tokens) += group.tokens;
   return std::ranges::max(tokens);
 }
 
-bool is_to_be_shared(const Batch& batch, const std::vector<Group>& groups, std::size_t members) {
+bool should_share(const Batch& batch, const std::vector<Group>& groups, std::size_t members) {
   if (members == 1) return false;
   if (batch.tokens() < kOwnTokens * members) return true;
-  return static_cast<double>(most_of_one(groups, members) * members) >
+  return static_cast<double>(largest_load(groups, members) * members) >
          kMostOfShare * static_cast<double>(batch.tokens());
 }
 
-// Whether a run has to end before it is done, and why. Any thread.
+// Decides whether a run must end early, and keeps the reason. Any thread may call it.
 class Limits {
  public:
   explicit Limits(const core::RunOptions& options)
@@ -91,7 +93,8 @@ class Limits {
     if (!options_.is_bounded() && !options_.nobody_waits.can_be_requested()) return false;
     return end_by([this] { return check(); });
   }
-  // The run ends with the error that is made, or with an earlier one. Whether there is one.
+  // Ends the run if make() returns an error, which becomes the reason unless there is one already. Returns whether it
+  // was an error.
   template <class Make>
   bool end_by(const Make& make) noexcept {
     Status status;
@@ -106,7 +109,7 @@ class Limits {
     is_over_.store(true, std::memory_order_relaxed);
     return true;
   }
-  // Once all threads are back.
+  // Call after all threads have returned.
   [[nodiscard]] Status status() const { return status_; }
 
  private:
@@ -125,10 +128,10 @@ class Limits {
   Status status_;  // guarded by mutex_
 };
 
-// Of one group, in one workspace; any number of threads.
+// The computation of one group in one workspace. Several threads may use it at once.
 class Computation {
  public:
-  // `is_shared`: by compute_part(), else by compute_alone().
+  // `is_shared`: the threads call compute_part(); otherwise one thread calls compute_alone().
   Computation(const Kernels& kernels, const Plan& plan, const Batch& batch, const Group& group, bool is_shared,
               const Workspace& workspace, Limits& limits, float* out)
       : kernels_(kernels),
@@ -141,24 +144,24 @@ class Computation {
         limits_(limits),
         out_(out) {}
 
-  // Of its workspace.
+  // The size of the workspace, in numbers.
   static std::size_t size_of(const Plan& plan, std::size_t tokens, bool is_shared) {
     return plan.layout.size(tokens, rows_at_a_time(tokens, is_shared));
   }
 
-  // By the calling thread alone.
+  // Computes the group on the calling thread.
   void compute_alone(float* attention) const;
-  // By one of several, who share the steps.
-  void compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention) const;
+  // Computes one member's part of each step. All members of the crew call it.
+  void compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* attention) const;
 
  private:
   static std::size_t rows_at_a_time(std::size_t tokens, bool is_shared) {
     return is_shared ? tokens : std::min(tokens, kBlockRows);
   }
   [[nodiscard]] MutableRows rows(Slot slot, const Range& range) const {
-    const auto [stride, before, passes] = plan_.layout.places[slot];
-    // What does not pass has the rows of the block alone.
-    const std::size_t first = passes || is_shared_ ? range.first : 0;
+    const auto [stride, before, is_full] = plan_.layout.places[slot];
+    // A slot that is not full has only the rows of the current block.
+    const std::size_t first = is_full || is_shared_ ? range.first : 0;
     float* const begin = slots_ + plan_.layout.begin(slot, group_.tokens, rows_at_a_time_);
     return {begin + first * stride, range.count, stride};
   }
@@ -167,21 +170,21 @@ class Computation {
     return {found.data, found.count, found.stride};
   }
 
-  // `next`: which panel the thread multiplies by afterwards, if that is not the next one in memory.
+  // `next` is the panel that the thread multiplies by afterwards; null if that is the next one in memory.
   void multiply(const Multiply& step, const Range& range, const Range& panels, const float* next = nullptr) const;
-  // The first panel of the member's in the first product from a step on; null: there is none.
+  // The member's first panel in the first product from `step` on; null if no product follows.
   [[nodiscard]] const float* first_panel_from(std::size_t step, std::size_t member, std::size_t members) const;
-  // A step that treats each row alone, for these rows.
+  // Executes a step that treats each row separately, for these rows.
   void do_rows(const Step& step, const Range& range) const;
   void attend(const Attend& step, std::size_t text, std::size_t head, float* attention) const;
-  // A row of a table, by the function of it that reads one; where it cannot be read, the run is over.
+  // Reads a row of a table with copy_row() or add_row(). If that fails, the run ends.
   void read_row(const Table& table, bool (Table::*reads)(std::size_t, float*) const noexcept, std::size_t row,
                 float* to) const {
     if (!(table.*reads)(row, to)) limits_.end_by([&] { return table.why_not(); });
   }
   void pool(std::size_t text) const;
   static void normalize(float* row, std::size_t width);
-  // Of these texts of the group, once all their tokens are done.
+  // Computes the results of these texts of the group, after all their tokens are done.
   void finish(const Range& texts) const;
 
   const Kernels& kernels_;
@@ -243,10 +246,10 @@ void Computation::do_rows(const Step& step, const Range& range) const {
             kernels_.multiply(rows(s.x, range), const_rows(s.y, range), plan_.widths[s.x]);
           },
           [&](const Scale& s) { kernels_.scale(rows(s.x, range), plan_.widths[s.x], s.factor); },
-          [&](const Turn& s) {
-            const TurnTable& table = plan_.turns[s.table];
-            kernels_.turn(rows(s.x, range), s.heads, table.width, table.turns.cosines.data(), table.turns.sines.data(),
-                          batch_.positions.data() + group_.first_token + range.first);
+          [&](const Rope& s) {
+            const RopeTable& table = plan_.ropes[s.table];
+            kernels_.rope(rows(s.x, range), s.heads, table.width, table.angles.cosines.data(),
+                          table.angles.sines.data(), batch_.positions.data() + group_.first_token + range.first);
           },
           [&](const Convert& s) { plan_.product.convert(const_rows(s.x, range), plan_.widths[s.x], rows(s.y, range)); },
           [&](const Multiply& s) {
@@ -317,7 +320,7 @@ void Computation::pool(std::size_t text) const {
       const float weight = mode == kWeightedMean ? static_cast<float>(r + 1) : 1.0F;
       std::transform(to, to + width, row, to, [weight](float sum, float number) { return sum + weight * number; });
     } else if (mode == kMax) {
-      // A NaN stays.
+      // Keeps a NaN.
       std::transform(to, to + width, row, to, [](float a, float b) { return a >= b || std::isnan(a) ? a : b; });
     }
   }
@@ -327,7 +330,7 @@ void Computation::pool(std::size_t text) const {
   std::transform(to, to + width, to, [divisor](float sum) { return sum * (1.0F / divisor); });
 }
 
-// As graph::Normalize, where squares may exceed f32's range.
+// Like graph::Normalize. The sum is a double because squares may exceed f32's range.
 void Computation::normalize(float* row, std::size_t width) {
   double squares = 0;
   for (std::size_t i = 0; i < width; ++i)
@@ -374,7 +377,7 @@ void Computation::compute_alone(float* attention) const {
     }
     const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(i);
     const auto end = std::find_if(begin, plan_.steps.end(), [](const Step& step) { return step.attends(); });
-    // Blocks of as equal heights as possible.
+    // Blocks of heights as equal as possible.
     const std::size_t blocks = (group_.tokens + kBlockRows - 1) / kBlockRows;
     for (std::size_t block = 0; block < blocks; ++block) {
       if (limits_.are_reached()) return;
@@ -386,17 +389,17 @@ void Computation::compute_alone(float* attention) const {
   finish({0, group_.texts});
 }
 
-void Computation::compute_part(std::size_t member, std::size_t members, Meeting& meeting, float* attention) const {
-  // Everybody comes to every meeting, whatever the limits.
+void Computation::compute_part(std::size_t member, std::size_t members, Barrier& barrier, float* attention) const {
+  // All members meet at every barrier, even after a limit was reached.
   for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
     const Step& step = plan_.steps[at];
-    if (step.waits) meeting.wait();
+    if (step.waits) barrier.wait();
     if (limits_.are_reached()) continue;
     if (const auto* const multiplication = std::get_if<Multiply>(&step.what)) {
       const std::size_t panels = panel_count(plan_.matrices[multiplication->matrix].columns, kernels_);
       const Range mine = part_of(panels, member, members);
       const std::size_t blocks = (group_.tokens + 2 * kBlockRows - 1) / (2 * kBlockRows);
-      // Also where it is the first one again, for the next block.
+      // `next` is also correct when this product follows again, for the next block.
       const float* const next = first_panel_from(at + 1, member, members);
       for (std::size_t block = 0; mine.count > 0 && block < blocks && !limits_.are_reached(); ++block)
         multiply(*multiplication, part_of(group_.tokens, block, blocks), mine, next);
@@ -408,7 +411,7 @@ void Computation::compute_part(std::size_t member, std::size_t members, Meeting&
       do_rows(step, part_of(group_.tokens, member, members));
     }
   }
-  meeting.wait();
+  barrier.wait();
   if (limits_.are_reached()) return;
   finish(part_of(group_.texts, member, members));
 }
@@ -421,7 +424,7 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   const std::size_t members = crew.size();
   Limits limits(options);
   std::vector<Group> groups = groups_of(batch, members);
-  const bool is_shared = is_to_be_shared(batch, groups, members);
+  const bool is_shared = should_share(batch, groups, members);
 
   std::size_t longest = 0;
   for (std::size_t text = 0; text < batch.texts(); ++text)
@@ -447,9 +450,9 @@ Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Cre
   if (is_shared) {
     const Computation computation(kernels, plan, batch, groups.front(), is_shared, batch.workspaces.front(), limits,
                                   out);
-    Meeting meeting(members);
+    Barrier barrier(members);
     crew.run([&](std::size_t member) {
-      computation.compute_part(member, members, meeting, batch.attention[member].data());
+      computation.compute_part(member, members, barrier, batch.attention[member].data());
     });
     return limits.status();
   }

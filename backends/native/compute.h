@@ -1,4 +1,4 @@
-// Computes a plan for a batch.
+// Computes a plan for a batch. Stateless: any thread may call it with a batch and a crew of its own.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace latebind::native {
 
-// Writes a vector for each text, or one for each token at its place in [texts, batch.padded, width], to `out`, whose
-// padding is left alone. The crew divides the texts where there are many, else it shares the work on each. A vector
-// does not depend on the texts beside it, nor on the crew. Looks at the limits between steps: the errors of
-// check_time(), and kDeviceFailed "hung: ..." after options.run_timeout. Throws std::bad_alloc.
+// Writes one vector for each text to `out`, or one for each token at its place in [texts, batch.padded, width]; padding
+// is left unchanged. The crew divides the texts if there are many, and otherwise shares the work on each text. A vector
+// depends neither on the other texts nor on the crew. Checks the limits between steps, and returns the errors of
+// check_time(), or kDeviceFailed "hung: ..." after options.run_timeout. Throws std::bad_alloc.
 [[nodiscard]] core::Status compute(const Kernels& kernels, const Plan& plan, Batch& batch, Team::Crew& crew,
                                    const core::RunOptions& options, float* out);
 

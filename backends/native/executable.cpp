@@ -84,7 +84,7 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
     for (std::size_t t = 0; t < width; ++t) {
       const std::size_t at = text * width + t;
       const auto& places = plan_.counted_places;
-      // Whether it is left out or not.
+      // Every token but padding counts, whether the mask keeps it or not.
       const bool is_counted = places && data[id_inputs_[places->ids]][at] != places->padding;
       if (is_counted) ++counted;
       if (mask_input_ && data[*mask_input_][at] == 0) continue;

@@ -1,4 +1,5 @@
-// A graph on the processors of this machine: core::Executable that computes by itself.
+// NativeExecutable: a graph that is loaded on this machine's processors. Thread-safe: runs may be concurrent, and
+// divide the threads of one team.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ class NativeExecutable final : public core::Executable {
   // Throws std::bad_alloc.
   NativeExecutable(const Kernels& kernels, Plan plan, core::ActiveConfig active);
 
-  // Packs the plan's weights, which are in these files; before the first run. The errors of PartReader; throws
-  // std::bad_alloc.
+  // Packs the plan's weights, which are in these files. Call it before the first run. Returns the errors of PartReader;
+  // throws std::bad_alloc.
   [[nodiscard]] core::Status pack(const WeightFiles& files);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return inputs_; }
@@ -33,14 +34,14 @@ class NativeExecutable final : public core::Executable {
  private:
   [[nodiscard]] core::Status run(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                  const core::RunOptions& options) override;
-  // The tokens that the mask keeps, packed, with their ids checked.
+  // Checks the ids, and packs the tokens that the mask keeps into the batch.
   [[nodiscard]] core::Status gather(std::span<const core::TensorView> inputs, Batch& batch) const;
 
   const Kernels& kernels_;
   Plan plan_;
   const core::ActiveConfig active_;
   std::vector<core::TensorInfo> inputs_;
-  std::vector<std::size_t> id_inputs_;  // by Plan::inputs: the position among inputs_
+  std::vector<std::size_t> id_inputs_;  // for each of Plan::inputs, its index in inputs_
   std::optional<std::size_t> mask_input_;
   core::TensorInfo output_;
   Team team_;

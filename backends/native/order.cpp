@@ -5,7 +5,7 @@
 namespace latebind::native {
 namespace {
 
-// docs/native.md has the figures. What was not measured is left to the vendors.
+// docs/native.md has the figures. Processors that were not measured use the vendors first.
 constexpr OrderRule kRules[] = {
     {[](const Processor& p) { return p.name.starts_with("Intel") && p.kernels.starts_with("avx512"); },
      "Intel with AVX-512", true, false,

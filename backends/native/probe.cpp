@@ -21,7 +21,7 @@ Buffer filled(std::size_t size, float value) {
   return buffer;
 }
 
-// The matrices of one precision. What is multiplied takes the same time whatever it is.
+// The matrices of one precision. Their values do not influence the time of a product.
 class Contender {
  public:
   Contender(const Kernels& kernels, const ProbedProduct& probed)

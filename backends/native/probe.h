@@ -1,5 +1,5 @@
-// How fast products are on this processor, by precision: measured, because no name of an instruction says it (bf16 is
-// twice as fast as f32 on one maker's processors, and slower on another's).
+// Measures the speed of products on this processor, by precision. The instruction set alone does not determine it: bf16
+// is twice as fast as f32 on one vendor's processors, and slower on another's.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ struct ProbedProduct {
   const Product* product = nullptr;
 };
 
-// One thread multiplies matrices as a small encoder has them ([64,384] by [384,1536]) in each precision in turn, for
-// about so long all in all and at least once; the best run of each counts. In the order of `products`. Throws
-// std::bad_alloc. Any thread.
+// Multiplies matrices of a small encoder's size ([64,384] by [384,1536]) on one thread, alternating between the
+// precisions, for about `time` in total and at least once each. The best run of each precision counts. The results are
+// in the order of `products`. Throws std::bad_alloc. Any thread.
 [[nodiscard]] std::vector<core::PrecisionSpeed> probe_products(const Kernels& kernels,
                                                                std::span<const ProbedProduct> products,
                                                                std::chrono::milliseconds time);

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Looks for `is_true` for a short while. What it says then.
+// Spins for a short time until the condition holds. Returns whether it holds.
 template <class Condition>
 bool is_soon(const Condition& is_true) {
   const Clock::time_point end = Clock::now() + kPatience;
@@ -31,16 +31,16 @@ bool is_soon(const Condition& is_true) {
 }  // namespace
 
 struct Team::Helper {
-  // The next task; null: none, or it is done.
+  // The task to execute; null before the first task and after each one.
   std::atomic<const Task*> task{nullptr};
   std::size_t member = 0;
   std::atomic<bool> stopping{false};
   std::mutex mutex;
-  std::condition_variable changed;  // of task and stopping
+  std::condition_variable changed;  // notified when task or stopping changes
   platform::Thread thread;
 
   void wake() {
-    // Whoever is about to sleep has looked before, or looks after this.
+    // A thread that is about to sleep either has checked before this lock, and is notified, or checks afterwards.
     { const std::lock_guard lock(mutex); }
     changed.notify_all();
   }
@@ -62,7 +62,7 @@ Team::Team(std::size_t threads) : threads_(std::max<std::size_t>(threads, 1)) {
 Team::~Team() {
   for (auto& helper : helpers_) {
     if (!made_.this_process()) {
-      // The thread is the parent's, and its lock may be held for ever.
+      // The thread belongs to the parent process, and its lock may be held for ever.
       static_cast<void>(helper.release());
       continue;
     }
@@ -79,7 +79,7 @@ bool Team::start(Helper& helper) noexcept {
     helper.thread = platform::Thread([&helper] { work(helper); });
     return true;
   } catch (const std::system_error&) {
-    return false;  // without it, then
+    return false;  // the team works without this helper
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -135,7 +135,7 @@ void Team::Crew::run(const Task& task) {
   }
 }
 
-void Meeting::wait() {
+void Barrier::wait() {
   if (members_ == 1) return;
   const std::size_t round = round_.load(std::memory_order_relaxed);
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -1,11 +1,12 @@
-// Team: the threads that compute for one executable.
+// Team: the threads that compute for one executable, which owns it.
 //
-// A run takes those that are free at its beginning as its crew, and works on with them until its end: one run at a time
-// has all of them, and runs side by side have one each. There are never more threads in runs than the team is large,
-// but for the threads that call. Helpers start when first needed and stay; between two tasks they look for the next one
-// for kPatience before they sleep.
+// A run takes the idle helpers as its crew when it begins, and keeps them until its end. A single run gets all of them;
+// concurrent runs share them. The number of threads in runs never exceeds the size of the team, except for the calling
+// threads. Helpers start when they are first needed and then stay. Between two tasks, they spin for kPatience before
+// they sleep.
 //
-// All calls are thread-safe. A child made by fork() has no helpers: its runs are their callers' alone.
+// All functions are thread-safe. In a child made by fork() there are no helpers, and each run uses only its calling
+// thread.
 #pragma once
 
 #include <atomic>
@@ -29,14 +30,14 @@ class Team {
   // Must not throw.
   using Task = std::function<void(std::size_t member)>;
 
-  // At least 1: the caller's counts.
+  // `threads` is at least 1 and includes the calling thread.
   explicit Team(std::size_t threads);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
-  // Nobody may be in a call.
+  // Requires that no call is in progress.
   ~Team();
 
-  // The calling thread and those helpers that it was given, which come back when this is destroyed.
+  // The calling thread and the helpers it was given. The destructor returns them to the team.
   class Crew {
    public:
     Crew(Crew&& other) noexcept : team_(std::exchange(other.team_, nullptr)), helpers_(std::move(other.helpers_)) {}
@@ -44,7 +45,8 @@ class Team {
     ~Crew();
 
     [[nodiscard]] std::size_t size() const { return helpers_.size() + 1; }
-    // Calls task(member) for each of 0 … size() - 1, 0 on the calling thread. Returns when all have.
+    // Calls task(member) for each member from 0 to size() - 1, with 0 on the calling thread, and returns after all
+    // calls.
     void run(const Task& task);
 
    private:
@@ -53,7 +55,7 @@ class Team {
     Team* team_;
     std::vector<std::size_t> helpers_;
   };
-  // Up to `most` threads, at least the calling one.
+  // Takes up to `most` threads, including the calling one.
   [[nodiscard]] Crew take(std::size_t most);
 
   [[nodiscard]] std::size_t threads() const { return threads_; }
@@ -68,17 +70,17 @@ class Team {
   const platform::MadeIn made_;
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::size_t busy_ = 0;           // threads in runs, callers' among them
-  std::vector<std::size_t> idle_;  // helpers
-  // Its length is constant.
+  std::size_t busy_ = 0;           // threads in runs, including the calling ones
+  std::vector<std::size_t> idle_;  // idle helpers
+  // The vector's length is constant.
   std::vector<std::unique_ptr<Helper>> helpers_;
 };
 
-// Where the members of a crew wait for each other.
-class Meeting {
+// A reusable barrier for the members of a crew.
+class Barrier {
  public:
-  explicit Meeting(std::size_t members) : members_(members) {}
-  // Returns when all have called it as often as this thread.
+  explicit Barrier(std::size_t members) : members_(members) {}
+  // Blocks until every member has called it as often as this thread.
   void wait();
 
  private:

@@ -1,11 +1,12 @@
-// ONNX Runtime's C interface, as far as Latebind uses it: declared here, so that no vendor header is needed.
+// The part of ONNX Runtime's C interface that Latebind uses, in its own declarations, so that no vendor header is
+// needed.
 //
-// The library exports one symbol, OrtGetApiBase. It leads to a table of functions that has only ever grown at its end,
-// so a function's slot never changes; each line below says in which version (1.N, as N) its slot was added. The tables
-// here are compared with the vendor's header, slot by slot and parameter by parameter, in
-// tests/onnxruntime/abi_test.cpp.
+// The library exports one symbol, OrtGetApiBase, which leads to a table of functions. The table has only ever grown at
+// its end, so a function's slot never changes; each line below gives the version 1.N (as N) that added its slot.
+// tests/onnxruntime/abi_test.cpp compares these tables with the vendor's header, slot by slot and parameter by
+// parameter.
 //
-// What was added after the oldest supported version is in abi_plugin.h.
+// abi_plugin.h has the functions that were added after the oldest supported version.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,11 @@
 
 namespace latebind::onnxruntime::abi {
 
-// The versions 1.N of the interface that this code is written for. A newer library also offers older versions.
+// The versions 1.N of the interface that this code is written for. A newer library offers older versions as well.
 inline constexpr std::uint32_t kOldestApi = 20;
 inline constexpr std::uint32_t kNewestApi = 31;
 
-// The vendor's objects: opaque.
+// The vendor's opaque objects.
 struct Env;
 struct Status;  // null means success
 struct Session;
@@ -75,7 +76,7 @@ enum ExecutionMode : int { kSequential = 0 };
 enum AllocatorType : int { kDeviceAllocator = 0, kArenaAllocator = 1 };
 enum MemType : int { kMemTypeDefault = 0 };
 
-// Called by the vendor from any of its threads.
+// The vendor calls it from any of its threads.
 using LoggingFunction = void (*)(void* param, LoggingLevel severity, const char* category, const char* logid,
                                  const char* code_location, const char* message);
 
@@ -137,7 +138,7 @@ using LoggingFunction = void (*)(void* param, LoggingLevel severity, const char*
   X(279, AddExternalInitializersFromFilesInMemory, 18, Status*,                                                      \
     (SessionOptions*, const PathChar* const*, char* const*, const std::size_t*, std::size_t))
 
-// Null where the library is older than the slot.
+// Optional functions: null if the library is older than the slot.
 #define LB_ONNXRUNTIME_OPTIONAL(X) X(390, TensorTypeAndShape_HasShape, 24, bool, (const TensorTypeAndShapeInfo*))
 
 struct Api {
@@ -150,9 +151,9 @@ struct Api {
 // One slot of the vendor's table.
 using Slot = void (*)();
 
-// What OrtGetApiBase returns.
+// The object that OrtGetApiBase returns.
 struct ApiBase {
-  // The table for version 1.N, or null.
+  // Returns the table for version 1.N, or null.
   const Slot* (*GetApi)(std::uint32_t version);
   const char* (*GetVersionString)();
 };

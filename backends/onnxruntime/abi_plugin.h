@@ -1,7 +1,8 @@
 // The newer part of ONNX Runtime's C interface: plugin execution providers, their devices, and the compiler.
 //
-// Every slot here may be missing: the table of an older library ends before it. Errors say which version is needed;
-// has_devices() and has_compiler() are checked before anything here is called. Pinned, as abi.h is, by
+// Every slot here is optional: the table of an older library ends before it. Callers check has_devices(),
+// has_assignment() or has_compiler() first, and errors say which version is needed. tests/onnxruntime/abi_test.cpp pins
+// this part as it pins abi.h.
 // tests/onnxruntime/abi_test.cpp.
 #pragma once
 
@@ -13,12 +14,13 @@
 namespace latebind::onnxruntime::abi {
 
 struct KeyValuePairs;
-struct EpDevice;        // a provider together with the hardware that it drives; the environment's own
-struct HardwareDevice;  // the environment's own
+struct EpDevice;        // a provider together with the hardware that it drives; owned by the environment
+struct HardwareDevice;  // owned by the environment
 struct ModelCompilationOptions;
-struct EpAssignedSubgraph;  // what a provider took of a session's model; the session's own, as the next one is
+struct EpAssignedSubgraph;  // the part of a session's model that a provider took; owned by the session, like
+                            // EpAssignedNode
 struct EpAssignedNode;
-struct CompileApi;  // a table of its own, see LB_ONNXRUNTIME_COMPILE
+struct CompileApi;  // a separate table; see LB_ONNXRUNTIME_COMPILE
 
 enum HardwareDeviceType : int { kHardwareCpu = 0, kHardwareGpu = 1, kHardwareNpu = 2 };
 enum CompiledModelCompatibility : int {
@@ -79,7 +81,7 @@ struct PluginApi {
   LB_ONNXRUNTIME_COMPILE(LB_DECLARE)
 #undef LB_DECLARE
 
-  // True when providers can be registered and their devices listed and used.
+  // Whether providers can be registered, and their devices listed and used.
   [[nodiscard]] bool has_devices() const {
     return GetKeyValuePairs != nullptr && RegisterExecutionProviderLibrary != nullptr && GetEpDevices != nullptr &&
            SessionOptionsAppendExecutionProvider_V2 != nullptr && HardwareDevice_Type != nullptr &&
@@ -87,13 +89,13 @@ struct PluginApi {
            HardwareDevice_DeviceId != nullptr && HardwareDevice_Metadata != nullptr && EpDevice_EpName != nullptr &&
            EpDevice_EpVendor != nullptr && EpDevice_EpMetadata != nullptr && EpDevice_Device != nullptr;
   }
-  // True when a session says which provider took which node.
+  // Whether a session reports which provider took which node.
   [[nodiscard]] bool has_assignment() const {
     return Session_GetEpGraphAssignmentInfo != nullptr && EpAssignedSubgraph_GetEpName != nullptr &&
            EpAssignedSubgraph_GetNodes != nullptr && EpAssignedNode_GetName != nullptr &&
            EpAssignedNode_GetOperatorType != nullptr;
   }
-  // True when models can be compiled for a provider.
+  // Whether models can be compiled for a provider.
   [[nodiscard]] bool has_compiler() const {
     return has_devices() && ReleaseModelCompilationOptions != nullptr &&
            CreateModelCompilationOptionsFromSessionOptions != nullptr &&
@@ -105,7 +107,7 @@ struct PluginApi {
   }
 };
 
-// The versions 1.N that added these.
+// The versions 1.N that added these functions.
 inline constexpr std::uint32_t kDevicesSince = 22;
 inline constexpr std::uint32_t kCompilerSince = 23;
 

@@ -19,7 +19,7 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Of the nodes that may not be left to the CPU, so many are named in an error.
+// The number of nodes that an error names.
 constexpr std::size_t kNamedMax = 8;
 constexpr std::size_t kAssignedTextMax = 256;
 
@@ -27,7 +27,7 @@ std::string bounded(const char* text) {
   return text == nullptr ? std::string() : std::string(text).substr(0, kAssignedTextMax);
 }
 
-// Those of one part, added to `nodes`; their number.
+// Adds the nodes of one part to `nodes`, and returns their number.
 Result<std::size_t> read_nodes(const Library& library, const abi::EpAssignedSubgraph* part,
                                std::vector<core::LeftNode>* nodes) {
   const abi::PluginApi& api = library.plugin;
@@ -59,7 +59,7 @@ std::string named_nodes(const core::LeftNodes& nodes) {
 Result<Assignment> read_assignment(const Library& library, const abi::Session* session, const PluginUse& plugin,
                                    HostNodes host_nodes, std::span<const std::byte> model, std::string_view name) {
   Assignment assignment;
-  // Otherwise the vendor has refused what may not be left.
+  // Without assignments, the vendor itself has refused nodes that must not be left to the CPU.
   if (!library.plugin.has_assignment()) return assignment;
   const abi::PluginApi& api = library.plugin;
   constexpr const char* kUnreadable = "ONNX Runtime does not report the nodes of a provider";

@@ -37,7 +37,7 @@ using core::StatusCode;
 constexpr std::string_view kBackendName = "onnxruntime";
 constexpr std::string_view kCpu = "CPU";
 
-// A device is told in which precision to compute, or known to compute in what the model is written in: f32.
+// Checks the precision. Some devices can be set to a precision; the others compute in that of the model, f32.
 Status check_precision(std::string_view device, Precision computes_in, const CompileOptions& options,
                        std::string_view provider = {}) {
   if (options.precision == computes_in) return {};
@@ -48,7 +48,7 @@ Status check_precision(std::string_view device, Precision computes_in, const Com
                             core::word_of(options.precision), why.empty() ? "" : ": ", why));
 }
 
-// Whether the blob can have been made for this device, according to its label.
+// Checks, by its label, whether the blob can have been made for this device.
 Status check_label(const Blob& blob, std::string_view device, const CompileOptions& options) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   if (blob.backend != kBackendName) {
@@ -65,7 +65,7 @@ Status check_label(const Blob& blob, std::string_view device, const CompileOptio
   return {};
 }
 
-// How a virtual device may be used, or why not.
+// Checks whether a virtual device may be used; the error says why not.
 Status check_emulation(const TargetName& target, const CompileOptions& options) {
   const std::string id = fmt::format("onnxruntime:{}", device_name(target));
   if (!is_emulated(core::own_system(), core::own_architecture())) {
@@ -81,15 +81,14 @@ Status check_emulation(const TargetName& target, const CompileOptions& options) 
   return {};
 }
 
-// What a provider's device computes in, when it is told nothing. Providers do not report it; for Qualcomm's NPUs it is
-// known.
+// The default precision of a provider's device. Providers do not report it, but it is known for Qualcomm's NPUs.
 Precision computes_in(const PluginDevice& device) {
   const KnownProvider* const known = known_provider(device.provider);
   const bool is_npu = device.device.kind == core::DeviceKind::kNpu;
   return is_npu && known != nullptr && !known->targets.empty() ? Precision::kF16 : Precision::kF32;
 }
 
-// A device that never gave back what it was given before is not given another model.
+// Refuses another model for a device that has hung and not returned.
 Status check_not_stuck(std::string_view device) {
   return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
@@ -121,7 +120,7 @@ class OnnxruntimeBackend final : public core::Backend {
     cpu.metadata["Provider"] = "CPUExecutionProvider";
     cpu.metadata["AvailableProviders"] = fmt::format("{}", fmt::join(providers, ","));
     cpu.metadata["Precisions"] = core::word_of(Precision::kF32);
-    // Before the providers' CPUs: it is what they stand on.
+    // Before the CPUs of providers, which depend on it.
     std::vector<Device> devices{std::move(cpu)};
     for (PluginDevice& one : vendor.plugins->devices()) {
       if (one.device.is_virtual()) continue;
@@ -150,7 +149,7 @@ class OnnxruntimeBackend final : public core::Backend {
       for (const Target& target : known.targets) {
         devices.push_back(virtual_device({&known, &target}, compiler, version));
         if (here) {
-          // What is compiled depends on it.
+          // The output of the compiler depends on the provider's version.
           const auto said = here->device.metadata.find("ProviderVersion");
           if (said != here->device.metadata.end()) devices.back().metadata.insert(*said);
         }
@@ -194,7 +193,7 @@ class OnnxruntimeBackend final : public core::Backend {
     blob.runtime_version = vendor.environment->library().version;
     blob.precision = options.precision;
     blob.compatibility = made.compatibility(place.provider);
-    // ONNX Runtime reads it as any model, and hands the provider its own copy of the context.
+    // ONNX Runtime reads it like any model, and gives the provider a copy of the context.
     blob.is_copied = true;
     return blob;
   }
@@ -217,7 +216,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return make_executable(*std::move(loaded), options, &place);
   }
 
-  // The vendor writes its file while it makes a session, and takes longer then: another session makes it, later.
+  // Loading is slower while the vendor writes its file, so another session writes it later.
   [[nodiscard]] Result<core::LoadedModel> load_exporting(const Model& model, std::string_view device,
                                                          const CompileOptions& options) override {
     LB_ASSIGN_OR_RETURN(const auto vendor, vendor_now());
@@ -239,7 +238,7 @@ class OnnxruntimeBackend final : public core::Backend {
       LB_ASSIGN_OR_RETURN(auto session, load_context(vendor.environment, blob, options, place.use));
       return make_executable(std::move(session), options, &place);
     }
-    // What a provider compiled carries the provider's own word on versions; this here is of one version.
+    // A provider's blob contains the provider's statement about versions; a blob of the CPU is for exactly one version.
     if (blob.backend == kBackendName && blob.device == kCpu && blob.runtime_version != version) {
       return Status(StatusCode::kIncompatibleBlob,
                     fmt::format("the blob was made by ONNX Runtime {}, but this is {}", blob.runtime_version, version));
@@ -284,7 +283,7 @@ class OnnxruntimeBackend final : public core::Backend {
     std::shared_ptr<const Environment> environment;
     std::shared_ptr<PluginProviders> plugins;
   };
-  // A device of a provider's, and what to tell the provider.
+  // A provider's device, and the provider's options for it.
   struct Place {
     PluginUse use;
     std::string device;
@@ -292,7 +291,7 @@ class OnnxruntimeBackend final : public core::Backend {
     std::string provider;
     std::string library;
     Precision computes_in = Precision::kF32;
-    TargetName target{};  // when it is a virtual one
+    TargetName target{};  // for a virtual device
   };
 
   static bool compiles(const Place& place) {
@@ -328,8 +327,8 @@ class OnnxruntimeBackend final : public core::Backend {
     return place;
   }
 
-  // Compiled in a child, loaded from that, and the same for whoever keeps it. A provider that does not compile ahead
-  // loads the model itself, and there is nothing to keep.
+  // Compiles in a child and loads the result, which can also be cached. A provider that does not compile ahead of time
+  // loads the model itself, and there is nothing to cache.
   Result<core::LoadedModel> load_compiled(const Vendor& vendor, const Model& model, std::string_view device,
                                           const CompileOptions& options) {
     LB_RETURN_IF_ERROR(check_not_stuck(device));
@@ -347,7 +346,8 @@ class OnnxruntimeBackend final : public core::Backend {
     return core::LoadedModel{std::move(executable), [blob = *std::move(blob)]() -> Result<Blob> { return blob; }};
   }
 
-  // Why the compiler of a known provider cannot be used, when more is known than that it is not installed.
+  // Adds the reason why the compiler of a known provider cannot be used, if there is more to say than that it is not
+  // installed.
   static void add_why(PluginProviders* plugins, const KnownProvider& known, Device& device) {
     if (plugins == nullptr) {
       device.metadata["Missing"] =
@@ -371,7 +371,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return blob;
   }
 
-  // `place`: null for ONNX Runtime's own CPU.
+  // `place` is null for ONNX Runtime's own CPU.
   static Result<std::unique_ptr<Executable>> make_executable(Session session, const CompileOptions& options,
                                                              const Place* place = nullptr) {
     const Concurrency concurrency = concurrency_of(options);
@@ -398,7 +398,7 @@ class OnnxruntimeBackend final : public core::Backend {
     return trial;
   }
 
-  // One for all queries; created again when it could not be created before.
+  // Returns the vendor state that all queries share. If it could not be created before, it is created again.
   Result<Vendor> vendor_now() {
     const core::LogHold hold;
     LB_ASSIGN_OR_RETURN(auto library, loader_.library());

@@ -1,4 +1,5 @@
-// The onnxruntime backend of Latebind.
+// The onnxruntime backend: runs models with ONNX Runtime's CPU and with plugin execution providers. Libraries are
+// opened at run time. The backend may be used from any thread.
 #pragma once
 
 #include <array>
@@ -15,24 +16,24 @@
 
 namespace latebind::onnxruntime {
 
-// Where to find the vendor library and plugin providers, instead of searching.
+// The places of the vendor library and of plugin providers, instead of a search.
 struct BackendOptions {
-  // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
+  // The library file or its folder, UTF-8; overrides the environment and the search. Empty: search.
   std::string library_path{};
-  // Libraries of plugin execution providers, or folders with them: full paths; the word "none" alone: no providers.
-  // Empty: kProvidersVariable, else the packages of the known ones are looked for. UTF-8.
+  // Full paths of libraries of plugin execution providers, or of folders with them; "none" alone means no providers.
+  // Empty: kProvidersVariable, else a search for the packages of known providers. UTF-8.
   std::vector<std::string> provider_paths{};
-  // The program `latebind`, in which providers are tried and compile; empty: kTrialVariable, else found beside
-  // this library. UTF-8.
+  // The program `latebind` that tries providers and compiles with them as a child. Empty: kTrialVariable, else the
+  // program beside this library. UTF-8.
   std::string trial_program{};
-  // Where trials of providers are remembered; empty: the system's cache folder for Latebind.
+  // The folder that stores the results of trials. Empty: the system's cache folder for Latebind.
   std::filesystem::path memory_folder{};
 };
 
-// A list as in the loader's path variable, or with commas.
+// A list as in the loader's path variable, or separated by commas.
 inline constexpr const char* kProvidersVariable = "LATEBIND_ONNXRUNTIME_PROVIDERS";
 
-// "/a:/b,/c" as a list, with ';' instead of ':' on Windows.
+// Splits a list such as "/a:/b,/c"; on Windows, ';' replaces ':'.
 [[nodiscard]] std::vector<std::string> provider_paths(std::string_view text);
 
 inline constexpr std::array kSettings{
@@ -45,14 +46,14 @@ inline constexpr std::array kSettings{
         "onnxruntime.trial_program", kTrialVariable, "", "PATH",
         "The program `latebind`, which tries plugin providers and compiles with them in its own process. Empty: this program, or the one beside Latebind's library."}};
 
-// As kSettings say. Opens nothing.
+// Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
-// Opens nothing.
+// Creates the backend. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});
 
-// What the hidden commands of the program `latebind` do when this backend starts it as a child: each returns one line
-// for its standard output. See provider_trial.h and provider_compile.h.
+// The hidden commands of the program `latebind`, which this backend starts as a child. Each returns one line for the
+// standard output. See provider_trial.h and provider_compile.h.
 [[nodiscard]] std::string run_trial(const std::string& runtime_file, const std::string& provider_file);
 [[nodiscard]] std::string run_compile_job(const std::string& job_file);
 

@@ -20,7 +20,7 @@ using graph::ProtobufFields;
 using graph::sub_message;
 
 constexpr std::size_t kTextMax = 4096;
-// Of the operator and the name of a node.
+// Limit for the operator and the name of a node.
 constexpr std::size_t kNodeTextMax = 256;
 constexpr std::size_t kRankMax = 16;
 constexpr std::size_t kMetadataMax = 1024;
@@ -53,10 +53,10 @@ std::string text_of(std::string_view bytes, std::size_t size_max = kTextMax) {
   return std::string(bytes.substr(0, size_max));
 }
 
-// The nodes that are kept, by what they give: the shapes stand behind all nodes.
+// The nodes that are kept, by their outputs: the shapes follow all nodes.
 using ByOutput = std::multimap<std::string_view, std::size_t>;
 
-// False when the attribute says that its context is not in the model. True for every other one.
+// Returns false if the attribute says that its context is outside the model.
 bool read_attribute(std::span<const std::byte> bytes, bool& is_embedded) {
   ProtobufFields fields(bytes);
   std::string_view name;
@@ -94,7 +94,7 @@ bool read_node(std::span<const std::byte> bytes, ContextModel& model, ByOutput& 
   return !fields.damaged();
 }
 
-// "f32 [2,?]"; empty for what has no shape.
+// A shape such as "f32 [2,?]"; empty for values without a shape.
 std::string read_shape(std::span<const std::byte> value_info) {
   ProtobufFields fields(sub_message(sub_message(value_info, kValueType), kTypeTensor));
   std::string text;

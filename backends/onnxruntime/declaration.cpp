@@ -36,7 +36,7 @@ class Reader {
 
  private:
   Result<std::string> read_name(Side side, std::size_t i) const {
-    abi::Allocator* allocator = nullptr;  // the vendor's own, not to be released
+    abi::Allocator* allocator = nullptr;  // owned by the vendor, must not be released
     LB_ORT_RETURN_IF_ERROR(library_, api_.GetAllocatorWithDefaultOptions(&allocator), "ONNX Runtime has no allocator");
     char* text = nullptr;
     const auto get_name = side == Side::kInput ? api_.SessionGetInputName : api_.SessionGetOutputName;
@@ -79,7 +79,7 @@ class Reader {
       return refuse("has no declared number of dimensions, which is not supported");
     }
     std::array<std::int64_t, core::kRankMax> dims{};
-    std::array<const char*, core::kRankMax> names{};  // the vendor's
+    std::array<const char*, core::kRankMax> names{};  // owned by the vendor
     LB_ORT_RETURN_IF_ERROR(library_, api_.GetDimensions(tensor, dims.data(), rank), unreadable);
     LB_ORT_RETURN_IF_ERROR(library_, api_.GetSymbolicDimensions(tensor, names.data(), rank), unreadable);
 

@@ -1,4 +1,4 @@
-// What a session says about its model's inputs and outputs.
+// The inputs and outputs that a session declares for its model. Callable from any thread.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace latebind::onnxruntime {
 
 struct Declared {
   core::TensorInfo info;
-  // For each dimension the name that the model gives it, or empty.
+  // For each dimension, the model's name for it, or an empty string.
   std::vector<std::string> dimension_names;
 };
 
@@ -21,8 +21,8 @@ struct Declaration {
   std::vector<Declared> outputs;
 };
 
-// kUnsupported, naming it, for anything but a tensor, an element type that Latebind does not have, more dimensions than
-// kRankMax, or an input whose number of dimensions is unknown.
+// Returns kUnsupported, naming the input or output, for anything but a tensor, an element type that Latebind does not
+// have, more dimensions than kRankMax, or an input whose rank is unknown.
 [[nodiscard]] core::Result<Declaration> read_declaration(const Environment& environment, const abi::Session* session);
 
 }  // namespace latebind::onnxruntime

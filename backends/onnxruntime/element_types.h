@@ -1,4 +1,4 @@
-// Element types, Latebind's and the vendor's.
+// Conversion between Latebind's and the vendor's element types. Pure functions; any thread.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace latebind::onnxruntime {
 
 [[nodiscard]] abi::TensorElementDataType vendor_type(core::ElementType type);
-// Nothing for types that Latebind does not have: strings, complex numbers, 8-bit floats and smaller.
+// std::nullopt for types that Latebind does not have: strings, complex numbers, 8-bit floats and smaller.
 [[nodiscard]] std::optional<core::ElementType> element_type(abi::TensorElementDataType type);
-// For messages: "string", or "element type 17".
+// A name for messages: "string", or "element type 17".
 [[nodiscard]] std::string vendor_type_name(abi::TensorElementDataType type);
 
 }  // namespace latebind::onnxruntime

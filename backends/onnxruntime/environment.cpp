@@ -11,7 +11,8 @@ namespace {
 using core::LogLevel;
 using core::Result;
 
-// The vendor's lines, warnings and worse, for our log. Called from the vendor's threads too: nothing may be thrown.
+// Forwards the vendor's warnings and errors to Latebind's log. Called from the vendor's threads as well, so it must not
+// throw.
 void forward_log(void*, abi::LoggingLevel severity, const char*, const char*, const char*, const char* message) {
   const LogLevel level = severity >= abi::kLogError ? LogLevel::kError : LogLevel::kWarning;
   if (message == nullptr || !core::log_enabled(level)) return;
@@ -22,7 +23,7 @@ void forward_log(void*, abi::LoggingLevel severity, const char*, const char*, co
         line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     core::log_from_vendor(level, line);
   } catch (...) {
-    // Out of memory: the line is lost.
+    // The line is lost if memory runs out.
   }
 }
 

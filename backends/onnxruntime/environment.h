@@ -1,7 +1,7 @@
-// Environment: an open library with the vendor's own environment, which logs to Latebind's log and sends no telemetry.
+// Environment: an open library with the vendor's environment, which logs to Latebind's log and sends no telemetry.
 //
-// One is enough for a backend; sessions and executables share it and keep it alive. Constant after construction, used
-// from any thread.
+// A backend has one environment; sessions and executables share it and keep it alive. Constant after construction; any
+// thread.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ class Environment {
   [[nodiscard]] const Library& library() const { return *library_; }
   [[nodiscard]] const abi::Api& api() const { return library_->api; }
   [[nodiscard]] abi::Env* env() const { return env_.get(); }
-  // Says of a buffer that it is ordinary memory.
+  // Describes a buffer as ordinary memory.
   [[nodiscard]] const abi::MemoryInfo* cpu_memory() const { return cpu_memory_.get(); }
 
-  // The execution providers in this library, the vendor's names, preferred first.
+  // The vendor's names of the execution providers in this library, preferred ones first.
   [[nodiscard]] core::Result<std::vector<std::string>> providers() const;
 
  private:

@@ -21,8 +21,8 @@ using core::StatusCode;
 using core::TensorInfo;
 using core::TensorView;
 
-// What the vendor means by a failed run. Its numbers hardly tell one cause from another; that the inputs' values are
-// wrong (an index beyond the table …) is the one that is the caller's.
+// Maps the vendor's code of a failed run. The codes hardly distinguish causes, but kInvalidArgument means wrong values
+// in the inputs, such as an index beyond a table, and is the caller's error.
 StatusCode code_of_run(abi::ErrorCode code) {
   return code == abi::kInvalidArgument ? StatusCode::kInvalidArgument : StatusCode::kDeviceFailed;
 }
@@ -37,7 +37,7 @@ OnnxruntimeRun::~OnnxruntimeRun() {
     if (value != nullptr) library_.api.ReleaseValue(value);
   for (const Output& output : outputs_)
     if (output.value != nullptr) library_.api.ReleaseValue(output.value);
-  // These options would stop the next run, too.
+  // The options would stop the next run as well.
   if (stopped_) lease_.mark_broken();
 }
 
@@ -48,7 +48,7 @@ void OnnxruntimeRun::give_up() {
 
 Result<abi::Value*> OnnxruntimeRun::wrap(const TensorInfo& info, void* data, const Shape& shape) const {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, core::byte_size_of(info.type, shape));
-  // A target for pointers when there is no element.
+  // A valid pointer for tensors without elements.
   static std::int64_t nothing = 0;
   if (data == nullptr && bytes == 0) data = &nothing;
   abi::Value* value = nullptr;
@@ -81,8 +81,8 @@ Status OnnxruntimeRun::place(std::span<const TensorView> inputs, std::span<Outpu
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = session.outputs[i];
     Output& output = outputs_[i];
-    // A declared rank of 0 may also mean that the rank is not known. An output that is an input is given back as it
-    // came, and what was made ready for it is not written.
+    // A declared rank of 0 may also mean an unknown rank. An output that is also an input is returned unchanged,
+    // without a write to memory that was prepared for it.
     if (info.shape.rank() == 0 || !info.shape.is_static() || loaded_->is_input[i]) continue;
     auto data = outputs[i].prepare(info.type, info.shape);
     if (!data.ok()) return data.status().with_context(fmt::format("output '{}'", info.name));

@@ -1,4 +1,4 @@
-// OnnxruntimeExecutable: a session ready to run from many threads.
+// OnnxruntimeExecutable: a loaded session that many threads can run.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace latebind::onnxruntime {
 
-// One run of a session: see core/pooled_executable.h. It has the vendor's objects for it and, when it may be abandoned,
-// copies of all that the vendor reads and writes; the last owner frees them.
+// One run of a session; see core/pooled_executable.h. It holds the vendor's objects for the run. For a run that may be
+// abandoned, it also holds copies of all data that the vendor reads and writes, and its last owner frees them.
 class OnnxruntimeRun {
  public:
-  // A session is run from any number of threads: a request is only the means to stop one run.
+  // Any number of threads can run a session at once; a request only serves to stop one run.
   using Request = Owned<abi::RunOptions>;
   using Lease = core::RequestPool<Request>::Lease;
   struct Loaded {
@@ -24,7 +24,7 @@ class OnnxruntimeRun {
     const Session session;
     std::vector<const char*> input_names;
     std::vector<const char*> output_names;
-    std::vector<bool> is_input;  // of each output
+    std::vector<bool> is_input;  // for each output, whether it is also an input
   };
 
   OnnxruntimeRun(std::shared_ptr<const Loaded> loaded, Lease lease);
@@ -41,10 +41,10 @@ class OnnxruntimeRun {
 
  private:
   struct Output {
-    abi::Value* value = nullptr;  // null: to be allocated by the vendor
+    abi::Value* value = nullptr;  // null: the vendor allocates it
     core::OutputTensor own{};
-    bool in_place = false;  // it is written directly to the caller's memory
-    // After a run, where it is, unless it is in place.
+    bool in_place = false;  // the vendor writes directly to the caller's memory
+    // The place of the output after a run, unless it is in place.
     const void* result = nullptr;
     core::Shape shape;
     std::size_t bytes = 0;
@@ -53,7 +53,7 @@ class OnnxruntimeRun {
   core::Result<abi::Value*> wrap(const core::TensorInfo& info, void* data, const core::Shape& shape) const;
   core::Status read(const core::TensorInfo& info, Output& output) const;
 
-  // In reverse order of destruction.
+  // The members are destroyed in reverse order.
   const std::shared_ptr<const Loaded> loaded_;
   const Library& library_;
   Lease lease_;
@@ -65,7 +65,7 @@ class OnnxruntimeRun {
 
 class OnnxruntimeExecutable final : public core::PooledExecutable<OnnxruntimeRun> {
  public:
-  // `active` as read back after loading.
+  // `active` is what was read back after loading.
   static core::Result<std::unique_ptr<core::Executable>> create(Session session, core::ActiveConfig active);
 
   [[nodiscard]] std::span<const core::TensorInfo> inputs() const override { return loaded().session.inputs; }

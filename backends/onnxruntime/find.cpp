@@ -9,7 +9,7 @@ core::VendorLibrary wanted_library(core::System system) {
   wanted.stem = "onnxruntime";
   wanted.package_folder = "onnxruntime/capi";
   wanted.library_variables = {kLibraryVariable, "ORT_LIB_PATH", "ORT_DYLIB_PATH"};
-  // The folder names of the vendor's own archives: onnxruntime-linux-x64-1.31.1, onnxruntime-win-x64-1.31.1.
+  // The folder names of the vendor's archives: onnxruntime-linux-x64-1.31.1, onnxruntime-win-x64-1.31.1.
   if (system == core::System::kWindows) {
     wanted.system_places = {{"C:/Program Files", "onnxruntime*/lib"}, {"C:/Program Files", "onnxruntime*/bin"}};
   } else {

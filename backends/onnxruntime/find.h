@@ -1,4 +1,4 @@
-// Where ONNX Runtime's library may be, as data for core/vendor_search.h.
+// The places where ONNX Runtime's library may be, as data for core/vendor_search.h.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace latebind::onnxruntime {
 
 inline constexpr const char* kLibraryVariable = "LATEBIND_ONNXRUNTIME_LIBRARY";
-// ORT_LIB_PATH and ORT_DYLIB_PATH, known to users of the Rust binding, are honoured besides Latebind's own variable.
+// Besides Latebind's variable, the search uses ORT_LIB_PATH and ORT_DYLIB_PATH, which users of the Rust binding know.
 [[nodiscard]] core::VendorLibrary wanted_library(core::System system);
 
 }  // namespace latebind::onnxruntime

@@ -7,7 +7,7 @@
 
 namespace latebind::onnxruntime {
 
-// Made as Owned<abi::Value>(pointer, api.ReleaseValue); one thread at a time.
+// Created as Owned<abi::Value>(pointer, api.ReleaseValue); used by one thread at a time.
 template <class T>
 using Owned = std::unique_ptr<T, void (*)(T*)>;
 

@@ -20,10 +20,10 @@ using core::HardwareProblem;
 using platform::Accelerator;
 
 struct Maker {
-  std::uint32_t vendor_id = 0;  // of PCI
+  std::uint32_t vendor_id = 0;  // PCI vendor id
   std::string_view name;        // "AMD"
   std::string_view kernel_module;
-  std::string_view load_module;  // what to do when nothing drives the device
+  std::string_view load_module;  // what to do if no driver is bound to the device
 };
 constexpr std::array kMakers{
     Maker{0x8086, "Intel", "i915 or xe", "sudo modprobe i915, or xe for newer GPUs"},

@@ -1,7 +1,7 @@
-// The GPUs in this machine as the system shows them, and what keeps the WebGPU provider, which is for any GPU, from
-// using each.
+// The GPUs in this machine as the system reports them, and what prevents the WebGPU provider, which works with any GPU,
+// from using each.
 //
-// Pure functions over what is passed in; any thread.
+// Pure functions; any thread.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@
 
 namespace latebind::onnxruntime {
 
-// One note for each GPU among `found`. `devices`: those that the backend lists, or why it cannot be asked. `system`:
-// the system for which remedies are worded.
+// One note for each GPU in `found`. `devices` are those that the backend lists, or the error if it cannot be asked.
+// Remedies are worded for `system`.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,
                                                              core::System system = core::own_system());

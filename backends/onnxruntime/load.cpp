@@ -29,7 +29,7 @@ struct Version {
   std::uint32_t minor = 0;
 };
 
-// From "1.31.1" or "1.32.0-dev…"; nothing when it does not look like that.
+// The version in "1.31.1" or "1.32.0-dev…"; std::nullopt for text of another form.
 std::optional<Version> parse_version(std::string_view text) {
   Version version;
   const char* const end = text.data() + text.size();
@@ -39,8 +39,8 @@ std::optional<Version> parse_version(std::string_view text) {
   return version;
 }
 
-// The newest version of the interface that both sides know. The library is never asked for one that it does not have:
-// it would print that to the error stream.
+// The newest version of the interface that both sides know. The library is never asked for a version that it lacks,
+// since it would print an error to stderr.
 Result<std::uint32_t> choose_api(const std::string& file, std::string_view text) {
   const auto version = parse_version(text);
   if (!version) {
@@ -60,7 +60,7 @@ void take(const abi::Slot* table, std::size_t slot, F*& function) {
   function = reinterpret_cast<F*>(table[slot]);
 }
 
-// Those that a library of this version has; the others stay null.
+// Takes the functions that a library of this version has; the others stay null.
 void take_plugin_slots(const abi::Slot* table, Library& library) {
   const auto reaches = [&](std::uint32_t since) { return library.api_version >= since; };
 #define LB_TAKE(slot, name, since, result, parameters) \
@@ -103,17 +103,17 @@ Status Library::error_by_kind(StatusCode otherwise, std::string message, abi::St
     default:
       break;
   }
-  // The vendor has no numbers for what the machine lacks.
+  // The vendor has no codes for a lack of resources, so its text is examined.
   const char* given = api.GetErrorMessage(failure);
   const std::string_view text = given != nullptr ? given : "";
-  if (core::tells_of_no_memory(text)) code = StatusCode::kOutOfMemory;
+  if (core::reports_out_of_memory(text)) code = StatusCode::kOutOfMemory;
   if (text.find("pthread_create failed") != std::string_view::npos) code = StatusCode::kDeviceFailed;
   return error(code, std::move(message), failure);
 }
 
 Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
-  // Before the library is opened: its environment stores an event and a device id when it is made, and can be told not
-  // to only afterwards.
+  // Must be set before the library is opened: creating its environment stores an event and a device id, and only
+  // afterwards can telemetry be disabled by a call.
   platform::set_environment_default(kTelemetryVariable, "1");
   LB_ASSIGN_OR_RETURN(auto opened, platform::DynamicLibrary::open(platform::path_from_utf8(file)));
   const auto get_base = reinterpret_cast<abi::GetApiBase>(opened.symbol(abi::kEntryPoint));

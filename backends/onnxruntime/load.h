@@ -1,7 +1,7 @@
-// Opening ONNX Runtime's library: version first, then every function or none.
+// Opens ONNX Runtime's library: checks its version first, and then takes all required functions or fails.
 //
-// A Library exists only when everything about it is right. Once open it stays in the process permanently (its threads
-// and static objects outlive Latebind's handles), so that it may be shared and destroyed freely.
+// A Library exists only if all checks have passed. Once opened, it stays in the process permanently, since its threads
+// and static objects outlive Latebind's handles. A Library may therefore be shared and destroyed freely.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@
 
 namespace latebind::onnxruntime {
 
-// Constant after construction; used from any thread.
+// An open library. Constant after construction; any thread.
 struct Library {
   abi::Api api;
-  abi::PluginApi plugin;          // as far as the library is new enough
+  abi::PluginApi plugin;          // null slots if the library is too old for them
   std::uint32_t api_version = 0;  // N of the table 1.N in use
   std::string file;               // UTF-8
-  std::string version;            // the vendor's own text, "1.31.1"
+  std::string version;            // the vendor's text, "1.31.1"
 
-  // A failed vendor call as a Status with the vendor's number and text. Releases `failure`.
+  // Turns a failed vendor call into a Status with the vendor's code and text. Releases `failure`.
   [[nodiscard]] core::Status error(core::StatusCode code, std::string message, abi::Status* failure) const;
-  // As above; the code is derived from the vendor's: `otherwise` where that is not specific.
+  // Like error(), but derives the Status code from the vendor's code, or uses `otherwise` if that is not specific.
   [[nodiscard]] core::Status error_by_kind(core::StatusCode otherwise, std::string message, abi::Status* failure) const;
 };
 
-// Opens one file and fills the table. kNotFound, kLibraryUnusable (with the loader's text as the vendor's), …
+// Opens one file and fills the table. Returns kNotFound, kLibraryUnusable (with the loader's text as the vendor's) or
+// other errors of DynamicLibrary::open().
 [[nodiscard]] core::Result<std::shared_ptr<const Library>> open_library(const std::string& file);
 
 using Loader = core::VendorLoader<Library>;
 
 }  // namespace latebind::onnxruntime
 
-// Leaves the enclosing function with the vendor's error, if `call` gives one. `library` is a Library.
+// Returns the vendor's error from the enclosing function if `call` gives one. `library` is a Library.
 #define LB_ORT_RETURN_IF_ERROR(library, call, message)                                                   \
   do {                                                                                                   \
     if (auto* lb_failure_ = (call)) {                                                                    \

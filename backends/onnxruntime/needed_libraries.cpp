@@ -17,7 +17,7 @@ using core::Status;
 using core::StatusCode;
 using core::System;
 
-// libcudart.so.13, cudart64_13.dll
+// Recognises names such as libcudart.so.13 and cudart64_13.dll.
 bool is_of_stem(std::string_view name, std::string_view stem, System system) {
   if (system == System::kWindows) return name.starts_with(fmt::format("{}64_", stem)) && name.ends_with(".dll");
   return is_named(name, core::library_name(stem, system));
@@ -29,7 +29,7 @@ std::vector<std::string> sorted_names(const FileSystem& files, const std::string
   return names;
 }
 
-// The provider's own folder, then the maker's packages: <site-packages>/nvidia/cu13/lib.
+// The provider's folder, followed by those of the vendor's packages: <site-packages>/nvidia/cu13/lib.
 std::vector<std::string> folders_of(const KnownProvider& known, const std::string& provider_file,
                                     const std::string& runtime_file, System system, const FileSystem& files) {
   std::vector<std::string> folders{core::parent_folder(provider_file)};

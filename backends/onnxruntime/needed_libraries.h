@@ -1,8 +1,8 @@
-// The libraries that a known provider needs and no search of the system's would find (KnownProvider::needs): NVIDIA's,
-// which lie in Python packages of their own.
+// The libraries that a known provider needs and that the system's search does not find (KnownProvider::needs), such as
+// NVIDIA's, which are in separate Python packages.
 //
-// A library that is already in the process is found by its name, whoever opened it: so they are opened before the
-// provider, and stay. Nobody has to set LD_LIBRARY_PATH.
+// The loader finds a library that is already in the process by its name. Therefore these libraries are opened before
+// the provider, and stay open; LD_LIBRARY_PATH need not be set. Callable from any thread.
 #pragma once
 
 #include <string>
@@ -14,22 +14,23 @@
 
 namespace latebind::onnxruntime {
 
-// Files to open, in order: beside the provider, and in the maker's packages that lie in the same site-packages as the
-// provider or as ONNX Runtime. Of several versions all, for each has a name of its own. Those that another user could
-// have put there are left out. At most kNeededMax.
+// The files to open, in order, from the provider's folder and from the vendor's packages in the site-packages of the
+// provider or of ONNX Runtime. All versions are included, since each has a different name. Files that another user
+// could have placed there are excluded. At most kNeededMax.
 inline constexpr std::size_t kNeededMax = 64;
 [[nodiscard]] std::vector<std::string> needed_libraries(const KnownProvider& known, const std::string& provider_file,
                                                         const std::string& runtime_file, core::System system,
                                                         const core::FileSystem& files);
 
-// kLibraryNotFound, with what to install, where the driver's library is not here.
+// Returns kLibraryNotFound, with what to install, if the driver's library is missing.
 [[nodiscard]] core::Status check_driver(const KnownProvider& known);
 
-// Opens them for good. One that the loader refuses is left out: the provider's own error names what it lacks.
+// Opens the libraries permanently. If the loader refuses one, it is skipped: the provider's own error then names what
+// is missing.
 void open_needed_libraries(const KnownProvider& known, const std::string& provider_file,
                            const std::string& runtime_file);
 
-// The failure to open a provider, with what to type where one of these libraries is missing.
+// Adds to a provider's failure the command that installs a missing library.
 [[nodiscard]] core::Status with_remedy(const KnownProvider& known, core::Status failure);
 
 }  // namespace latebind::onnxruntime

@@ -35,7 +35,7 @@ void OneAtATime::give_back() {
 }
 
 Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough) {
-  // How soon it is seen that a turn is not wanted any more.
+  // The interval of checks whether the turn is still wanted.
   constexpr std::chrono::milliseconds kLook{50};
   const auto end = steady_clock::now() + limits_.turn;
   while (!is_enough || !is_enough()) {
@@ -58,7 +58,7 @@ void OneAtATime::end(std::shared_ptr<void> session) {
       return;
     }
     const std::lock_guard lock(mutex_);
-    is_left = taken_;  // else it was given back just now
+    is_left = taken_;  // otherwise the turn has just been returned
     if (is_left) left_.push_back(std::move(session));
   }
   core::log(core::LogLevel::kWarning,

@@ -1,5 +1,5 @@
-// OneAtATime: for a provider that can be in one session at a time. Whoever has the vendor do something with one of its
-// sessions takes a turn, and waits for it no longer than a limit: what hangs in one session must not hold up the
+// OneAtATime: serialises the use of a provider that supports one active session at a time. A caller takes a turn before
+// it uses a session of the provider. Waiting for a turn is limited, so that a session that hangs does not block the
 // others.
 //
 // Thread-safe. Must outlive its turns.
@@ -22,10 +22,10 @@ class OneAtATime {
   };
 
  public:
-  // Given back when it is destroyed, on any thread; null: none.
+  // Returned to the OneAtATime when it is destroyed, on any thread; may be null.
   using Turn = std::unique_ptr<OneAtATime, GiveBack>;
 
-  // How long to wait for a turn, and how long to end a session, which nobody waits for.
+  // How long to wait for a turn, and how long to wait before a session is destroyed, for which no caller waits.
   struct Limits {
     std::chrono::milliseconds turn{std::chrono::minutes(2)};
     std::chrono::milliseconds end{std::chrono::seconds(2)};
@@ -34,15 +34,15 @@ class OneAtATime {
   OneAtATime() noexcept = default;
   explicit OneAtATime(Limits limits) : limits_(limits) {}
 
-  // kBusy, with what to do, when the limit is over; null as soon as `is_enough` says so.
+  // Returns kBusy, with a remedy, after the limit; and null as soon as `is_enough` returns true.
   [[nodiscard]] core::Result<Turn> take(const std::function<bool()>& is_enough = nullptr);
 
-  // Destroys the session in a turn. When there is none within the limit, whoever has the turn then destroys it, before
-  // giving that back.
+  // Destroys the session in a turn. If no turn is available within the limit, the current holder destroys the session
+  // before it returns its turn.
   void end(std::shared_ptr<void> session);
 
  private:
-  // False when there is no turn until then.
+  // Returns false if no turn is available by then.
   bool wait_until(std::chrono::steady_clock::time_point limit);
   void give_back();
 
@@ -50,7 +50,7 @@ class OneAtATime {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool taken_ = false;                       // guarded by mutex_
-  std::vector<std::shared_ptr<void>> left_;  // sessions to be ended; guarded by mutex_
+  std::vector<std::shared_ptr<void>> left_;  // sessions to destroy; guarded by mutex_
 };
 
 }  // namespace latebind::onnxruntime

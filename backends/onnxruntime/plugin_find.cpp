@@ -15,7 +15,7 @@ using core::SearchCandidate;
 using core::System;
 using Kind = FileSystem::Kind;
 
-// More than any folder has on purpose.
+// More providers than any folder contains on purpose.
 constexpr std::size_t kProvidersMax = 32;
 
 bool is_absolute(std::string_view path, System system) {
@@ -23,7 +23,8 @@ bool is_absolute(std::string_view path, System system) {
   return path.starts_with("//") || (path.size() > 2 && path[1] == ':' && path[2] == '/');
 }
 
-// "libonnxruntime_providers_x.so" of "libonnxruntime_providers_x.so.1.2"; empty for anything but a provider's library.
+// The plain name of a provider's library: "libonnxruntime_providers_x.so" for "libonnxruntime_providers_x.so.1.2";
+// empty for other files.
 std::string plain_name(const std::string& name, System system) {
   const std::string_view begin = system == System::kWindows ? "onnxruntime_providers_" : "libonnxruntime_providers_";
   const std::string_view suffix = system == System::kWindows ? ".dll" : ".so";
@@ -33,7 +34,7 @@ std::string plain_name(const std::string& name, System system) {
   const std::string_view version = std::string_view(name).substr(end + suffix.size());
   if (!version.empty() && (system == System::kWindows || version.front() != '.')) return {};
   const std::string_view stem = std::string_view(name).substr(begin.size(), end - begin.size());
-  // What ONNX Runtime's own builds consist of: no plugins, or none that can be registered as one.
+  // Parts of ONNX Runtime's own builds, which are not plugins or cannot be registered as such.
   if (stem == "shared" || stem == "tensorrt" || stem == "rocm" || stem == "migraphx") return {};
   return name.substr(0, end + suffix.size());
 }
@@ -65,7 +66,7 @@ class ListMaker {
         if (one.left_out) add(one);
       }
       const auto first = std::ranges::find_if(found.candidates, [](const auto& one) { return one.why_not.empty(); });
-      // One of each provider: two copies cannot be registered under one name.
+      // One file for each provider: two copies cannot be registered under one name.
       if (first != found.candidates.end()) {
         add(*first);
       } else {
@@ -106,7 +107,7 @@ class ListMaker {
     add({path, source, {}});
   }
 
-  // Beside ONNX Runtime's own library.
+  // Adds a provider beside ONNX Runtime's library.
   void add_of_runtime(const KnownProvider& known) {
     const std::string folder = core::parent_folder(facts_.runtime_file);
     if (folder.empty()) return;
@@ -116,7 +117,7 @@ class ListMaker {
     }
   }
 
-  // <site-packages>/onnxruntime/capi/libonnxruntime.so…: the provider's package lies in the same site-packages.
+  // Adds a provider whose package is in the site-packages of <site-packages>/onnxruntime/capi/libonnxruntime.so….
   void add_beside_runtime(const KnownProvider& known) {
     const std::string packages = core::parent_folder(core::parent_folder(core::parent_folder(facts_.runtime_file)));
     if (packages.empty()) return;
@@ -126,7 +127,7 @@ class ListMaker {
     }
   }
 
-  // One of each provider, by name.
+  // One library for each provider, by name.
   [[nodiscard]] std::vector<std::string> libraries_in(const std::string& folder) const {
     auto names = files_.names_in(folder);
     const System system = facts_.search.system;

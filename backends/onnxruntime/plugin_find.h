@@ -1,8 +1,8 @@
-// Where libraries of plugin execution providers may be, as data.
+// The places where libraries of plugin execution providers may be, as data.
 //
-// Nothing is opened here. If places are named, only those are searched (docs/decisions/0001); otherwise the packages of
-// the known providers are looked for, by the rules of core/vendor_search.h, and beside the package of ONNX Runtime
-// itself.
+// No library is opened here. If places are configured, only those are searched (docs/decisions/0001). Otherwise the
+// packages of the known providers are searched by the rules of core/vendor_search.h, and beside ONNX Runtime's package.
+// Functions may be called from any thread.
 #pragma once
 
 #include <string>
@@ -13,28 +13,28 @@
 
 namespace latebind::onnxruntime {
 
-// The word for no provider at all.
+// The configuration's word for no provider.
 inline constexpr std::string_view kNoProviders = "none";
 
-// What the list depends on, besides the files.
+// The facts that the list depends on, besides the files.
 struct ProviderFacts {
   core::SearchFacts search;
-  // Full paths of libraries, or of folders with them; empty: search. Or kNoProviders alone.
+  // Full paths of libraries, or of folders with them; empty: search; kNoProviders alone: none.
   std::vector<std::string> paths;
-  // ONNX Runtime's own library, as it was opened.
+  // ONNX Runtime's library, as it was opened.
   std::string runtime_file;
 
-  // Of this process, now.
+  // The facts of this process at this time.
   static ProviderFacts gather(std::vector<std::string> paths, std::string runtime_file);
 };
 
-// Files to register, and places without one that a user has named. Each file once; of several versions of one library
-// in a folder, the one with the plain name, else the newest. Empty places of the search are not in it, but those whose
-// files are not trusted are.
+// The files to register, each once, and the configured places that have none. If a folder has several versions of one
+// library, the list has the one with the plain name, else the newest. Empty places of the search are omitted, but those
+// whose files are not trusted are included.
 [[nodiscard]] std::vector<core::SearchCandidate> provider_list(const ProviderFacts& facts,
                                                                const core::FileSystem& files);
 
-// "a:b" (';' on Windows) or "a,b" as a list; empty parts are left out.
+// Splits a list such as "a:b" (';' on Windows) or "a,b"; empty parts are omitted.
 [[nodiscard]] std::vector<std::string> split_paths(std::string_view text, core::System system);
 
 }  // namespace latebind::onnxruntime

@@ -25,13 +25,13 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// What a provider may give of each; bounded, because it comes from outside.
+// Limits for a provider's metadata, which come from outside.
 constexpr std::size_t kDeviceMetadataMax = 64;
 constexpr std::size_t kDeviceTextMax = 1024;
 constexpr std::size_t kDevicesMax = 64;
 constexpr std::string_view kProviderSuffix = "ExecutionProvider";
 
-// Registering changes the process's only environment, whoever calls it.
+// Registering changes the process's only environment, whichever object does it.
 std::mutex& registration_mutex() {
   static platform::PerProcess<std::mutex> mutex;
   return mutex.get();
@@ -41,7 +41,7 @@ std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text).substr(0, kDeviceTextMax);
 }
 
-// Commas, colons and the like have a meaning in placements.
+// Replaces characters that have a meaning in placements, such as commas and colons.
 std::string plain_word(std::string_view text) {
   std::string word(text.substr(0, 64));
   std::ranges::replace_if(
@@ -62,7 +62,7 @@ std::map<std::string, std::string> pairs_of(const abi::PluginApi& api, const abi
   return result;
 }
 
-// "library_path" as "LibraryPath": keys of our metadata are CamelCase words.
+// Converts "library_path" to "LibraryPath", since metadata keys are in CamelCase.
 std::string camel_case(std::string_view key) {
   std::string result;
   bool upper = true;
@@ -108,11 +108,11 @@ std::string short_name_of(std::string_view provider) {
   if (provider.size() > kProviderSuffix.size() && provider.ends_with(kProviderSuffix)) {
     provider.remove_suffix(kProviderSuffix.size());
   }
-  // The device of ONNX Runtime itself.
+  // The device of ONNX Runtime itself has the name CPU.
   return provider == "CPU" ? "CPU-plugin" : plain_word(provider);
 }
 
-// Of a device that only_compiles().
+// The reason for a device that only_compiles().
 std::string why_it_only_compiles(const PluginDevice& device) {
   const KnownProvider* const known = known_provider(device.provider);
   std::string targets;
@@ -205,14 +205,14 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
     return known != nullptr ? with_remedy(*known, std::move(failure)) : failure;
   };
   if (known != nullptr) open_needed_libraries(*known, file, library.file);
-  // So that it stays in the process when ONNX Runtime lets it go; and the loader's words are clearer than the vendor's.
+  // Keeps the library in the process when ONNX Runtime closes it. The loader's error is also clearer than the vendor's.
   const auto pin = [&]() -> Status {
     auto pinned = platform::DynamicLibrary::open(path);
     if (!pinned.ok()) return explained(pinned.status());
     pinned->leak();
     return {};
   };
-  // A part of ONNX Runtime needs symbols that ONNX Runtime brings when it opens it itself.
+  // A library that is part of ONNX Runtime needs symbols that ONNX Runtime provides when it opens the library itself.
   const bool of_runtime = known != nullptr && known->of_runtime;
   if (!of_runtime) LB_RETURN_IF_ERROR(pin());
 
@@ -226,15 +226,15 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
     const auto found = metadata.find("library_path");
     return found != metadata.end() && found->second == file;
   };
-  // By another user of the same library in this process: its environment is one for all. Not even tried again, for
-  // there are providers that crash after a second registration although it is refused (onnxruntime-ep-webgpu 0.4.0).
+  // Another user of ONNX Runtime in this process may have registered the file, since there is one environment. A second
+  // registration is refused, but afterwards some providers crash (onnxruntime-ep-webgpu 0.4.0), so it is not attempted.
   bool was_there = std::ranges::any_of(before, is_of_file);
   abi::Status* failure =
       was_there ? nullptr
                 : library.plugin.RegisterExecutionProviderLibrary(environment.env(), name.c_str(), path.c_str());
   if (failure != nullptr) {
     const char* text = library.api.GetErrorMessage(failure);
-    // One that has no device.
+    // Registered already, although it has no device.
     was_there = text != nullptr && std::string_view(text).find("already registered") != std::string_view::npos;
     if (!was_there) {
       return explained(library.error_by_kind(
@@ -285,7 +285,7 @@ OfferedDevices sort_devices(std::vector<PluginDevice> devices) {
   for (PluginDevice& one : devices)
     (only_compiles(one.provider, one.device.kind) ? offered.to_compile : offered.to_run).push_back(std::move(one));
   name_devices(offered.to_run);
-  // The name is that of the hardware, where there is some.
+  // If the hardware is present, the name belongs to it.
   std::erase_if(offered.to_compile, [&](const PluginDevice& compiler) {
     return std::ranges::find(offered.to_run, compiler.provider, &PluginDevice::provider) != offered.to_run.end();
   });
@@ -323,7 +323,7 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
   const core::LogHold hold;
   const std::lock_guard lock(mutex_);
   look();
-  // Real hardware of the vendor's before the CPU, which is only where its compiler runs.
+  // Devices with the vendor's hardware precede the CPU, on which only the compiler runs.
   const auto [to_run, to_compile] = offered();
   std::optional<PluginDevice> best;
   for (const PluginDevice& one : to_run) {
@@ -389,14 +389,15 @@ void PluginProviders::ask(Known& known) {
                                                      abi::kDevicesSince, library.version));
     return;
   }
-  // Where there is none, not even a process is started.
+  // Without the driver, not even a process is started.
   if (const KnownProvider* const one = known_provider_of_file(core::last_part(known.file), core::own_system())) {
     known.refusal = check_driver(*one);
     known.asked = std::chrono::steady_clock::now();
     if (!known.refusal.ok()) return;
   }
   known.refusal = try_provider(options_.trial, library.file, library.version, known.file);
-  known.asked = std::chrono::steady_clock::now();  // after a trial that may have taken longer than that holds
+  known.asked = std::chrono::steady_clock::now();  // taken after the trial, which may have taken longer than
+                                                   // refusal_time
   if (!known.refusal.ok()) return;
   auto devices = register_provider(*environment_, known.file);
   known.refusal = devices.status();

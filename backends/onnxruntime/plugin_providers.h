@@ -1,8 +1,8 @@
 // Plugin execution providers: libraries of other vendors that ONNX Runtime opens, and the devices that they offer.
 //
 // A provider is registered once per environment, and only after a child process has registered it and queried its
-// devices (provider_trial.h): one that crashes or hangs is reported and does no harm. Nothing here is specific to a
-// vendor: what a provider offers becomes a device with the metadata that the provider gives.
+// devices (provider_trial.h), so that a provider that crashes or hangs is reported and does no harm. This code is not
+// specific to a vendor: a device gets the metadata that its provider reports.
 //
 // Thread-safe. Registered libraries stay until the process ends (docs/decisions/0006).
 #pragma once
@@ -23,29 +23,29 @@
 
 namespace latebind::onnxruntime {
 
-// What a provider offers: itself on one piece of hardware.
+// A provider on one piece of hardware.
 struct PluginDevice {
   core::Device device;
-  const abi::EpDevice* handle = nullptr;  // the environment's
+  const abi::EpDevice* handle = nullptr;  // owned by the environment
   std::string provider;                   // "QNNExecutionProvider"
-  std::string library;                    // its file
+  std::string library;                    // the provider's file
 };
 
-// Registers one library under its name, unless it is registered, and returns what it offers. In this process: for a
-// provider that has passed its trial, and for the child process of the trial.
+// Registers one library under its name unless it is registered, and returns its devices. Runs in this process: either
+// in the child process of a trial, or after the provider has passed its trial.
 [[nodiscard]] core::Result<std::vector<PluginDevice>> register_provider(const Environment& environment,
                                                                         const std::string& file);
 
-// The name under which a library is registered: the provider's own, where it is known, because some providers take the
-// registered name as theirs; else after the file.
+// The name under which a library is registered: for known providers their own name, since some of them take the
+// registered name as theirs; otherwise a name derived from the file.
 [[nodiscard]] std::string registration_name(const std::string& file);
 
-// Gives every device its name: "QNN" of QNNExecutionProvider; where a provider offers several, followed by their kinds
-// and numbers. Names are unique, and none is "CPU".
+// Gives each device a unique name other than "CPU": "QNN" for QNNExecutionProvider, followed by kind and number if a
+// provider offers several.
 void name_devices(std::vector<PluginDevice>& devices);
 
-// What providers offer, named: devices, and, for providers whose hardware is absent, the CPUs that only_compiles()
-// excludes.
+// The named devices of providers. `to_compile` are the CPUs that only_compiles() excludes, for providers whose hardware
+// is absent.
 struct OfferedDevices {
   std::vector<PluginDevice> to_run;
   std::vector<PluginDevice> to_compile;
@@ -64,19 +64,21 @@ class PluginProviders {
  public:
   PluginProviders(std::shared_ptr<const Environment> environment, PluginOptions options);
 
-  // Every device of every provider present, real and virtual, except those that only compile (targets.h). Searches for
-  // providers at each call; one that was rejected is tried again after a while: the cause may be gone.
+  // All devices, real and virtual, of all providers, except those that only compile (targets.h). Each call searches for
+  // providers. A rejected provider is tried again after a while, since the cause may be gone.
   [[nodiscard]] std::vector<PluginDevice> devices();
-  // The device of this name. kDeviceNotFound; kUnsupported for what only compiles.
+  // The device of this name. Returns kDeviceNotFound, or kUnsupported for a device that only compiles.
   [[nodiscard]] core::Result<PluginDevice> find(std::string_view name);
-  // What this provider compiles on. kNotFound with what to install, or why it cannot be used.
+  // A device on which this provider compiles. Returns kNotFound with what to install, or the reason why the provider
+  // cannot be used.
   [[nodiscard]] core::Result<PluginDevice> any_of(std::string_view provider);
 
-  // Why the known provider that a device of this name would be of has none; empty where it has one, or none is known.
+  // Why the known provider to which a device of this name would belong offers no device. Empty if it offers one, or if
+  // the name belongs to no known provider.
   [[nodiscard]] std::string why_not(std::string_view device);
 
-  // From the last search: providers that cannot be used, and why, including those that only compile here, under the
-  // name that their device would have.
+  // The providers that the last search found unusable, with reasons, including those that only compile here; each under
+  // the name that its device would have.
   [[nodiscard]] std::vector<core::UnavailablePart> unavailable();
   [[nodiscard]] std::vector<core::SearchStep> trace();
 

@@ -31,7 +31,7 @@ using core::StatusCode;
 using nlohmann::json;
 
 constexpr std::size_t kJobBytesMax = std::size_t{16} << 20;
-// Of the vendor's own lines, the last ones are kept.
+// Limits for the vendor's log lines, the last of which are kept.
 constexpr std::size_t kLinesMax = 8;
 constexpr std::size_t kLineMax = 2048;
 
@@ -40,7 +40,7 @@ struct CompiledFile {
   platform::MappedFile file;
 };
 
-// The model, as a child can read it: what is in memory only becomes files of `folder`.
+// Describes the model so that a child can read it: parts that are only in memory become files in `folder`.
 Result<json> model_for_child(const core::Model& model, const std::filesystem::path& folder) {
   LB_ASSIGN_OR_RETURN(const ModelForm form, core::onnx_form(model));
   json result{{"name", model.name()}, {"external", json::array()}};
@@ -58,8 +58,8 @@ Result<json> model_for_child(const core::Model& model, const std::filesystem::pa
     auto file = external.file.empty() ? external.file : std::filesystem::absolute(external.file, error);
     const bool by_name = !file.empty() && external.offset == 0 && !error && external.is_file_unchanged();
     if (!by_name) {
-      // By the name that the model has for it, where that is a name: then it is found by its folder, as a file of a
-      // model folder is, and the vendor makes the same of both.
+      // Under the model's own name for the file, if it is a plain file name. The file is then found through its folder
+      // like one of a model folder, and the vendor's output is the same for both.
       const auto name = platform::path_from_utf8(external.location);
       const bool plain =
           name == name.filename() && name != graph.filename() && !name.empty() && name != "." && name != "..";
@@ -98,8 +98,8 @@ Result<core::Model> model_from_job(const json& job) {
   return core::Model::from_forms(job.at("name").get<std::string>(), {std::move(form)});
 }
 
-// The vendor writes into its blob what depends on the model's path. With the model's folder as the current one, that is
-// the same wherever the folder lies.
+// The vendor writes data into its blob that depends on the model's path. With the model's folder as the current one,
+// the data does not depend on the place of the folder.
 void enter_folder(const json& model) {
   std::error_code ignored;
   const json& external = model.at("external");
@@ -155,7 +155,7 @@ Status compile_job(const std::string& job_file) {
                          platform::path_from_utf8(job.at("output").get<std::string>()));
 }
 
-// What the vendor has logged meanwhile, as details of an error.
+// Collects the lines that the vendor logs, as details of an error.
 class Lines {
  public:
   void add(std::string_view line) {
@@ -242,13 +242,13 @@ Result<core::SharedBytes> compile_in_child(const TrialOptions& options, const st
                                                          platform::describe(outcome), model.name()));
   }
   if (Status refused = status_from_child(outcome.output); !refused.ok()) {
-    // What it has written says more, where it has come so far.
+    // The output, if there is one, says more.
     const auto written = platform::MappedFile::open(output);
     if (!written.ok()) return refused;
     if (auto made = read_context_model(written->bytes()); made.ok()) left = std::move(made->others);
     return refused;
   }
-  // The child has opened the model's files by their names.
+  // Checked because the child has opened the model's files by name.
   LB_RETURN_IF_ERROR(model.check_files());
   LB_ASSIGN_OR_RETURN(auto file, platform::MappedFile::open(output));
   const auto compiled =

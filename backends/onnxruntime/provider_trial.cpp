@@ -43,7 +43,7 @@ std::string text_of(const platform::FileIdentity& identity) {
   return fmt::format("{} {} {}", identity.size, identity.modified_ns, identity.changed_ns);
 }
 
-// Everything that makes a trial worth repeating when it changes.
+// Identifies a trial by everything whose change requires another one.
 Result<std::string> key_of(const std::string& runtime_file, const std::string& runtime_version,
                            const std::string& provider_file) {
   LB_ASSIGN_OR_RETURN(const auto provider, platform::file_identity(platform::path_from_utf8(provider_file)));
@@ -53,9 +53,9 @@ Result<std::string> key_of(const std::string& runtime_file, const std::string& r
   return platform::sha256_hex(std::as_bytes(std::span(all)));
 }
 
-// What is remembered of trials: the format's number, and an object of key → {provider, reason}; an empty reason is a
-// success. Files without the number date from when time limits were remembered as well. What lets a provider into this
-// process is believed, and written, only where nobody else could have had a hand in it.
+// The stored trials: the number of the format, and an object of key → {provider, reason}, where an empty reason is a
+// success. Files without the number are from versions that also stored time limits. An entry lets a provider into this
+// process, so the file is read and written only if no other user could have changed it.
 class Memory {
  public:
   explicit Memory(std::filesystem::path file) : file_(std::move(file)) {}
@@ -71,7 +71,7 @@ class Memory {
 
   void remember(const std::string& key, const std::string& provider, const std::string& reason) const {
     json entries = read();
-    // Which ones go when there are too many hardly matters: each can be had again for one trial.
+    // Any entries can be dropped if there are too many, since each costs only another trial.
     while (entries.size() >= kEntriesMax)
       entries.erase(entries.begin());
     entries[key] = {{"provider", provider}, {"reason", reason}};
@@ -81,7 +81,7 @@ class Memory {
   }
 
  private:
-  // The trials; an empty object for anything but a file written by Latebind.
+  // The trials; an empty object if Latebind did not write the file.
   [[nodiscard]] json read() const {
     if (!platform::check_folder_trust(file_).ok()) return json::object();
     const auto mapped = platform::MappedFile::open(file_);
@@ -95,7 +95,7 @@ class Memory {
     return trials.is_object() ? trials : json::object();
   }
   [[nodiscard]] Status write(const json& entries) const {
-    // Before anything is created in another user's folder, and again for what exists by now.
+    // Checked before anything is created in another user's folder, and again for what exists afterwards.
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::make_private_folder(file_.parent_path()));
     LB_RETURN_IF_ERROR(platform::check_folder_trust(file_));
@@ -210,7 +210,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
   using End = platform::ChildOutcome::End;
   if (outcome->end == End::kSignal || outcome->end == End::kTimedOut) {
     const std::string reason = platform::describe(*outcome);
-    // A child that is killed, or is slow on a busy machine, says nothing about the provider.
+    // A child that is killed, or is slow on a busy machine, does not show that the provider is faulty.
     if (platform::ended_by_own_fault(*outcome) && file.ok()) {
       remember(reason);
       return refusal(provider_file, reason, *file);
@@ -219,7 +219,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
                   fmt::format("{} {} when it was tried in its own process", provider_file, reason));
   }
   Status status = status_from_child(outcome->output);
-  // Its message is the last thing that it writes.
+  // The child's message is the last thing that it writes.
   if (status.ok() && (outcome->good() || outcome->end == End::kUnknown)) {
     remember({});
     return {};

@@ -35,8 +35,8 @@ using core::Shape;
 using core::Status;
 using core::StatusCode;
 
-// The folder in which every file of external data lies under the name that the model has for it, without a link on the
-// way (the vendor refuses those); empty when there is none, or when a file is not the one that was opened any more.
+// The folder that contains every file of external data under the model's name for it, without a symbolic link on the
+// way, which the vendor refuses. Empty if there is no such folder, or if a file has been replaced since it was opened.
 std::filesystem::path folder_of_external(const ModelForm& form) {
   std::filesystem::path folder;
   for (const core::ExternalData& external : form.external) {
@@ -55,17 +55,18 @@ std::filesystem::path folder_of_external(const ModelForm& form) {
   return folder;
 }
 
-// The first version whose optimizer, too, looks into the folder that it is given.
+// The first version whose optimizer also searches the folder that it is given.
 constexpr std::uint32_t kReadsFromFolder = 21;
 
-// A model in memory, as the vendor reads it.
+// A model in memory, in the form that the vendor reads.
 struct ReadableForm {
   ModelForm form;
-  // The folder from which it opens the files of external data by their names in the model; empty: it gets their bytes.
+  // The folder from which the vendor opens the files of external data by their names in the model. Empty: it gets their
+  // bytes.
   std::filesystem::path folder;
 };
 
-// The place in a file of what a model has in a part of it. Nothing beyond that part is the model's.
+// The place in a file of data that a model has in a part of that file. Only that part belongs to the model.
 Result<graph::ExternalPlace> place_in_file(graph::ExternalPlace place, const core::ExternalData& external,
                                            const std::string& file) {
   const std::uint64_t size = external.data.bytes.size();
@@ -79,9 +80,8 @@ Result<graph::ExternalPlace> place_in_file(graph::ExternalPlace place, const cor
                               .length = is_to_the_end ? size - place.offset : place.length};
 }
 
-// Where the vendor can open the files of external data: under the names that the model has for them, or else, as behind
-// the links of the hub's cache and in a bundle's ZIP, with the model's names replaced by the real ones below one
-// folder.
+// Finds a folder from which the vendor can open the files of external data: under the model's names for them or, as
+// with the links of the hub's cache and in a bundle's ZIP, under the real names, which replace those in the model.
 Result<ReadableForm> make_readable(ModelForm form) {
   if (form.external.empty()) return ReadableForm{std::move(form), {}};
   auto folder = folder_of_external(form);
@@ -94,7 +94,7 @@ Result<ReadableForm> make_readable(ModelForm form) {
     if (!may_open || error) return ReadableForm{std::move(form), {}};
     if (files.size() == 1) folder = files.front().parent_path();
     while (!platform::is_within(files.back(), folder)) {
-      if (folder == folder.parent_path()) return ReadableForm{std::move(form), {}};  // of another drive
+      if (folder == folder.parent_path()) return ReadableForm{std::move(form), {}};  // on another drive
       folder = folder.parent_path();
     }
   }
@@ -118,7 +118,7 @@ std::filesystem::path from_here(const std::filesystem::path& place) {
   return error ? place : relative;
 }
 
-// Where the vendor has opened the files by their names: what it read must be what we had.
+// Files that the vendor has opened by name are compared with those that were opened before.
 Status check_external_data(const std::string& model, const ReadableForm& readable) {
   if (readable.folder.empty()) return {};
   for (const core::ExternalData& external : readable.form.external) {
@@ -147,7 +147,7 @@ Status add_external_data(const Library& library, const ReadableForm& readable, a
   paths.reserve(form.external.size());
   for (const core::ExternalData& external : form.external) {
     names.push_back(paths.emplace_back(platform::path_from_utf8(external.location)).c_str());
-    // Read-only, whatever the type says.
+    // The vendor only reads the data, in spite of the type.
     buffers.push_back(const_cast<char*>(reinterpret_cast<const char*>(external.data.bytes.data())));
     sizes.push_back(external.data.bytes.size());
   }
@@ -179,7 +179,7 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   return owned;
 }
 
-// The declared inputs with the requested shapes.
+// Applies the requested shapes to the declared inputs.
 Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs, NamedDimensions& dimensions) {
   if (shapes.empty()) return {};
   if (shapes.size() != inputs.size()) {
@@ -221,7 +221,7 @@ struct Prepared {
   NamedDimensions dimensions;
 };
 
-// Where shapes are given, the model is loaded once to get the names of its dimensions.
+// If shapes are requested, the model is loaded once to get the names of its dimensions.
 Result<Prepared> prepare(const Environment& environment, const core::Model& model, const CompileOptions& options) {
   Prepared prepared;
   auto form = core::onnx_form(model);
@@ -240,10 +240,10 @@ Result<Prepared> prepare(const Environment& environment, const core::Model& mode
   return prepared;
 }
 
-// The vendor's file of an optimised model is a flatbuffer with this at offset 4.
+// The vendor's file of an optimised model is a flatbuffer with this magic at offset 4.
 constexpr std::string_view kBlobMagic = "ORTM";
 constexpr std::size_t kBlobMagicOffset = 4;
-// The vendor reads the weights of a blob in place where they lie as its own allocator would put them.
+// The vendor reads the weights of a blob in place if they have the alignment of its allocator.
 constexpr std::size_t kBlobAlignment = 64;
 
 bool is_blob(std::span<const std::byte> bytes) {
@@ -257,7 +257,7 @@ struct MappedBlob {
   platform::MappedFile file;
 };
 
-// Of providers that cannot be in several sessions at the same time; else null.
+// For providers that support one session at a time; null for others.
 OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   static platform::PerProcess<OneAtATime> turns;
   if (plugin == nullptr) return nullptr;
@@ -266,9 +266,9 @@ OneAtATime* turns_of(const Library& library, const PluginUse* plugin) {
   return known != nullptr && known->one_session_at_a_time ? &turns.get() : nullptr;
 }
 
-// What a provider opens for a session stays in the process. NVIDIA's driver for Vulkan leaves work for the end of every
-// thread that has called it, and goes with the last session: threads that end later would crash, and after some hundred
-// sessions the driver finds no room for another start.
+// Keeps the libraries that a provider opens for a session in the process. NVIDIA's Vulkan driver registers work for the
+// end of each thread that has called it, and is unloaded with the last session. Threads that end later would crash, and
+// after some hundred sessions the driver could not start again for lack of space.
 class LibrariesOfSession {
  public:
   explicit LibrariesOfSession(const PluginUse* plugin) {
@@ -284,7 +284,7 @@ class LibrariesOfSession {
   std::vector<std::string> before_;
 };
 
-// `loader`: what reads it, for the error.
+// `loader` is the noun for the library that reads the blob, for errors.
 Result<Session> open_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                           const abi::SessionOptions* options, std::string_view loader,
                           const PluginUse* plugin = nullptr) {
@@ -292,7 +292,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   Session session;
   session.one_at_a_time = turns_of(library, plugin);
   LB_ASSIGN_OR_RETURN(const auto turn, session.turn());
-  // A provider's context is copied; what is the vendor's own it reads in place.
+  // A provider's context is copied; the vendor's own blob is read in place.
   if (plugin == nullptr) session.kept.push_back(blob.bytes);
   session.from_blob = true;
   const LibrariesOfSession libraries(plugin);
@@ -309,7 +309,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   return session;
 }
 
-// Of a model that is loaded from this form.
+// The assignment of a model that is loaded from this form.
 Result<Assignment> assignment_of(const Environment& environment, const abi::Session* session, const PluginUse& plugin,
                                  const CompileOptions& options, const ModelForm& form, const std::string& name) {
   std::optional<platform::MappedFile> mapped;
@@ -382,7 +382,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   const auto model = read_context_model(blob.bytes.bytes);
   if (!model.ok()) return refuse(fmt::format("the blob is damaged: {}", model.status().message()));
   if (model->contexts == 0) return refuse("the blob is not a compiled model: it has no EPContext node");
-  // The vendor would read it from wherever the model says.
+  // The vendor would read it from any place that the model names.
   if (!model->embedded) return refuse("the blob names a context in another file");
   const char* provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
@@ -414,7 +414,7 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
 
 namespace {
 
-// A size of an input is for the caller to choose.
+// Whether the caller can choose a size of an input.
 bool has_open_inputs(const ModelForm& form) {
   std::optional<platform::MappedFile> mapped;
   if (!form.file.empty()) {

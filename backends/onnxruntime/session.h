@@ -1,7 +1,7 @@
-// Session: a model that the vendor has loaded, and what it declares. Made from a model or from a blob.
+// Session: a model that the vendor has loaded, from a model or from a blob, and its declared inputs and outputs.
 //
-// Constant after construction; the vendor runs one session from several threads at once, but for providers that are in
-// one session at a time: whoever has the vendor do something with such a session takes a turn().
+// Constant after construction. Several threads can run one session at once, except for providers that support one
+// session at a time: callers take a turn() before the vendor does anything with such a session.
 #pragma once
 
 #include <filesystem>
@@ -26,48 +26,48 @@ struct Session {
   Session& operator=(Session&&) = default;
   ~Session();
 
-  // Null where none is needed. The errors of OneAtATime::take().
+  // Null if no turn is needed. Returns the errors of OneAtATime::take().
   [[nodiscard]] core::Result<OneAtATime::Turn> turn(const std::function<bool()>& is_enough = nullptr) const {
     if (one_at_a_time == nullptr) return OneAtATime::Turn();
     return one_at_a_time->take(is_enough);
   }
 
-  // Declared before what depends on them.
+  // Declared before the members that depend on it.
   std::shared_ptr<const Environment> environment;
-  // What the vendor reads in place.
+  // Memory that the vendor reads in place.
   std::vector<core::SharedBytes> kept;
-  OneAtATime* one_at_a_time = nullptr;  // the process's; null: the provider can be in several sessions
+  OneAtATime* one_at_a_time = nullptr;  // shared by the process; null: the provider supports several sessions
   bool from_blob = false;
-  Assignment assignment{};  // of a provider's device
+  Assignment assignment{};  // for a provider's device
   Owned<abi::Session> handle{nullptr, nullptr};
 
   std::vector<core::TensorInfo> inputs;
   std::vector<core::TensorInfo> outputs;
 };
 
-// The caller checks precisions: the vendor's CPU computes in the precision of the model. kUnsupported for a model
-// without an ONNX form; kInvalidModel with the vendor's text when the model is wrong. `plugin`: the device to use
-// instead of the vendor's CPU; may be null.
+// Loads a model. The caller checks precisions, since the vendor's CPU computes in that of the model. `plugin` is the
+// device to use instead of the CPU; may be null. Returns kUnsupported for a model without an ONNX form, and
+// kInvalidModel with the vendor's text for a damaged one.
 [[nodiscard]] core::Result<Session> load_model(std::shared_ptr<const Environment> environment, const core::Model& model,
                                                const core::CompileOptions& options, const PluginUse* plugin = nullptr);
 
-// The vendor's own file of an optimised model, from memory. kIncompatibleBlob when it is not one.
+// Loads the vendor's own file of an optimised model from memory. Returns kIncompatibleBlob for any other data.
 [[nodiscard]] core::Result<Session> load_blob(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                               const core::CompileOptions& options);
 
-// The output of compile_context(), on a device of the same provider. kIncompatibleBlob when it is not one, or the
-// provider says that it cannot be used here.
+// Loads the output of compile_context() on a device of the same provider. Returns kIncompatibleBlob for other data, or
+// if the provider reports that it cannot use the blob here.
 [[nodiscard]] core::Result<Session> load_context(std::shared_ptr<const Environment> environment, const core::Blob& blob,
                                                  const core::CompileOptions& options, const PluginUse& plugin);
 
-// An ONNX model of contexts that the plugin has compiled, embedded, into `file`: stock ONNX Runtime with that provider
-// loads it, too. Paths of the model appear in the output relative to the current folder. kUnsupported, naming nodes,
-// when options.whole_graph is set and some are left to the CPU: `file` may exist even then.
+// Writes to `file` an ONNX model with embedded contexts that the plugin has compiled. Stock ONNX Runtime with that
+// provider can load it as well. The output contains paths of the model relative to the current folder. Returns
+// kUnsupported, naming nodes, if options.whole_graph is set and nodes are left to the CPU; `file` may exist even then.
 [[nodiscard]] core::Status compile_context(const Environment& environment, const core::Model& model,
                                            const core::CompileOptions& options, const PluginUse& plugin,
                                            const std::filesystem::path& file);
 
-// Such a file, from a model; `kind` is kCompile or kCompileHere.
+// Compiles a model to the vendor's file of an optimised model; `kind` is kCompile or kCompileHere.
 [[nodiscard]] core::Result<core::SharedBytes> compile_model(const Environment& environment, const core::Model& model,
                                                             const core::CompileOptions& options, SessionKind kind);
 

@@ -58,13 +58,13 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   if (kind == SessionKind::kCompile) level = abi::kEnableExtended;
   LB_RETURN_IF_ERROR(check(api.SetSessionGraphOptimizationLevel(raw, level), "optimisation level"));
 
-  // It remembers a plan for each shape that ever came. The arena stays: it grows to what the largest run needs and no
-  // further, and without it every run pays for fresh pages.
+  // Memory patterns store a plan for each shape that ever occurred. The arena stays enabled: it only grows to the needs
+  // of the largest run, and without it every run would pay for new pages.
   LB_RETURN_IF_ERROR(check(api.DisableMemPattern(raw), "no memory pattern"));
 
   LB_RETURN_IF_ERROR(add_entry(library, raw, "session.set_denormal_as_zero", "0"));
   if (concurrency.requests > 1) {
-    // Spinning threads take the processors that the other requests need.
+    // Spinning threads would take the processors that other requests need.
     LB_RETURN_IF_ERROR(add_entry(library, raw, "session.intra_op.allow_spinning", "0"));
   }
   if (kind == SessionKind::kDeclare || kind == SessionKind::kCompile || kind == SessionKind::kCompileHere) {
@@ -82,7 +82,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
 Status use_plugin(const Environment& environment, const PluginUse& plugin, const core::CompileOptions& compile,
                   core::HostNodes host_nodes, abi::SessionOptions* options) {
   const Library& library = environment.library();
-  // Where ONNX Runtime keeps a provider's options: a property of that name is the caller's.
+  // ONNX Runtime stores a provider's options under this prefix; a property with such a name comes from the caller.
   const char* const provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string prefix = "ep." + core::ascii_lowered(provider == nullptr ? "" : provider);
   std::vector<const char*> keys;

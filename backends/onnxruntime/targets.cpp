@@ -8,8 +8,8 @@
 namespace latebind::onnxruntime {
 namespace {
 
-// One system for each architecture. The numbers are the vendor's (its compiler writes the system's name into what it
-// makes: 39 SA8295, 36 SM8450, 60 SC8380XP, 57 SM8650, 69 SM8750, 87 SM8850).
+// One system for each architecture. The numbers are the vendor's; its compiler writes the system's name into its
+// output: 39 SA8295, 36 SM8450, 60 SC8380XP, 57 SM8650, 69 SM8750, 87 SM8850.
 constexpr std::array kHexagon{
     Target{"v68", 68, 39, "Qualcomm Hexagon v68 (SA8295P)"},
     Target{"v69", 69, 36, "Qualcomm Hexagon v69 (Snapdragon 8 Gen 1)"},
@@ -19,10 +19,10 @@ constexpr std::array kHexagon{
     Target{"v81", 81, 87, "Qualcomm Hexagon v81 (Snapdragon 8 Elite Gen 5)"},
 };
 
-// In the order of what needs what. cuDNN and cuFFT are opened by the provider itself, by name.
+// In the order of their dependencies. The provider itself opens cuDNN and cuFFT by name.
 constexpr std::array<std::string_view, 7> kOfCuda{"cudart", "nvrtc", "cublasLt", "cublas", "curand", "cufft", "cudnn"};
 constexpr std::array<std::string_view, 3> kOfTensorRtRtx{"cudart", "tensorrt_rtx", "tensorrt_onnxparser_rtx"};
-// Else matrix products round their factors to 10 bits.
+// Otherwise matrix products round their factors to 10 bits.
 constexpr std::array kExactly{DefaultOption{"use_tf32", "0"}};
 constexpr std::string_view kCudaDriver = "libcuda.so.1";
 constexpr std::string_view kCudaDriverOnWindows = "nvcuda.dll";
@@ -40,7 +40,7 @@ constexpr std::array kKnown{
                   .library_stem = "onnxruntime_providers_openvino_plugin",
                   .package_folder = "onnxruntime_ep_openvino",
                   .package = "onnxruntime-ep-openvino"},
-    // Its package is ONNX Runtime itself, built with it, in the place of the plain one.
+    // Its package is a build of ONNX Runtime that contains it and replaces the plain one.
     KnownProvider{.short_name = "CUDA",
                   .provider = kCudaProvider,
                   .library_stem = "onnxruntime_providers_cuda",
@@ -51,7 +51,7 @@ constexpr std::array kKnown{
                   .needs = {kCudaDriver, kCudaDriverOnWindows, kOfCuda, "nvidia"},
                   .options = kExactly,
                   .gpus_of = kNvidia},
-    // Any GPU, through Vulkan or Direct3D 12. Its kernels are compiled when they are first used, in the driver.
+    // Works with any GPU, through Vulkan or Direct3D 12. The driver compiles its kernels on first use.
     KnownProvider{
         .short_name = "WebGpu",
         .provider = kWebGpuProvider,
@@ -65,7 +65,7 @@ constexpr std::array kKnown{
                         "no graphics driver supports what WebGPU needs: install the newest driver of the GPU's vendor"},
         .why_one_precision = "WebGPU computes in the precision of the model, which is f32, and its provider does not report whether an adapter supports f16 (shader-f16)",
         .gpus_of = 0},
-    // Not before WebGPU: nobody has run it here yet.
+    // After WebGPU, since it has not been run with Latebind yet.
     KnownProvider{.short_name = "TensorRtRtx",
                   .provider = "NvTensorRTRTXExecutionProvider",
                   .library_stem = "onnxruntime_providers_nv_tensorrt_rtx",
@@ -156,7 +156,7 @@ ProviderOptions provider_options(const Target& target, const std::string& compil
 }
 
 bool is_for_another(const Target& target, std::string_view compatibility) {
-  // v2:backend:version:version:architecture:system:…
+  // The form is v2:backend:version:version:architecture:system:…
   constexpr std::string_view kForm = "v2:";
   constexpr int kArchitecturePlace = 4;
   if (!compatibility.starts_with(kForm)) return false;

@@ -1,12 +1,12 @@
-// What Latebind knows about the binary interface of OpenVINO's C library, in its own declarations: opaque types, the
-// few structs that cross the boundary, and the table of functions that load.cpp fills.
+// The binary interface of OpenVINO's C library in Latebind's own declarations: opaque types, the few structs that cross
+// the boundary, and the table of functions that load.cpp fills.
 //
-// No vendor header is used to build. The layouts below have been the same from OpenVINO 2024.6 to 2026.4 and are pinned
-// by the static_asserts here; tests/openvino compares them, and the type of every function, with the vendor's headers
-// where some are installed. The one thing that did change, the numbers of the element types, is in element_types.h.
+// No vendor header is needed to build. The layouts have not changed from OpenVINO 2024.6 to 2026.4, and the
+// static_asserts below pin them. If vendor headers are installed, tests/openvino compares the layouts and the type of
+// every function with them. Only the numbers of the element types have changed; see element_types.h.
 //
-// Names of functions are the vendor's, so that each can be looked up in its documentation. The types stand in a
-// namespace of ours because nothing here may clash with a host that does include the vendor's headers.
+// Functions keep the vendor's names, so that they can be looked up in its documentation. The types are in a namespace,
+// so that they do not clash with vendor headers that a host includes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace latebind::openvino::abi {
 
-// Made and freed by the library only.
+// Created and freed only by the library.
 struct Core;
 struct Model;
 struct CompiledModel;
@@ -23,14 +23,14 @@ struct InferRequest;
 struct Tensor;
 struct ConstPort;  // an input or output of a model
 
-// The result of nearly every function: zero, or one of the negative numbers below.
+// The result of nearly every function: zero, or a negative number such as those below.
 using Code = std::int32_t;
 inline constexpr Code kOk = 0;
-inline constexpr Code kResultNotReady = -9;  // a wait that ran into its time limit
+inline constexpr Code kResultNotReady = -9;  // a wait reached its time limit
 inline constexpr Code kInferCancelled = -13;
-inline constexpr Code kInvalidParameter = -14;  // rejected before the C++ library was called: no error text is recorded
+inline constexpr Code kInvalidParameter = -14;  // rejected before the C++ library was called; no error text is recorded
 
-// A number whose meaning depends on the version: see element_types.h.
+// A number whose meaning depends on the version; see element_types.h.
 using ElementCode = std::uint32_t;
 
 struct Version {
@@ -48,7 +48,7 @@ struct Shape {
   std::int64_t* dims;
 };
 
-// Bounds of a dimension, both inclusive; equal when it is static. max is -1 where there is no bound.
+// Bounds of a dimension, both inclusive; equal if it is static. max is -1 if there is no bound.
 struct Dimension {
   std::int64_t min;
   std::int64_t max;
@@ -67,7 +67,7 @@ static_assert(std::is_standard_layout_v<Dimension> && sizeof(Dimension) == 16 &&
 static_assert(std::is_standard_layout_v<PartialShape> && sizeof(PartialShape) == 24 &&
               offsetof(PartialShape, dims) == 16);
 
-// X(name, result, parameters). Required: there since 2024.6, the oldest version that is accepted, without exception.
+// X(name, result, parameters). Required functions: all of them exist since 2024.6, the oldest accepted version.
 #define LB_OPENVINO_REQUIRED(X)                                                                                   \
   X(ov_get_openvino_version, Code, (Version*))                                                                    \
   X(ov_version_free, void, (Version*))                                                                            \
@@ -79,11 +79,11 @@ static_assert(std::is_standard_layout_v<PartialShape> && sizeof(PartialShape) ==
   X(ov_core_get_available_devices, Code, (const Core*, Devices*))                                                 \
   X(ov_available_devices_free, void, (Devices*))                                                                  \
   X(ov_core_get_property, Code, (const Core*, const char* device, const char* key, char** value))                 \
-  /* then one key and one value, both const char* */                                                              \
+  /* followed by one key and one value, both const char* */                                                       \
   X(ov_core_set_property, Code, (const Core*, const char* device, ...))                                           \
   X(ov_core_read_model, Code, (const Core*, const char* file, const char* weights_file, Model**))                 \
   X(ov_core_read_model_from_memory_buffer, Code, (const Core*, const char*, std::size_t, const Tensor*, Model**)) \
-  /* then `strings` times const char*: keys and values in turn, so two for each property */                       \
+  /* followed by `strings` values of type const char*: key and value of each property */                          \
   X(ov_core_compile_model, Code,                                                                                  \
     (const Core*, const Model*, const char* device, std::size_t strings, CompiledModel**, ...))                   \
   X(ov_core_import_model, Code, (const Core*, const char*, std::size_t, const char* device, CompiledModel**))     \
@@ -119,9 +119,9 @@ static_assert(std::is_standard_layout_v<PartialShape> && sizeof(PartialShape) ==
   X(ov_infer_request_wait_for, Code, (InferRequest*, std::int64_t timeout_ms))                                    \
   X(ov_infer_request_cancel, Code, (InferRequest*))
 
-// X(name, result, parameters). Null where the library has none: every use checks.
-#define LB_OPENVINO_OPTIONAL(X)                                                                    \
-  /* since 2022.1, in builds with Unicode paths: the only way to files with any name on Windows */ \
+// X(name, result, parameters). Optional functions: null if the library lacks them, so every use checks.
+#define LB_OPENVINO_OPTIONAL(X)                                                                   \
+  /* since 2022.1, in builds with Unicode paths: the only way to open any file name on Windows */ \
   X(ov_core_read_model_unicode, Code, (const Core*, const wchar_t* file, const wchar_t* weights_file, Model**))
 
 struct Api {

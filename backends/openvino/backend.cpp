@@ -34,15 +34,15 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// What a target determines, and the vendor's terms for it.
+// The vendor's properties that a target determines.
 constexpr const char* kPlatformKey = "NPU_PLATFORM";
 constexpr const char* kCompilerKey = "NPU_COMPILER_TYPE";
 
 constexpr std::size_t kKnownErrorsBytesMax = std::size_t{1} << 20U;
 
-// Whether the blob can have been made for this device by this library, as far as its label tells. The vendor's own
-// check comes after, but it knows nothing of the precision that was promised. `target`: what the device is called by
-// those who compile for it elsewhere, "NPU.4000"; empty when that is not known.
+// Checks, by its label, whether the blob can have been made by this library for this device. The vendor's own check
+// follows, but it does not know which precision was promised. `target` is the name under which others compile for this
+// device, such as "NPU.4000"; empty if it is not known.
 Status check_label(const Blob& blob, const std::string& device, const std::string& target,
                    const CompileOptions& options, const std::string& version) {
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
@@ -65,7 +65,7 @@ Status check_label(const Blob& blob, const std::string& device, const std::strin
   return {};
 }
 
-// The target of this name, unless it is a device that is there or no target at all: then null.
+// The target of this name; null if the name is that of a present device, or not a target's name.
 Result<const NpuTarget*> virtual_target(const VendorCore& core, const std::string& name) {
   LB_ASSIGN_OR_RETURN(const NpuTarget* const target, find_target(name));
   if (target == nullptr) return nullptr;
@@ -73,7 +73,7 @@ Result<const NpuTarget*> virtual_target(const VendorCore& core, const std::strin
   return std::ranges::find(names, name) == names.end() ? target : nullptr;
 }
 
-// For the compiler that is a library, which needs no device, told which one it compiles for.
+// Options for the compiler library, which needs no device and must be told its target.
 Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions& options) {
   const std::string id = fmt::format("{}:{}", kBackendName, device_name(target));
   if (options.precision != core::Precision::kF16) {
@@ -92,7 +92,7 @@ Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions
   return for_target;
 }
 
-// A device that never gave back what it was given before is not given another model.
+// Refuses another model for a device that has hung and not returned.
 Status check_not_stuck(const std::string& device) {
   return core::check_not_hung(fmt::format("{}:{}", kBackendName, device), "model");
 }
@@ -128,7 +128,7 @@ class OpenvinoBackend final : public core::Backend {
     }
     std::vector<core::Device> devices;
     for (const NpuTarget& target : npu_targets()) {
-      // Where there are several, the vendor calls real ones so, too.
+      // If there are several real devices, the vendor uses the same names.
       if (std::ranges::find(real, device_name(target)) != real.end()) continue;
       devices.push_back(virtual_device(
           target, compiler,
@@ -229,7 +229,7 @@ class OpenvinoBackend final : public core::Backend {
     LB_ASSIGN_OR_RETURN(const CompileOptions for_target, options_for(target, options));
     auto compiled = compile_model(std::move(core), model, "NPU", for_target);
     if (!compiled.ok()) {
-      // Its message about shapes that are not static names no remedy.
+      // The vendor's message about shapes that are not static names no remedy.
       return compiled.status().with_context(
           fmt::format("for {}{}", name, options.input_shapes.empty() ? " (which needs static shapes: --shapes)" : ""));
     }
@@ -247,9 +247,10 @@ class OpenvinoBackend final : public core::Backend {
     return compile_model(std::move(core), model, name, options);
   }
 
-  // An import goes by the properties of its core, and what is once set there can be replaced but not taken back. So
-  // imports have a core of their own, on which each sets all of our properties; and one that sets more than the others
-  // do gets a core for itself: the user's properties, and the number of requests that a GPU or NPU is to expect.
+  // An import uses the properties of its core, and a property that was set there can be replaced but not removed.
+  // Therefore imports have a separate core, on which each of them sets all of Latebind's properties. An import that
+  // sets more than those gets a core for itself: one with the user's properties, or with the number of requests that a
+  // GPU or NPU must expect.
   Result<std::shared_ptr<const Compiled>> import_alone(const Blob& blob, const std::string& device,
                                                        const CompileOptions& options) {
     if (!options.properties.empty() || (options.requests != 0 && device_base(device) != "CPU")) {

@@ -1,4 +1,5 @@
-// The openvino backend of Latebind.
+// The openvino backend: runs models with OpenVINO, whose C library is opened at run time. The backend may be used from
+// any thread.
 #pragma once
 
 #include <array>
@@ -13,11 +14,11 @@ namespace latebind::openvino {
 
 inline constexpr const char* kKnownErrorsVariable = "LATEBIND_OPENVINO_KNOWN_ERRORS";
 
-// Where to find the vendor library, instead of searching.
+// Settings of the backend.
 struct BackendOptions {
-  // The library file or its folder; wins over the environment and the search. UTF-8. Empty: search.
+  // The library file or its folder, UTF-8; overrides the environment and the search. Empty: search.
   std::string library_path{};
-  // A table in place of the built-in one of known errors; UTF-8. Empty: the built-in one.
+  // A file that replaces the built-in table of known errors, UTF-8. Empty: the built-in table.
   std::string known_errors{};
 };
 
@@ -28,10 +29,10 @@ inline constexpr std::array kSettings{
     core::BackendSetting{"openvino.known_errors", kKnownErrorsVariable, "", "FILE",
                          "A file that replaces the built-in table of what OpenVINO computes differently from ONNX. An empty file turns the check off."}};
 
-// As kSettings say. Opens nothing.
+// Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
-// Opens nothing.
+// Creates the backend. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> make_backend(BackendOptions options = {});
 
 }  // namespace latebind::openvino

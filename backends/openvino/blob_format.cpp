@@ -18,7 +18,7 @@ constexpr std::string_view kLabelled = "RR_UPCVO";
 constexpr std::string_view kElf =
     "\x7f"
     "ELF";
-// Version (4 bytes) and length (8 bytes) of the label follow its magic.
+// The magic is followed by the label's version (4 bytes) and length (8 bytes).
 constexpr std::size_t kLabelAt = kLabelled.size() + 12;
 // Offset and size of each of the three parts.
 constexpr std::size_t kNumbers = 6;
@@ -35,7 +35,7 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at) {
   return number;
 }
 
-// The offset of the table; nothing when there is no room for one.
+// The offset of the table; std::nullopt if the blob is too short for one.
 std::optional<std::size_t> table_at(std::span<const std::byte> bytes) {
   std::size_t at = 0;
   if (begins_with(bytes, kLabelled)) {

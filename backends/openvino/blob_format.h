@@ -1,9 +1,8 @@
-// What an OpenVINO blob looks like from outside, without the library: recognised by its first bytes, and by the lengths
-// that it declares for its parts.
+// Recognises OpenVINO blobs without the library, by their first bytes and the declared lengths of their parts.
 //
-// The layouts are those that 2024.6 to 2026.4 write (observed, not documented): the CPU's is three parts, one after the
-// other, after a table of their offsets and sizes, since 2026.1 with a label before it; the NPU's is an ELF file. Pure
-// functions; any thread.
+// The layouts are those that 2024.6 to 2026.4 write; they are observed, not documented. A CPU blob is a table of
+// offsets and sizes followed by three consecutive parts; since 2026.1, a label precedes the table. An NPU blob is an
+// ELF file. Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +12,11 @@
 
 namespace latebind::openvino {
 
-// True when the bytes begin like a CPU or NPU blob.
+// Whether the bytes begin like a CPU or NPU blob.
 [[nodiscard]] bool looks_like_blob(std::span<const std::byte> bytes);
 
-// kInvalidModel when a CPU blob is truncated, or has parts in the wrong place: the vendor would read past its end. The
-// vendor checks the content of the parts.
+// Returns kInvalidModel if a CPU blob is truncated or has misplaced parts: the vendor would read past its end. The
+// vendor checks the contents of the parts.
 [[nodiscard]] core::Status check_blob(std::span<const std::byte> bytes);
 
 }  // namespace latebind::openvino

@@ -35,8 +35,8 @@ using core::TensorInfo;
 
 constexpr std::size_t kPortsMax = 4096;
 
-// A variadic call with a list whose length is known at run time only: all places are passed, the count says how many
-// of them the library reads.
+// Calls a variadic function with a list whose length is known only at run time: passes all places, and the count says
+// how many of them the library reads.
 template <std::size_t... I>
 abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Model* network, const char* device,
                        std::size_t strings, abi::CompiledModel** out, const std::array<const char*, sizeof...(I)>& list,
@@ -44,7 +44,7 @@ abi::Code call_compile(const abi::Api& api, const abi::Core* core, const abi::Mo
   return api.ov_core_compile_model(core, network, device, strings, out, list[I]...);
 }
 
-// Nothing for a port without a name, which is not an error: ONNX always has names, IR need not.
+// std::nullopt for a port without a name. That is no error: IR need not have names, whereas ONNX always has them.
 std::optional<std::string> port_name(const Library& library, const ConstPortHandle& port) {
   char* name = nullptr;
   if (library.api.ov_port_get_any_name(port.get(), &name) != abi::kOk || name == nullptr) return std::nullopt;
@@ -133,7 +133,7 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
   return infos;
 }
 
-// Reads back what is really active; rejects what was not requested.
+// Reads back what is active, and rejects what was not requested.
 Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore> core, Model source,
                                                core::SharedBytes blob, CompiledModelHandle handle,
                                                const std::string& device, const CompileOptions& options,
@@ -156,7 +156,7 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
   const auto is_static = [](const TensorInfo& input) { return input.shape.is_static(); };
   // With packed tokens there are few shapes.
   if (!packing && !std::ranges::all_of(inputs, is_static)) active.kept_shapes = kept_shapes(device, properties);
-  // An input that is passed through is one tensor with one set of names.
+  // An input that is passed through to an output is one tensor with one set of names.
   std::vector<bool> direct;
   for (const TensorInfo& output : outputs) {
     direct.push_back(all_named && output.shape.is_static() &&
@@ -180,13 +180,13 @@ Result<std::shared_ptr<const Compiled>> finish(std::shared_ptr<const VendorCore>
                                          });
 }
 
-// What was compiled and did not become a Compiled leaves its threads behind as well.
+// A compiled model that did not become a Compiled leaves threads as well.
 Result<std::shared_ptr<const Compiled>> counted(Result<std::shared_ptr<const Compiled>> finished) {
   if (!finished.ok()) threads_are_left();
   return finished;
 }
 
-// kInvalidArgument for one of the user's own that is not taken.
+// Returns kInvalidArgument if the vendor rejects a property of the user.
 Status set_property(const VendorCore& core, const std::string& device, const std::string& key, const std::string& value,
                     const CompileOptions& options) {
   const Library& library = *core.library;
@@ -197,20 +197,20 @@ Status set_property(const VendorCore& core, const std::string& device, const std
                        fmt::format("openvino:{} refuses the property {}={}", device, key, value), code);
 }
 
-// Which of the user's properties the vendor does not take, in a core of its own. Only after a failure: a vendor may
-// take a property when it compiles and not before.
+// Finds the user's property that the vendor rejects, in a separate core. Called only after a failure: a vendor may
+// accept a property only when it compiles.
 Status check_user_properties(const std::shared_ptr<const Library>& library, const std::string& device,
                              const CompileOptions& options) {
   if (options.properties.empty()) return {};
   LB_ASSIGN_OR_RETURN(const auto core, VendorCore::create(library));
-  // A device's part of the library is loaded by a question, and takes properties from then on.
+  // Asking for a property loads the device's plugin, which accepts properties only from then on.
   (void)full_name_of(*core, device);
   for (const auto& [key, value] : options.properties)
     LB_RETURN_IF_ERROR(set_property(*core, device, key, value, options));
   return {};
 }
 
-// The vendor reports success for an export that was cut off.
+// The vendor reports success for a truncated export.
 Status incomplete(const Compiled& compiled, const platform::TemporaryFolder& folder, StatusCode code,
                   std::string_view found) {
   return Status(code, fmt::format("OpenVINO's export for {} in the folder for temporary files, {}, is incomplete: {}; or set TMPDIR (on Windows TMP) to another folder",
@@ -224,10 +224,10 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
   const Library& library = *core->library;
   LB_ASSIGN_OR_RETURN(const auto properties, properties_for(device, options, platform::usable_processors()));
   LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
-  // What other devices do with it was not measured.
+  // Packed tokens were measured on the CPU only.
   const bool may_pack_tokens = device_base(device) == "CPU" && options.input_shapes.empty();
   LB_ASSIGN_OR_RETURN(const Model readable, readable_model(model, may_pack_tokens));
-  // All of them are read once, and then few ever again: most are repacked.
+  // The vendor reads all weights once, and then few of them again: most are repacked.
   const platform::PageRelease read_pages(weights_in_memory(readable));
   LB_ASSIGN_OR_RETURN(const ModelHandle network, read_model(*core, readable));
   LB_RETURN_IF_ERROR(reshape(library, network, options.input_shapes));
@@ -245,7 +245,7 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     const Status refused =
         library.error(StatusCode::kDeviceFailed,
                       fmt::format("OpenVINO cannot compile model '{}' for {}", model.name(), device), code);
-    // Its text for a property that it does not take need not name it.
+    // The vendor's text about a rejected property does not always name it.
     LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
     return refused;
   }
@@ -260,7 +260,7 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
   LB_RETURN_IF_ERROR(check_precision(*core, device, options.precision));
   for (const auto& [key, value] : properties)
     LB_RETURN_IF_ERROR(set_property(*core, device, key, value, options));
-  // It reads all of the blob once, and then little of it ever again.
+  // The vendor reads all of the blob once, and then little of it again.
   const platform::PageRelease read_pages(blob.bytes.bytes);
   abi::CompiledModel* compiled = nullptr;
   if (const auto code =
@@ -276,7 +276,7 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {
-  // In the order in which they must go: an open file cannot be removed everywhere.
+  // Destroyed in reverse order: some systems cannot remove an open file.
   struct Exported {
     platform::TemporaryFolder folder;
     std::optional<platform::MappedFile> file;
@@ -289,7 +289,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
   if (const auto code =
           library.api.ov_compiled_model_export_model(compiled.handle.get(), platform::path_for_bytes(path).c_str());
       code != abi::kOk) {
-    // Its own text names no reason.
+    // The vendor's text does not name the reason.
     if (const Status room = platform::check_room_behind(path); !room.ok())
       return incomplete(compiled, exported->folder, room.code(), room.message());
     return library.error(StatusCode::kDeviceFailed,
@@ -300,7 +300,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
   }
   LB_ASSIGN_OR_RETURN(auto mapped, platform::MappedFile::open(path));
   exported->file.emplace(std::move(mapped));
-  // Somebody may have freed space since. What has no known format cannot be checked.
+  // Space may have been freed since then, so the file is checked as well. Unknown formats cannot be checked.
   if (looks_like_blob(exported->file->bytes())) {
     if (const Status whole = check_blob(exported->file->bytes()); !whole.ok()) {
       return incomplete(compiled, exported->folder, StatusCode::kDiskFull,
@@ -311,14 +311,13 @@ Result<Blob> export_blob(const Compiled& compiled) {
   if (exported->file->bytes().empty()) {
     return Status(StatusCode::kDeviceFailed, fmt::format("OpenVINO exported nothing for {}", compiled.device));
   }
-  return Blob{
-      .backend = kBackendName,
-      .device = compiled.device,
-      .runtime_version = library.version,
-      .precision = compiled.active.precision,
-      .bytes = {.owner = exported, .bytes = exported->file->bytes()},
-      // A CPU computes from the weights where they lie. An NPU's compiler puts them into the blob of every length.
-      .is_copied = device_base(compiled.device) == "NPU"};
+  return Blob{.backend = kBackendName,
+              .device = compiled.device,
+              .runtime_version = library.version,
+              .precision = compiled.active.precision,
+              .bytes = {.owner = exported, .bytes = exported->file->bytes()},
+              // The CPU uses the weights in place. An NPU's compiler copies them into the blob of each length.
+              .is_copied = device_base(compiled.device) == "NPU"};
 }
 
 }  // namespace latebind::openvino

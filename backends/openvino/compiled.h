@@ -1,7 +1,7 @@
-// A compiled model with its inputs and outputs: an Executable runs it and a Blob is exported from it.
+// Compiled: a compiled model with its inputs and outputs. Executables run it, and blobs are exported from it.
 //
-// Constant after construction, shared by the requests made from it; any thread. Whoever destroys the last one of the
-// process destroys the cores that calls share as well (backends/openvino/shared_core.h).
+// It is constant after construction, shared by its requests, and may be used from any thread. Destroying the last one
+// of the process also destroys the cores that calls share (shared_core.h).
 #pragma once
 
 #include <memory>
@@ -18,48 +18,50 @@
 namespace latebind::openvino {
 
 struct Compiled {
-  // In reverse order of destruction.
+  // The members are destroyed in reverse order.
   ModelCount count;
   std::shared_ptr<const VendorCore> core;
-  // Weights stay in place, in a model's files or in a blob: the vendor reads them as long as the compiled model lives.
+  // The vendor reads the weights in place, from the model's files or a blob, as long as the compiled model lives.
   core::Model source;
-  core::SharedBytes blob;  // empty when it was compiled here
+  core::SharedBytes blob;  // empty if the model was compiled here
   CompiledModelHandle handle;
 
   std::string device;
   Active active;
-  std::vector<core::TensorInfo> inputs;  // of a caller
+  std::vector<core::TensorInfo> inputs;  // as callers see them
   std::vector<core::TensorInfo> outputs;
-  // Outputs that the vendor reliably writes to memory that it is given: their shape is known before the run, and they
-  // are not an input passed through, which the CPU plugin (2024.6 to 2026.4) fails to write at all.
+  // For each output, whether the vendor reliably writes to memory that it is given. That requires that its shape is
+  // known before the run, and that it is not an input passed through, which the CPU plugin (2024.6 to 2026.4) does not
+  // write.
   std::vector<bool> direct;
-  // The vendor's inputs: those of a caller, unless tokens are packed.
+  // The vendor's inputs: those of the caller unless tokens are packed.
   std::vector<core::TensorInfo> vendor_inputs;
   std::optional<Packing> packing;
 
-  // Before any of that goes.
+  // Runs before the members are destroyed.
   ~Compiled() { threads_are_left(); }
 
   [[nodiscard]] const Library& library() const { return *core->library; }
 };
 
-// Reads the model (its IR form, its graph as IR, else ONNX) and compiles it. kInvalidModel when the vendor cannot read
-// it, kDeviceFailed when it cannot compile it, kUnsupported for what Latebind or the device does not support.
+// Reads the model (its IR form, its graph as IR, or its ONNX form) and compiles it. Returns kInvalidModel if the vendor
+// cannot read it, kDeviceFailed if it cannot compile it, and kUnsupported for what Latebind or the device does not
+// support.
 [[nodiscard]] core::Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const VendorCore> core,
                                                                           const core::Model& model,
                                                                           const std::string& device,
                                                                           const core::CompileOptions& options);
 
-// From the bytes of a blob, which are kept alive. kIncompatibleBlob when the vendor rejects them. Sets properties on
-// `core` itself, because an import uses those: no other import may run on this core meanwhile, and nothing should be
-// compiled on it that relies on the core's own properties.
+// Imports a blob, whose bytes are kept alive. Returns kIncompatibleBlob if the vendor rejects it. Sets properties on
+// `core` itself, because an import uses those. Therefore no other import may run on this core at the same time, and
+// nothing that relies on the core's own properties should be compiled on it.
 [[nodiscard]] core::Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core,
                                                                         const core::Blob& blob,
                                                                         const std::string& device,
                                                                         const core::CompileOptions& options);
 
-// The vendor exports to a file only: this uses a private folder that is removed at the end. kDiskFull when what is
-// there is not complete, which the vendor does not report.
+// Exports the model. The vendor exports only to a file, which is in a private folder that exists as long as the blob.
+// Returns kDiskFull if the file is incomplete, which the vendor does not report.
 [[nodiscard]] core::Result<core::Blob> export_blob(const Compiled& compiled);
 
 }  // namespace latebind::openvino

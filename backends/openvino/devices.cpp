@@ -23,13 +23,13 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Bounds for what a damaged library might say.
+// Limits for what a damaged library might report.
 constexpr std::size_t kDevicesMax = 256;
 constexpr std::size_t kTextMax = 4096;
 
 constexpr const char* kCapabilities = "OPTIMIZATION_CAPABILITIES";
 
-// The vendor's key, and ours. Asked of each device; what it does not know is left out.
+// Pairs of the vendor's key and Latebind's. Each device is asked for all of them; unknown ones are left out.
 constexpr std::array kMetadata{
     std::pair{"DEVICE_ARCHITECTURE", "Architecture"},
     std::pair{kCapabilities, "Capabilities"},
@@ -63,7 +63,7 @@ DeviceKind kind_of(const std::string& name) {
   return DeviceKind::kOther;
 }
 
-// Whether the library's plugins lie beside it, as in the vendor's wheels and archives, and no file names others.
+// Whether the plugins are beside the library, as in the vendor's wheels and archives, and no file names others.
 bool has_only_own_plugins(const Library& library) {
   const std::filesystem::path folder = platform::path_from_utf8(library.file).parent_path();
   std::error_code error;
@@ -105,7 +105,7 @@ Result<std::vector<Device>> list_devices(const VendorCore& core) {
     for (const auto& [vendor_key, key] : kMetadata) {
       if (auto value = property(core, name, vendor_key)) device.metadata.emplace(key, *std::move(value));
     }
-    // In the form in which targets are called, so that what was compiled for one is known to be for this device.
+    // In the form of target names, so that a blob compiled for a target is recognised as fitting this device.
     if (const auto found = device.metadata.find("Architecture"); found != device.metadata.end()) {
       if (device.kind == DeviceKind::kNpu) found->second = npu_architecture(found->second);
       if (device.kind == DeviceKind::kGpu) found->second = gpu_architecture(found->second);
@@ -150,7 +150,7 @@ Status check_precision(const VendorCore& core, const std::string& device, core::
                                                                         : nullptr;
   if (vendors_word == nullptr || device_base(device) != "CPU") return {};
   const auto listed = property(core, device, kCapabilities);
-  // One that does not tell is asked what it made of it, once it has compiled.
+  // A device that does not list its precisions is checked after compiling, by what the vendor reports as active.
   if (!listed || listed->find(vendors_word) != std::string::npos) return {};
   return Status(StatusCode::kUnsupported,
                 fmt::format("openvino:{} cannot compute in {}: this processor has no instructions for it; choose another precision",

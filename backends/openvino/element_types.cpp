@@ -49,7 +49,7 @@ abi::ElementCode ElementTypes::code_of(ElementType type) const {
   for (unsigned i = 0; i < kEntries.size(); ++i) {
     if (kEntries[i].type == type) return i + shift_;
   }
-  return 0;  // "dynamic": rejected by the library wherever a tensor is created
+  return 0;  // "dynamic": the library never creates tensors of this type
 }
 
 std::optional<ElementType> ElementTypes::type_of(abi::ElementCode code) const {

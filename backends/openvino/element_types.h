@@ -1,8 +1,8 @@
-// Element types as OpenVINO numbers them in its C interface.
+// ElementTypes: the numbers of element types in OpenVINO's C interface.
 //
-// The numbers are not stable: up to 2025.0 "undefined" and "dynamic" were two entries, from 2025.1 they are one, and
-// everything after them moved down by one. So the numbering of a library is determined when it is loaded (see
-// load.cpp), and every number passes through here. Constant after construction; any thread.
+// The numbers are not stable. Up to 2025.0, "undefined" and "dynamic" were two entries; from 2025.1 on they are one,
+// and all later numbers decreased by one. Therefore the numbering of a library is determined when it is loaded
+// (load.cpp), and every number is translated here. Constant after construction; any thread.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,9 @@ class ElementTypes {
   explicit ElementTypes(ElementNumbering numbering) : shift_(numbering == ElementNumbering::k2024 ? 1U : 0U) {}
 
   [[nodiscard]] abi::ElementCode code_of(core::ElementType type) const;
-  // Nothing for types that Latebind does not have: sub-byte integers, f8, strings.
+  // std::nullopt for types that Latebind does not have: sub-byte integers, f8, strings.
   [[nodiscard]] std::optional<core::ElementType> type_of(abi::ElementCode code) const;
-  // For messages: "u4", "string", or the number.
+  // A name for messages: "u4", "string", or the number.
   [[nodiscard]] std::string name_of(abi::ElementCode code) const;
 
  private:

@@ -24,9 +24,9 @@ unsigned pool_size(const core::CompileOptions& options, const Active& active) {
   return std::min(active.optimal_requests != 0 ? active.optimal_requests : kRequestsWhenUnknown, kRequestsMax);
 }
 
-// The CPU plugin (2026.4) keeps the shapes of a run that failed, be it for want of memory or because the shapes do not
-// go together, for all requests of the compiled model: a later run, in shapes of an earlier one, is given the memory of
-// that one. It fails with its error, or reads what is not its own.
+// After a failed run, the CPU plugin (2026.4) keeps its shapes for all requests of the compiled model, whether memory
+// ran out or the shapes did not fit together. A later run in shapes of an earlier one then gets the memory of those
+// shapes: it fails with the earlier error, or reads foreign memory.
 bool remembers_shapes(const Compiled& compiled) {
   return device_base(compiled.device) == "CPU" &&
          std::ranges::any_of(compiled.inputs, [](const core::TensorInfo& info) { return !info.shape.is_static(); });

@@ -1,5 +1,5 @@
-// The executable of the openvino backend: a compiled model with a pool of warm requests. See core/executable.h for the
-// contract.
+// The executable of the openvino backend: a compiled model with a pool of warm requests. core/executable.h has the
+// contract, including thread safety.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 
 namespace latebind::openvino {
 
-// One run of a compiled model: see core/pooled_executable.h.
+// One run of a compiled model; see core/pooled_executable.h.
 class OpenvinoRun {
  public:
   using Request = openvino::Request;
   using Loaded = Compiled;
   using Lease = core::RequestPool<Request>::Lease;
 
-  // `compiled` is kept by the pool.
+  // The pool keeps `compiled` alive.
   OpenvinoRun(const std::shared_ptr<const Compiled>& compiled, Lease lease);
   OpenvinoRun(const OpenvinoRun&) = delete;
   OpenvinoRun& operator=(const OpenvinoRun&) = delete;

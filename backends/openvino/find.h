@@ -1,4 +1,4 @@
-// Where OpenVINO's C library may be, as data for the search in core/vendor_search.h.
+// The places where OpenVINO's C library may be, as data for the search in core/vendor_search.h.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace latebind::openvino {
 
-// Latebind's own variable, and the one that users of ExecuTorch know. Each may name the library or its folder.
+// Latebind's variable, and the one that ExecuTorch uses. Each may name the library or its folder.
 inline constexpr const char* kLibraryVariable = "LATEBIND_OPENVINO_LIBRARY";
 inline constexpr const char* kExecutorchVariable = "OPENVINO_LIB_PATH";
 
-// For a system and an architecture ("x86_64" or "aarch64"): Intel's folders differ between them.
+// The places for a system and an architecture ("x86_64" or "aarch64"), whose folders differ.
 [[nodiscard]] core::VendorLibrary vendor_library(core::System system, std::string_view architecture);
 
 }  // namespace latebind::openvino

@@ -1,7 +1,8 @@
-// Owning handles of OpenVINO's objects: each is freed once, on every path, by the library's function for it.
+// Owning handles of OpenVINO's objects: each object is freed exactly once, on every path, by the library's function for
+// it.
 //
-// A handle does not keep the library or a parent object alive; an owner of handles also holds a VendorCore, declared
-// before them so that it is destroyed last. Movable, one thread at a time.
+// A handle does not keep the library or a parent object alive. The owner of handles therefore also holds a VendorCore,
+// declared before them so that it is destroyed last. Handles are movable, and used by one thread at a time.
 #pragma once
 
 #include <utility>

@@ -27,14 +27,14 @@ struct NpuId {
 constexpr std::array kNpuIds{NpuId{0x7D1D, "3720"}, NpuId{0xAD1D, "3720"}, NpuId{0x643E, "4000"},
                              NpuId{0xB03E, "5010"}, NpuId{0xFD3E, "5020"}, NpuId{0xD71D, "6010"}};
 
-// What differs between the two kinds.
+// The differences between the two kinds of devices.
 struct Kind {
   core::System system;
   DeviceKind kind;
   std::string_view word;           // "NPU"
   std::string_view kernel_module;  // "intel_vpu"
-  std::string_view load_module;    // what to do when nothing drives the device
-  std::string_view user_driver;    // what to install when OpenVINO lists no such device
+  std::string_view load_module;    // what to do if no driver is bound to the device
+  std::string_view user_driver;    // what to install if OpenVINO does not list the device
 };
 constexpr Kind kNpu{
     core::System::kLinux,
@@ -68,7 +68,7 @@ std::string_view architecture_of(const Accelerator& one) {
   return found == kNpuIds.end() ? std::string_view() : found->architecture;
 }
 
-// Null for what is not an NPU or GPU of Intel's: other things, too, are processors for computing to PCI.
+// Null if the device is not an Intel NPU or GPU; other devices have the same PCI class.
 const Kind* kind_of(const Accelerator& one, core::System system) {
   const bool windows = system == core::System::kWindows;
   if (one.vendor_id != kIntel) return nullptr;
@@ -88,7 +88,7 @@ bool is_listed(const Accelerator& one, const Kind& kind, const std::vector<Devic
   return std::ranges::any_of(devices, [&](const Device& device) {
     if (device.kind != kind.kind || device.is_virtual()) return false;
     const std::string said = device.metadata_at("Architecture");
-    // Several NPUs differ in their architecture; GPUs cannot be told apart by what both sides say.
+    // Several NPUs differ in architecture. GPUs cannot be matched by what the two sides report.
     return kind.kind != DeviceKind::kNpu || architecture.empty() || said.empty() || said == architecture;
   });
 }

@@ -1,6 +1,6 @@
-// Intel's NPUs and GPUs in this machine as the system shows them, and what prevents OpenVINO from using each.
+// Intel's NPUs and GPUs as the system reports them, and what prevents OpenVINO from using each.
 //
-// Pure functions over what is passed in; any thread.
+// Pure functions; any thread.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace latebind::openvino {
 
-// One note for each Intel device among `found`. `devices`: those that OpenVINO lists, or why it cannot be asked;
-// `install_hint`: what to type then. `system`: the system for which remedies are worded.
+// One note for each Intel device in `found`. `devices` are those that OpenVINO lists, or the error if it cannot be
+// asked; `install_hint` then says how to install it. Remedies are worded for `system`.
 [[nodiscard]] std::vector<core::HardwareNote> hardware_notes(std::span<const platform::Accelerator> found,
                                                              const core::Result<std::vector<core::Device>>& devices,
                                                              const std::string& install_hint,

@@ -8,7 +8,7 @@
 namespace latebind::openvino {
 namespace {
 
-// Beside the number of cores.
+// A bit beside the number of cores.
 constexpr std::uint64_t kThreadsAreLeft = std::uint64_t{1} << 63U;
 
 enum class Inherited : std::uint8_t { kNothing, kThreads, kCalls };
@@ -17,7 +17,7 @@ std::atomic<std::uint64_t> g_cores{0};
 std::atomic<std::uint64_t> g_calls{0};
 std::atomic<Inherited> g_inherited{Inherited::kNothing};
 
-// Cores of the parent are never destroyed here: their number, and with it what is left over, stays.
+// The child never destroys its parent's cores, so their number, and the threads that are left, stay recorded.
 void begin_child() noexcept {
   if (g_calls.exchange(0) > 0) {
     g_inherited = Inherited::kCalls;

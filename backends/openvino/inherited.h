@@ -1,10 +1,10 @@
-// What a child made by fork() inherits of OpenVINO, and whether OpenVINO can work there.
+// What a child made by fork() inherits from OpenVINO, and whether OpenVINO can work there.
 //
-// OpenVINO keeps the threads of a compiled model that has gone for the next one that wants such threads, as long as any
-// core lives. A child has the record of them and not the threads: what it compiles waits for them forever. And where a
-// thread of the parent is in the middle of a call, what it has locked or counted stays so in the child. What a parent
-// holds and does not use harms nobody (tried with OpenVINO 2026.4 on CPUs). So this keeps count of cores, of threads
-// that are left over and of calls in progress, and a child knows what its parent had.
+// When a compiled model is destroyed, OpenVINO keeps its threads for a later model that needs such threads, as long as
+// any core exists. A child has the record of these threads but not the threads, so its next compilation would wait for
+// them forever. If a thread of the parent is inside a call, its locks and counts stay as they are in the child. Objects
+// that the parent holds but does not use are harmless (tried with OpenVINO 2026.4 on CPUs). Therefore this file counts
+// cores, calls in progress and whether threads are left, so that a child knows its parent's state.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace latebind::openvino {
 
-// A call into the vendor's library, while it lives. Two atomic additions.
+// Marks a call into the vendor's library for as long as it lives. Costs two atomic additions.
 class Inside {
  public:
   Inside() noexcept;
@@ -26,15 +26,15 @@ class Inside {
   const platform::MadeIn made_;
 };
 
-// Before a core is made, and after it has gone.
+// Called before a core is created, and after it is destroyed.
 void count_core() noexcept;
 void discount_core() noexcept;
 
-// A compiled model goes, or one was not finished: from now on the library has threads without a model, until its last
-// core has gone.
+// Called when a compiled model is destroyed, or was not completed. From then until the last core is destroyed, the
+// library keeps threads without a model.
 void threads_are_left() noexcept;
 
-// kLibraryUnusable in a child, or a child of a child, that cannot compute with what it has inherited.
+// Returns kLibraryUnusable in a child, or a child of a child, that cannot compute with the inherited state.
 [[nodiscard]] core::Status check_inherited();
 
 }  // namespace latebind::openvino

@@ -16,7 +16,7 @@ using core::Status;
 using core::StatusCode;
 using core::TensorView;
 
-// No branch in the loop, so that it costs next to nothing beside an inference. Elements may lie at any address.
+// The loop has no branch, so it costs almost nothing compared with an inference. Elements may be unaligned.
 template <class Integer>
 bool all_fit(const std::byte* data, std::size_t count) {
   bool fit = true;

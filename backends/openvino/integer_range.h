@@ -1,5 +1,5 @@
-// OpenVINO's CPU plugin computes whole numbers in 32 bits, whatever type the model declares, silently: 2^40 plus 2^40
-// is 0 there. Values that do not fit are rejected here instead.
+// Rejects integers that OpenVINO's CPU plugin would silently truncate: it computes integers in 32 bits, whatever type
+// the model declares, so that 2^40 plus 2^40 is 0. Pure functions; any thread.
 #pragma once
 
 #include <span>
@@ -9,7 +9,8 @@
 
 namespace latebind::openvino {
 
-// kUnsupported names the first input with a value that 32 signed bits cannot hold. Inputs match their declarations.
+// Returns kUnsupported, naming the first input with a value that does not fit in 32 signed bits. The inputs must match
+// their declarations.
 [[nodiscard]] core::Status check_integer_range(std::span<const core::TensorInfo> declared,
                                                std::span<const core::TensorView> given);
 

@@ -19,7 +19,7 @@ namespace {
 using core::ElementType;
 namespace primitive = graph::primitive;
 
-// Constants in the tail start at multiples of this.
+// Alignment of the constants in the tail.
 constexpr std::size_t kAlignment = 64;
 
 std::string_view precision_of(ElementType type) {
@@ -48,10 +48,10 @@ class IrWriter {
 
   Ir write();
 
-  // A layer that has been written, for those that read it.
+  // A layer that has been written, as other layers refer to it.
   struct Layer {
     std::size_t id = 0;
-    std::size_t port = 0;  // of its value; inputs are numbered first
+    std::size_t port = 0;  // of its value; a layer's inputs are numbered first
     ElementType type = ElementType::kF32;
   };
 
@@ -109,9 +109,9 @@ class IrWriter {
  private:
   using Layers = std::initializer_list<Layer>;
 
-  // What a primitive has become.
+  // The layer of a primitive.
   [[nodiscard]] const Layer& of(graph::Value value) const { return layers_[value.node]; }
-  // Its value has the type of its first input.
+  // The value has the type of the layer's first input.
   Layer emit(std::string_view type, std::string_view opset, std::string_view attributes, Layers inputs) {
     return emit(type, opset, attributes, inputs, inputs.begin()->type);
   }
@@ -123,11 +123,11 @@ class IrWriter {
     const auto count = static_cast<std::int64_t>(values.size());
     return integers({&count, 1}, values);
   }
-  // Without a dimension.
+  // A constant of rank 0.
   Layer number(std::int64_t value) { return integers({}, {value}); }
-  // Once, however often they are used.
+  // Each constant is written once, however often it is used.
   Layer integers(std::span<const std::int64_t> shape, const std::vector<std::int64_t>& values);
-  // How many columns it has: without a dimension, or with one.
+  // The number of columns, as a constant of rank 0 or 1.
   Layer columns_of(graph::Value value, bool with_dimension);
   Layer with_numbers(std::string_view type, std::string_view opset, std::string_view attributes, graph::Value x,
                      const std::vector<std::int64_t>& values) {
@@ -142,7 +142,7 @@ class IrWriter {
   std::vector<Layer> layers_;                                                    // by primitive
   std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Layer> integers_;  // by rank and values
   std::size_t layer_count_ = 0;
-  // Of the next layer: what the program calls its value. Inside the network nothing needs a name.
+  // The program's name for the value of the next layer. Values inside the network have no names.
   std::string public_name_;
   std::string layers_text_;
   std::string edges_text_;

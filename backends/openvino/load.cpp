@@ -22,8 +22,8 @@ using core::StatusCode;
 
 constexpr std::size_t kVendorTextMax = std::size_t{1} << 16;
 constexpr std::size_t kNamedSymbolsMax = 5;
-// oneDNN in the CPU plugin keeps what it made for 1,024 combinations of a layer and a shape. As many as a quarter cost
-// no speed where texts of all lengths come, and a hundred megabytes less.
+// oneDNN in the CPU plugin caches primitives for up to 1,024 combinations of layer and shape. A quarter of that saves a
+// hundred megabytes, and costs no speed with texts of all lengths.
 constexpr const char* kPrimitivesVariable = "ONEDNN_PRIMITIVE_CACHE_CAPACITY";
 constexpr const char* kPrimitives = "256";
 
@@ -39,7 +39,7 @@ void resolve(const platform::DynamicLibrary& file, const char* name, F*& slot) {
   slot = reinterpret_cast<F*>(file.symbol(name));
 }
 
-// Release and year from "2026.4.1-22982-…"; nothing when it does not look like that.
+// Year and release from "2026.4.1-22982-…"; std::nullopt for text of another form.
 std::optional<std::pair<unsigned, unsigned>> parse_version(std::string_view text) {
   unsigned year = 0;
   unsigned release = 0;
@@ -64,8 +64,8 @@ Status check_version(const std::string& file, std::string_view version) {
   return {};
 }
 
-// The one number that differs between the numberings in use and tells them apart by its size: 5 is f32 in the older one
-// and f64 in the newer. Asked of the library itself, because that is surer than any list of versions.
+// Asks for the size of type 5, which is f32 in the older numbering and f64 in the newer one. Asking the library is more
+// reliable than a list of versions.
 Result<ElementNumbering> ask_numbering(const std::string& file, const abi::Api& api) {
   double memory = 0;
   std::int64_t dim = 1;
@@ -85,7 +85,7 @@ Result<ElementNumbering> ask_numbering(const std::string& file, const abi::Api& 
 
 Status Library::error(StatusCode code, std::string message, abi::Code vendor_code) const {
   std::string text;
-  // For a refused parameter the vendor records no text: what is there belongs to an earlier call.
+  // The vendor records no text for a rejected parameter: its last text belongs to an earlier call.
   if (vendor_code != abi::kInvalidParameter) {
     if (const char* last = api.ov_get_last_err_msg()) {
       text = strip_end(std::string(last).substr(0, kVendorTextMax));
@@ -96,17 +96,17 @@ Status Library::error(StatusCode code, std::string message, abi::Code vendor_cod
     const char* info = api.ov_get_error_info(vendor_code);
     text = info != nullptr ? info : "";
   }
-  if (core::tells_of_no_memory(text)) code = StatusCode::kOutOfMemory;
+  if (core::reports_out_of_memory(text)) code = StatusCode::kOutOfMemory;
   return Status::from_vendor(code, std::move(message), vendor_code, std::move(text));
 }
 
 Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
-  // Read when the library makes its first primitive.
+  // Read when the library creates its first primitive.
   platform::set_environment_default(kPrimitivesVariable, kPrimitives);
   LB_ASSIGN_OR_RETURN(auto opened, platform::DynamicLibrary::open(platform::path_from_utf8(file)));
   abi::Api api;
 
-  // The version comes first: "too old" says more than a list of what an old library lacks.
+  // The version comes first: "too old" says more than a list of missing functions.
   std::string version;
   resolve(opened, "ov_get_openvino_version", api.ov_get_openvino_version);
   resolve(opened, "ov_version_free", api.ov_version_free);

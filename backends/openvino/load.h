@@ -1,7 +1,8 @@
-// Opening OpenVINO's C library: from a file to a filled table of functions.
+// Opens OpenVINO's C library and fills the table of its functions.
 //
-// A Library exists only when everything about it is right: opened, at least version 2024.6, every required function
-// there. Once opened it stays in the process permanently (its threads outlive its last object), so a Library may be
+// A Library exists only if the file could be opened, its version is at least 2024.6, and all required functions exist.
+// Once opened, it stays in the process permanently, since its threads outlive its last object. A Library may therefore
+// be shared and destroyed freely.
 // shared and destroyed freely.
 #pragma once
 
@@ -18,26 +19,27 @@ namespace latebind::openvino {
 inline constexpr unsigned kOldestYear = 2024;
 inline constexpr unsigned kOldestRelease = 6;
 
-// An open library. Constant after construction.
+// An open library. Constant after construction; any thread.
 struct Library {
   abi::Api api;
   std::string file;     // UTF-8
-  std::string version;  // the vendor's own text, "2026.4.1-22982-…"
+  std::string version;  // the vendor's text, "2026.4.1-22982-…"
   ElementTypes element_types{ElementNumbering::k2025};
 
-  // A failed vendor call as a Status: Latebind's message, the vendor's code, and its text unchanged. Call it at once
-  // after the failure, on the same thread. The vendor keeps one text for the whole process, so two calls that fail at
-  // the same moment may get each other's text; the code is always right.
+  // Turns a failed vendor call into a Status with Latebind's message, the vendor's code and its unchanged text. Must be
+  // called immediately after the failure, on the same thread. The vendor keeps one text for the whole process, so two
+  // calls that fail at the same moment may swap their texts; the code is always right.
   [[nodiscard]] core::Status error(core::StatusCode code, std::string message, abi::Code vendor_code) const;
 };
 
-// Opens one file and fills the table. kNotFound, kLibraryUnusable (with the loader's text as the vendor's), …
+// Opens one file and fills the table. Returns kNotFound, kLibraryUnusable (with the loader's text as the vendor's) or
+// other errors of DynamicLibrary::open().
 [[nodiscard]] core::Result<std::shared_ptr<const Library>> open_library(const std::string& file);
 
-// Searches as core/vendor_search.h says, keeps what it has opened, and remembers no failure.
+// Searches as described in core/vendor_search.h, and keeps the open library. Failures are not remembered.
 using Loader = core::VendorLoader<Library>;
 
-// `explicit_path`: from the configuration, UTF-8; empty for a search.
+// `explicit_path` comes from the configuration, UTF-8; empty for a search.
 [[nodiscard]] std::unique_ptr<Loader> make_loader(std::string explicit_path);
 
 }  // namespace latebind::openvino

@@ -11,8 +11,8 @@
 namespace latebind::openvino {
 namespace {
 
-// Up to 32 numbers of tokens in steps of eight, then 16 an octave: with several texts some 2 % more to compute. Rows
-// cost attention alone.
+// Numbers of tokens are rounded up to multiples of eight up to 256, and then to 16 steps an octave, which adds about 2
+// % with several texts. Additional rows cost attention only.
 constexpr std::size_t kTokensStep = 8;
 constexpr std::size_t kTokensStepsInOctave = 16;
 constexpr std::size_t kRowsStep = 2;

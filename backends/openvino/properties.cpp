@@ -59,7 +59,7 @@ Status add_user_properties(Properties& properties, const core::CompileOptions& o
   return {};
 }
 
-// Those that the vendor has, by the words that we have.
+// The precisions that the vendor supports.
 constexpr std::array kPrecisions{Precision::kF32, Precision::kBF16, Precision::kF16};
 
 std::optional<Precision> precision_of(std::string_view word) {
@@ -88,11 +88,11 @@ Result<std::string> checked_device(std::string_view device) {
   return std::string(name);
 }
 
-// What a stream keeps of the shapes that it ran, some 4 entries a shape. The vendor's default of 5,000 makes memory
-// grow for hours where lengths are mixed, and 64 still for minutes. With the four shapes run last batches of such a
-// stream are not slower, because what is expensive to make stays in a second cache of the vendor's; single runs may be,
-// and have more. With none, memory is not shared at all. 100 documents for a query are a dozen shapes, which the next
-// query has again: with room for four of them it takes 5 % longer.
+// The number of cache entries in which a stream keeps what it prepared for the shapes that it ran, about 4 entries a
+// shape. With the vendor's default of 5,000, memory grows for hours if lengths are mixed, and with 64 for minutes. With
+// four shapes, long batches of such a workload are not slower, because the expensive parts are in a second cache of the
+// vendor; single runs may be, and get more entries. With no entries, memory is not shared at all. 100 documents for a
+// query take a dozen shapes, which the next query needs again: with four shapes it takes 5 % longer.
 constexpr const char* kCacheCapacity = "CPU_RUNTIME_CACHE_CAPACITY";
 constexpr const char* kCapacityForThroughput = "16";
 constexpr const char* kCapacityForRecurring = "128";
@@ -105,7 +105,7 @@ unsigned default_streams(unsigned threads) {
 
 Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options, unsigned processors) {
   LB_RETURN_IF_ERROR(core::check_counts(options));
-  // The vendor would take a word that it does not know for a property's bad value, and say no more.
+  // The vendor would report an unknown word only as a bad value of a property.
   if (std::ranges::find(kPrecisions, options.precision) == kPrecisions.end()) {
     return Status(StatusCode::kUnsupported,
                   fmt::format("openvino:{} computes in f32, bf16 or f16, but {} was requested", device,

@@ -1,6 +1,7 @@
-// From CompileOptions to OpenVINO's properties, and back from what a compiled model says about itself.
+// Translates CompileOptions to OpenVINO's properties, and a compiled model's properties back.
 //
-// Everything is requested explicitly, above all the precision: on a CPU with native bf16 the vendor's default is bf16.
+// All properties are requested explicitly, above all the precision: on a CPU with native bf16, the vendor's default is
+// bf16. Pure functions; any thread.
 // Pure functions; any thread.
 #pragma once
 
@@ -17,34 +18,34 @@ namespace latebind::openvino {
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 
-// More than any model needs; compiling passes them through a list of static length.
+// More than any model needs. Compiling passes properties in a list of this length.
 inline constexpr std::size_t kPropertiesMax = 32;
 
 // "GPU" for "GPU.1".
 [[nodiscard]] std::string device_base(std::string_view device);
 
-// A device's name from outside: trailing NUL bytes are removed, then it must be 1 to 64 printable characters without
+// Checks a device name from outside: removes trailing NUL bytes, and then requires 1 to 64 printable characters without
 // spaces.
 [[nodiscard]] core::Result<std::string> checked_device(std::string_view device);
 
-// The properties for one load or compile, the user's own last (a user's key replaces Latebind's). `processors` are
-// those that this process may use.
+// The properties for one load or compilation. The user's properties come last, and replace Latebind's with the same
+// key. `processors` is the number that this process may use.
 //
-// On the CPU: PERFORMANCE_HINT, INFERENCE_PRECISION_HINT, INFERENCE_NUM_THREADS, and NUM_STREAMS: one for latency; for
-// throughput see default_streams(). On other devices, `threads` is not passed on.
+// The CPU gets PERFORMANCE_HINT, INFERENCE_PRECISION_HINT, INFERENCE_NUM_THREADS and NUM_STREAMS, which is 1 for
+// latency and default_streams() for throughput. Other devices do not get `threads`.
 [[nodiscard]] core::Result<Properties> properties_for(std::string_view device, const core::CompileOptions& options,
                                                       unsigned processors);
 
-// Shapes that a compiled model with these properties has ready at a time; 0: another device than the CPU, or several
-// streams, which have different ones.
+// The number of shapes that a model compiled with these properties keeps ready; 0 for devices other than the CPU, and
+// for several streams, which keep different shapes.
 [[nodiscard]] std::size_t kept_shapes(std::string_view device, const Properties& properties);
 
-// Streams for throughput when `requests` is not set: as many as threads while there are few, since a single thread on a
-// batch never waits; above eight, two threads per stream up to 16 streams, and then more threads per stream: every
-// stream costs memory for its activations.
+// The number of streams for throughput if `requests` is not set. Up to eight threads, each has a stream, since a single
+// thread on a batch never waits. With more threads, there are two threads a stream up to 16 streams, and then more
+// threads a stream: each stream costs memory for its activations.
 [[nodiscard]] unsigned default_streams(unsigned threads);
 
-// One property of a compiled model, stripped; the vendor's error when it does not exist.
+// Reads a property of a compiled model, without surrounding white space; the vendor's error if it does not exist.
 [[nodiscard]] core::Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled,
                                                           const char* key);
 

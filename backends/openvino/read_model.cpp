@@ -39,7 +39,7 @@ using core::StatusCode;
 Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   const Library& library = *core.library;
   const std::string file = platform::path_to_utf8(form.file);
-  // The vendor has a single code for everything that is wrong with a file.
+  // The vendor has a single code for all errors of a file.
   std::error_code gone;
   if (!std::filesystem::exists(form.file, gone)) {
     return Status(StatusCode::kNotFound, fmt::format("{}: the file no longer exists", file));
@@ -47,7 +47,7 @@ Result<ModelHandle> read_file(const VendorCore& core, const ModelForm& form) {
   abi::Model* network = nullptr;
   abi::Code code = abi::kOk;
 #ifdef _WIN32
-  // Narrow names pass through the system's code page there.
+  // Narrow names pass through the system's code page on Windows.
   if (library.api.ov_core_read_model_unicode != nullptr) {
     code = library.api.ov_core_read_model_unicode(core.core.get(), form.file.c_str(), nullptr, &network);
   } else
@@ -73,11 +73,11 @@ Result<ModelHandle> read_bytes(const VendorCore& core, const Model& model, std::
   return ModelHandle(core.library->api, network);
 }
 
-// The name of a file whose data is in this process's memory, at the address that is given as the offset. The vendor
-// copies it. Since 2025.4; before, it is an error.
+// Instead of a file name: the data is in this process's memory, at the address given as the offset, and the vendor
+// copies it. Supported since 2025.4, an error before.
 constexpr std::string_view kInMemory = "*/_ORT_MEM_ADDR_/*";
 
-// Of data that is mapped from files: nothing is written, and no file gets another name, which would be a change of it.
+// For data that is mapped from files. No file is written or linked, since another name would be a change of the file.
 Result<ModelHandle> read_by_addresses(const VendorCore& core, const Model& model, const ModelForm& form) {
   const auto at_its_address = [&form](const graph::ExternalPlace& place) -> Result<graph::ExternalPlace> {
     const auto found = std::ranges::find(form.external, place.location, &core::ExternalData::location);
@@ -102,7 +102,7 @@ Result<ModelHandle> read_by_addresses(const VendorCore& core, const Model& model
   return read;
 }
 
-// Under the name that the model has for it.
+// Puts the data into the folder under the name that the model uses.
 Status place(const core::ExternalData& external, const std::filesystem::path& folder) {
   const auto name = platform::path_from_utf8(external.location);
   if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) {
@@ -117,8 +117,8 @@ Status place(const core::ExternalData& external, const std::filesystem::path& fo
   return {};
 }
 
-// The vendor takes external data from files only. It maps them, so that they may lose their names afterwards; where a
-// mapped file cannot (Windows), the next such folder removes this one.
+// The vendor takes external data only from files. It maps them, so their names can be removed afterwards. If a mapped
+// file cannot be removed (Windows), a later temporary folder removes this one.
 Result<ModelHandle> read_from_folder(const VendorCore& core, const Model& model, const ModelForm& form) {
   LB_ASSIGN_OR_RETURN(const auto folder, platform::TemporaryFolder::create("model"));
   ModelForm written;
@@ -140,7 +140,8 @@ bool is_of_the_folder(const Status& status) {
          status.code() == StatusCode::kIo || status.code() == StatusCode::kNotFound;
 }
 
-// Where no file can be written for the vendor: `why`. It costs a copy of all data, and what the vendor copies.
+// For systems where no file can be written for the vendor; `why` is the reason. Copies all data, beyond what the vendor
+// copies.
 Result<ModelHandle> read_in_one(const VendorCore& core, const Model& model, const ModelForm& form, const Status& why) {
   core::log(core::LogLevel::kInfo, fmt::format("{}: its external data is copied: {}", model.name(), why.to_string()));
   const auto data_of = [&](std::string_view location) -> std::optional<std::span<const std::byte>> {
@@ -158,7 +159,7 @@ Result<ModelHandle> read_in_one(const VendorCore& core, const Model& model, cons
 Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, const ModelForm& form) {
   const Library& library = *core.library;
   const abi::Api& api = library.api;
-  // Files were looked at when they were opened. Versions 2025.4 and 2026.0 crash on models that are cut off.
+  // Files were checked when they were opened. Versions 2025.4 and 2026.0 crash on truncated models.
   if (form.format == ModelFormat::kOnnx) {
     LB_RETURN_IF_ERROR(graph::check_onnx_structure(form.graph.bytes).with_context(model.name()));
   }
@@ -177,7 +178,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
   if (!form.weights.bytes.empty()) {
     auto dim = static_cast<std::int64_t>(form.weights.bytes.size());
     abi::Tensor* tensor = nullptr;
-    // Only read, in spite of the signature: the memory may be a mapping that cannot be written to.
+    // The data is only read, in spite of the signature: it may be a read-only mapping.
     auto* data = const_cast<std::byte*>(form.weights.bytes.data());
     if (const auto code = api.ov_tensor_create_from_host_ptr(library.element_types.code_of(core::ElementType::kU8),
                                                              abi::Shape{1, &dim}, data, &tensor);

@@ -21,7 +21,7 @@ using core::StatusCode;
 using core::TensorInfo;
 using core::TensorView;
 
-// What an empty tensor points to: the vendor refuses a null pointer.
+// The data of empty tensors: the vendor refuses a null pointer.
 alignas(64) std::array<std::byte, 64> g_nothing{};
 
 std::array<std::int64_t, core::kRankMax> dims_of(const Shape& shape) {
@@ -55,8 +55,8 @@ Status Request::set(Slot& slot, const TensorInfo& info, std::size_t index, SetTe
   const Library& library = compiled_->library();
   const Shape& shape = slot.next_shape;
   void* const data = slot.next_data != nullptr ? slot.next_data : g_nothing.data();
-  // The same memory in the same shape is set already. Only on the CPU: elsewhere the vendor may have mapped what was at
-  // this address into the device, and that memory may have been freed and given out again since.
+  // The same memory with the same shape is set already. Only on the CPU: elsewhere the vendor may have mapped this
+  // address into the device, and the memory may have been freed and allocated again since.
   if (slot.tensor && slot.data == data && slot.shape == shape && compiled_->device == "CPU") return {};
   auto dims = dims_of(shape);
   abi::Tensor* made = nullptr;
@@ -92,7 +92,7 @@ Status Request::place_packed(std::span<const TensorView> inputs, bool in_own_mem
   const Packing& packing = *compiled_->packing;
   given_texts_ = inputs[0].shape;
   const bool has_several = given_texts_[0] > 1;
-  // At least one place: packed tokens are taken from there.
+  // At least one place, since packed tokens are taken from there.
   computed_texts_ = {has_several ? static_cast<std::int64_t>(rows_to_compute(static_cast<std::size_t>(given_texts_[0])))
                                  : std::int64_t{1},
                      std::max<std::int64_t>(1, given_texts_[1])};
@@ -169,10 +169,10 @@ Status Request::compute(const std::atomic<bool>& given_up) {
 
 abi::Code Request::infer() {
   const abi::Api& api = compiled_->library().api;
-  // The CPU plugin (2026.4) forgets that a run failed which the caller of ov_infer_request_infer computes in one
-  // thread: shapes that do not go together, a node that it cannot compute. The outputs then hold whatever was there. It
-  // tells of a run that is started and waited for. That costs 8 µs. The wait is in steps because OpenVINO for Windows
-  // is not woken from a long one under Wine 8; on Linux the end of the run ends the step.
+  // The CPU plugin (2026.4) loses the error of a run that ov_infer_request_infer computes on one thread, such as
+  // incompatible shapes or a node that it cannot compute; the outputs then hold arbitrary data. It reports the error of
+  // a run that is started and waited for, which costs 8 µs. The wait is in steps because OpenVINO for Windows does not
+  // wake from a long one under Wine 8; on Linux, the end of the run ends the step.
   const bool tells = device_base(compiled_->device) != "CPU" || compiled_->active.threads != 1;
   if (tells) return api.ov_infer_request_infer(handle_.get());
   constexpr std::int64_t kStepMs = 20;
@@ -184,8 +184,8 @@ abi::Code Request::infer() {
 }
 
 bool Request::cancel() {
-  // The CPU plugin is left to end by itself where shapes are dynamic: a run that was stopped in the middle leaves
-  // shapes behind there that the next run trips over.
+  // With dynamic shapes, the CPU plugin is not interrupted: a run that is stopped in the middle leaves shapes that
+  // break the next run.
   if (device_base(compiled_->device) == "CPU" &&
       std::ranges::any_of(compiled_->inputs, [](const TensorInfo& info) { return !info.shape.is_static(); })) {
     return false;
@@ -194,8 +194,8 @@ bool Request::cancel() {
   return true;
 }
 
-// The result is in the memory that was set. That it has the shape that was declared is the vendor's word, and is
-// checked: the run may give another shape to a tensor over Latebind's memory.
+// Reads an output in the memory that was set. The vendor promises the declared shape, which is checked: a run may give
+// another shape to a tensor over Latebind's memory.
 Status Request::read_placed(std::size_t index) {
   const Library& library = compiled_->library();
   const TensorInfo& info = compiled_->outputs[index];
@@ -203,7 +203,7 @@ Status Request::read_placed(std::size_t index) {
   slot.result = slot.data;
   slot.result_shape = info.shape;
   LB_ASSIGN_OR_RETURN(slot.result_bytes, core::byte_size_of(info.type, info.shape));
-  // The vendor does not tell the shape of a scalar.
+  // The vendor does not report the shape of a scalar.
   if (info.shape.rank() == 0) return {};
   abi::Shape given{};
   if (const auto code = library.api.ov_tensor_get_shape(slot.tensor.get(), &given); code != abi::kOk) {
@@ -230,7 +230,7 @@ Status Request::read_given(std::size_t index) {
     return failed(code);
   }
   TensorHandle tensor(api, made);
-  // The vendor does not tell the shape of a scalar; its size in bytes is checked below.
+  // The vendor does not report the shape of a scalar; its size in bytes is checked below.
   Result<Shape> shape = Shape();
   if (info.shape.rank() != 0) {
     abi::Shape given{};
@@ -238,7 +238,7 @@ Status Request::read_given(std::size_t index) {
     shape = Shape::make({given.dims, given.rank > 0 ? static_cast<std::size_t>(given.rank) : 0});
     (void)api.ov_shape_free(&given);
     if (!shape.ok()) {
-      // Not the caller's shape: the vendor's answer makes no sense.
+      // Not a shape of the caller: the vendor's answer is invalid.
       return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} returned output '{}' with an impossible shape: {}",
                                                            compiled_->device, info.name, shape.status().message()));
     }
@@ -270,7 +270,8 @@ Status Request::read_given(std::size_t index) {
 
 Status Request::cut(Slot& slot, const TensorInfo& info) const {
   Shape& shape = slot.result_shape;
-  // A vector for each text, or for each token of it. Rows come last, and where columns do there is no text.
+  // A vector for each text or for each of its tokens. Additional rows and columns are at the end, and belong to no
+  // text.
   if (shape.rank() < 2 || shape[0] != computed_texts_[0] || (shape.rank() > 2 && shape[1] != computed_texts_[1])) {
     return Status(StatusCode::kDeviceFailed,
                   fmt::format("openvino:{} returned output '{}' with the shape {} for texts {}", compiled_->device, info.name,

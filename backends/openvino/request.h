@@ -1,12 +1,12 @@
-// One warm vendor request, with the tensors that wrap the caller's memory.
+// Request: one warm vendor request, with the tensors that wrap the caller's memory. The pool owns it.
 //
-// Memory: without a time limit the vendor reads from and writes to the caller's memory directly. Copies are made, into
-// memory that the request keeps, where the caller's cannot be used: inputs with gaps, addresses that are not aligned to
-// the element, outputs whose shape is known only after the run, and everything in a run that may be abandoned: the
-// device may still be running then, and must not touch what the caller has freed.
+// Without a time limit, the vendor reads and writes the caller's memory directly where possible. The request copies to
+// and from its own memory if the caller's cannot be used: inputs with gaps, addresses that are not aligned to the
+// element, outputs whose shape is known only after the run, and all tensors of a run that may be abandoned, since the
+// device may then still run after the caller has freed its memory.
 //
-// One thread at a time (the pool ensures this), except for cancel(). Must be destroyed before the Compiled that it was
-// made from.
+// One thread at a time may use a request (the pool ensures this), except for cancel(). A request must be destroyed
+// before its Compiled.
 #pragma once
 
 #include <atomic>
@@ -23,19 +23,19 @@ class Request {
  public:
   static core::Result<Request> create(const Compiled& compiled);
 
-  // Sets where these inputs (checked already) and outputs are for the next run, and copies what needs to be copied.
-  // Does not call the vendor; an error is the caller's error.
+  // Places the inputs, which have been checked, and the outputs of the next run, and copies inputs if necessary. Does
+  // not call the vendor; all errors are the caller's.
   [[nodiscard]] core::Status place(std::span<const core::TensorView> inputs, std::span<core::OutputTensor> outputs,
                                    bool in_own_memory);
-  // Runs, unless it was abandoned before that, and reads the result. After an error the request cannot be trusted.
-  // Touches none of the caller's memory when all was placed in the request's own.
+  // Runs unless the run was abandoned before, and reads the result. After an error, the request must not be used again.
+  // Does not touch the caller's memory if all tensors are in the request's own.
   [[nodiscard]] core::Status compute(const std::atomic<bool>& given_up);
-  // Delivers the outputs of the run: their true shapes, and the bytes where they are not in place yet. Does not call
-  // the vendor; an error is the caller's error.
+  // Gives the outputs of the run their actual shapes, and copies those that are not in place. Does not call the vendor;
+  // all errors are the caller's.
   [[nodiscard]] core::Status give(std::span<core::OutputTensor> outputs);
 
-  // Tells the run to stop, from another thread. False when that was not done, and the run ends by itself; else the
-  // request cannot be trusted afterwards.
+  // Stops the run, from another thread. Returns false if the run cannot be stopped and ends by itself; otherwise the
+  // request must not be used again.
   [[nodiscard]] bool cancel();
 
  private:
@@ -44,12 +44,12 @@ class Request {
     void* data = nullptr;
     core::Shape shape;
     core::OutputTensor own{};  // the request's memory, for copies
-    // Where the next run has it.
+    // The place for the next run.
     void* next_data = nullptr;
     core::Shape next_shape;
-    // Of an output: it is in the caller's memory; else, after a run, where it is.
+    // For outputs: whether it is in the caller's memory. Otherwise `result` says, after a run, where it is.
     bool in_place = false;
-    TensorHandle given;  // the vendor's tensor, when it is in the vendor's memory
+    TensorHandle given;  // the vendor's tensor, if the output is in the vendor's memory
     const void* result = nullptr;
     core::Shape result_shape;
     std::size_t result_bytes = 0;
@@ -59,7 +59,7 @@ class Request {
   using SetTensor = abi::Code (*)(abi::InferRequest*, std::size_t, const abi::Tensor*);
   static core::Status place_input(Slot& slot, const core::TensorView& view, bool in_own_memory);
   core::Status place_packed(std::span<const core::TensorView> inputs, bool in_own_memory);
-  // What was computed for the caller's texts, of what was computed.
+  // Keeps the part of an output that belongs to the caller's texts.
   core::Status cut(Slot& slot, const core::TensorInfo& info) const;
   core::Status set(Slot& slot, const core::TensorInfo& info, std::size_t index, SetTensor set_tensor);
   [[nodiscard]] abi::Code infer();
@@ -71,7 +71,7 @@ class Request {
   InferRequestHandle handle_;
   std::vector<Slot> inputs_;  // the vendor's
   std::vector<Slot> outputs_;
-  // Where tokens are packed: of the caller's inputs, and what is computed for them.
+  // With packed tokens: the shape of the caller's inputs, and the shape that is computed.
   core::Shape given_texts_;
   core::Shape computed_texts_;
 };

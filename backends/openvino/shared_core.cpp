@@ -9,7 +9,7 @@
 namespace latebind::openvino {
 namespace {
 
-// What the names of all of the vendor's libraries begin with.
+// The names of all vendor libraries begin with this.
 constexpr const char* kLibraries = "libopenvino";
 
 struct All {
@@ -68,10 +68,10 @@ ModelCount::~ModelCount() {
   try {
     platform::keep_libraries_named(kLibraries);
   } catch (...) {
-    return;  // no memory: the cores stay, and their libraries with them
+    return;  // no memory: the cores and their libraries stay
   }
   for (;;) {
-    SharedCore::Pointer core;  // goes after the lock
+    SharedCore::Pointer core;  // destroyed after the lock is released
     const std::lock_guard lock(every.mutex);
     const auto holder =
         std::ranges::find_if(every.holders, [](const SharedCore* one) { return one->core_ != nullptr; });

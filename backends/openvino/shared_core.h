@@ -1,11 +1,11 @@
-// A vendor core that calls share, and the end of all of them: when the last compiled model of the process goes, every
-// SharedCore lets go of its core.
+// SharedCore: a vendor core that calls share. When the last compiled model of the process is destroyed, every
+// SharedCore releases its core.
 //
-// A core that stayed would keep threads without a model, which a child made by fork() waits for in vain
-// (backends/openvino/inherited.h). The next call makes another core, in some milliseconds. What the vendor's library
-// has opened by itself stays in the process with it (decision 6).
+// A core that stayed would keep threads without a model, for which a child made by fork() would wait forever
+// (inherited.h). The next call creates another core within milliseconds. Libraries that the vendor's library has opened
+// stay in the process (decision 6).
 //
-// Thread-safe. A child has none of its parent's: what it makes is its own.
+// Thread-safe. In a child, a SharedCore ignores its parent's core and creates its own.
 #pragma once
 
 #include <memory>
@@ -27,18 +27,18 @@ class SharedCore {
   SharedCore& operator=(const SharedCore&) = delete;
   ~SharedCore();
 
-  // Returns the core, and creates it if there is none; concurrent callers wait for the creation. An error is not
+  // Returns the core, and creates it first if necessary. Concurrent callers wait for the creation. Errors are not
   // cached.
   [[nodiscard]] core::Result<Pointer> get(std::shared_ptr<const Library> library);
 
  private:
   friend class ModelCount;
   const platform::MadeIn made_;
-  std::mutex creation_mutex_;  // held while the vendor creates one
-  Pointer core_;               // guarded by the lock of all
+  std::mutex creation_mutex_;  // held while the vendor creates a core
+  Pointer core_;               // guarded by the mutex that all SharedCores share
 };
 
-// Counts a compiled model, until after it and its core's handle have gone.
+// Counts a compiled model until after the model and its reference to the core are destroyed.
 class ModelCount {
  public:
   ModelCount();

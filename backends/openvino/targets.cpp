@@ -22,7 +22,7 @@ constexpr std::array kTargets{
     NpuTarget{"5020", "Intel NPU 5020 (Wildcat Lake)"},
 };
 
-// Newer NPU plugins open a small loader that opens the compiler, older ones the compiler itself.
+// Newer NPU plugins open a small loader that opens the compiler; older ones open the compiler itself.
 constexpr std::array<std::string_view, 2> kCompilerStems{"openvino_intel_npu_compiler_loader",
                                                          "openvino_intel_npu_compiler"};
 

@@ -1,7 +1,7 @@
-// One vendor core with the library that it came from. Shared by all that was made from it, so that it is destroyed
-// after them.
+// VendorCore: one vendor core and its library. All objects made from the core share it, so that it is destroyed after
+// them.
 //
-// The vendor's core may be used from several threads at once.
+// Several threads may use the vendor's core at once.
 #pragma once
 
 #include <memory>

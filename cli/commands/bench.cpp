@@ -1,4 +1,4 @@
-// latebind bench embed: how fast texts become vectors here.
+// latebind bench embed: measures how fast texts become vectors.
 #include "cli/commands/bench.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using core::Status;
 using core::StatusCode;
 using Clock = std::chrono::steady_clock;
 
-// All texts are held at once, so that there is a limit to them.
+// All texts are kept in memory, so their size is limited.
 constexpr std::size_t kTextBytesMax = std::size_t{256} << 20;
 
 struct Figures {
@@ -60,7 +60,7 @@ Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
   return texts;
 }
 
-// Passes over all texts; the best one counts.
+// Runs over all texts several times and keeps the best pass.
 Status measure_throughput(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
   LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kThroughput));
   auto start = Clock::now();
@@ -86,12 +86,12 @@ Status measure_throughput(const BenchArguments& options, std::span<const std::st
   return {};
 }
 
-// Single texts, one after the other.
+// Measures single texts, one after the other.
 Status measure_latency(const BenchArguments& options, std::span<const std::string_view> texts, Figures& figures) {
   const auto singles = single_texts(texts, options.singles);
   if (singles.empty()) return {};
   LB_ASSIGN_OR_RETURN(const app::Runtime runtime, runtime_without_cache(options, core::PerformanceHint::kLatency));
-  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
+  LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, FallbackNote::kOmit));
   std::vector<float> vector(embedder->dimension());
   for (const std::string_view text : singles) {
     LB_ASSIGN_OR_RETURN(const double seconds, time_single(*embedder, text, vector));
@@ -100,8 +100,8 @@ Status measure_latency(const BenchArguments& options, std::span<const std::strin
   return {};
 }
 
-// From nothing to the first vector, in this process, whose vendor libraries are open already: the best of three starts
-// without the compile cache, and of three with it.
+// Measures the time to the first vector, within this process, which has already opened the vendors' libraries: the best
+// of three starts without the compile cache and of three with it.
 Status measure_starts(const BenchArguments& options, std::string_view text, Figures& figures) {
   constexpr int kStarts = 3;
   bool has_cache = false;
@@ -110,7 +110,7 @@ Status measure_starts(const BenchArguments& options, std::string_view text, Figu
     LB_ASSIGN_OR_RETURN(app::Runtime runtime, make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput));
     has_cache = runtime.load.cache != nullptr;
     if (!cached) runtime.load.cache = nullptr;
-    LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, Telling::kNothing));
+    LB_ASSIGN_OR_RETURN(const auto embedder, open_embedder(options.embedder, runtime, FallbackNote::kOmit));
     std::vector<float> vector(embedder->dimension());
     LB_RETURN_IF_ERROR(embedder->embed({&text, 1}, vector).status());
     const double ms = seconds_since(begin) * 1000;
@@ -172,12 +172,12 @@ std::string report(const BenchArguments& options, const Figures& figures) {
 }
 
 Exit bench_embed(BenchArguments options) {
-  // Once more below, for each part; here for the mistakes of the command line.
+  // Each part makes its runtime again; this one finds mistakes in the command line.
   const auto checked = make_runtime(options.embedder.flags, core::PerformanceHint::kLatency);
   if (!checked.ok()) return misuse("bench embed", checked.status().message());
   const auto texts = read_texts(options);
   if (!texts.ok()) return fail(texts.status());
-  // Not while the loading is timed.
+  // Before the timed loading.
   if (const auto found = options.embedder.find_model(checked->onnx_file); !found.ok()) return fail(found);
   const std::vector<std::string_view> views(texts->begin(), texts->end());
   if (options.compare || checked->settings.precisions.size() > 1) return bench_compare(options, views);

@@ -1,4 +1,4 @@
-// What the parts of `latebind bench embed` share.
+// Declarations shared by the files of `latebind bench embed`.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct BenchArguments {
   bool json = false;
 };
 
-// For the parts that the compile cache has no share in.
+// A runtime without the compile cache, for measurements that the cache does not affect.
 [[nodiscard]] core::Result<app::Runtime> runtime_without_cache(const BenchArguments& options,
                                                                core::PerformanceHint hint);
 
@@ -34,13 +34,13 @@ struct BenchArguments {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The texts that are timed one by one: so many, from all over the file.
+// Selects `count` texts spread over the file, which are timed one by one.
 [[nodiscard]] std::vector<std::string_view> single_texts(std::span<const std::string_view> texts, std::size_t count);
-// The seconds that one text takes; it is run once before.
+// Returns the seconds for one text, after one run that is not timed.
 [[nodiscard]] core::Result<double> time_single(const embedding::Embedder& embedder, std::string_view text,
                                                std::span<float> vector);
 
-// Devices and precisions in turn, and which one to choose.
+// Compares devices and precisions in alternation, and recommends one.
 [[nodiscard]] Exit bench_compare(const BenchArguments& options, std::span<const std::string_view> texts);
 
 }  // namespace latebind::cli

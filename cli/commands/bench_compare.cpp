@@ -1,5 +1,5 @@
-// latebind bench embed --compare, and with several precisions: devices and precisions beside each other, in turn, so
-// that whatever else the machine does hits all of them.
+// latebind bench embed --compare, and with several precisions: measures devices and precisions in alternation, so that
+// other load on the machine affects all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,19 +27,19 @@ using core::Result;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRoundsMin = 5;
-// Below this many times the rate of one that stands before it, another one is not worth a setting.
+// The least speed-up over an earlier choice that justifies another setting.
 constexpr double kWorthIt = 1.03;
 
-// Threads of some runtimes look for more work for a while, at the cost of whoever is next.
+// Threads of some runtimes spin for a while, which would slow down the next measurement.
 constexpr std::chrono::milliseconds kRest{200};
 
-// A model that is loaded on one device, with what it needs to stay so.
+// A model loaded on one device, with everything that it depends on.
 struct Loaded {
   app::Runtime runtime;
   std::unique_ptr<embedding::Embedder> embedder;
 };
 
-// What is measured: a device, or with "" the first of the placement that takes it; in one precision.
+// What is measured: a device, or with "" the first of the placement that loads the model, in one precision.
 struct Choice {
   std::string device;
   core::Precision precision = core::Precision::kF32;
@@ -52,7 +52,7 @@ Result<Loaded> load(const BenchArguments& options, const Choice& choice, Perform
   }
   runtime.set_precisions({choice.precision});
   Loaded loaded{std::move(runtime), nullptr};
-  LB_ASSIGN_OR_RETURN(loaded.embedder, open_embedder(options.embedder, loaded.runtime, Telling::kNothing));
+  LB_ASSIGN_OR_RETURN(loaded.embedder, open_embedder(options.embedder, loaded.runtime, FallbackNote::kOmit));
   return loaded;
 }
 
@@ -64,7 +64,7 @@ struct Contender {
   double load_ms = 0;
   std::vector<double> texts_per_s{};  // by round
   std::vector<double> single_ms{};
-  double cosine_least = 1;  // to the vectors of the first one
+  double cosine_least = 1;  // to the vectors of the first contender
 
   [[nodiscard]] double rate() const { return percentile(texts_per_s, 0.5); }
   [[nodiscard]] double single() const { return percentile(single_ms, 0.5); }
@@ -119,7 +119,7 @@ core::Status measure(const BenchArguments& options, std::span<const std::string_
   return {};
 }
 
-// The first one that none after it beats by enough.
+// Returns the first contender that no later one beats by enough.
 template <class Better>
 const Contender& best(const std::vector<Contender>& contenders, const Better& better) {
   const Contender* found = &contenders.front();

@@ -1,4 +1,4 @@
-// latebind cache: what was compiled and kept.
+// latebind cache: lists, verifies and clears the compile cache.
 #include "app/jobs/cache.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct CacheArguments {
   }
 };
 
-// Does `command` with the store that the settings name, if they make sense.
+// Runs `command` with the cache that the settings name, if they are valid.
 Exit with_store(const CacheArguments& options, const std::string& name, Exit (*command)(bool as_json, CompileStore&)) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("cache " + name, settings.status().message());

@@ -1,5 +1,5 @@
-// The commands of the program, one file each. add_…() adds a command and its options to the parser; when the command
-// line chooses it, parsing sets `chosen` to the function to run. Nothing runs during parsing.
+// The commands of the program, one file each. add_…() adds a command and its options to the parser. If the command line
+// selects the command, parsing sets `chosen` to the function to run. Parsing itself runs nothing.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace latebind::cli {
 
 class Command;
 
-// Parses the line, runs what it chose and returns the exit code. Catches everything.
+// Parses the command line, runs the selected command and returns the exit code. Catches all exceptions.
 [[nodiscard]] int run_program(int argc, char** argv);
 
 using Action = std::function<Exit()>;
@@ -36,10 +36,10 @@ void add_inspect(Command& program, Action& chosen);
 void add_completion(Command& program, Action& chosen);
 void add_unpack(Command& program, Action& chosen);
 void add_verify(Command& program, Action& chosen);
-// Hidden: what the program does as its own child process.
+// Hidden: the commands that the program runs in a child process.
 void add_try_provider(Command& program, Action& chosen);
 
-// All of them, in the order of the help.
+// All commands, in the order of the help.
 inline constexpr std::array kCommands{
     add_devices, add_doctor, add_serve,   add_embed,   add_search, add_rerank,     add_run,
     add_export,  add_tokens, add_models,  add_pull,    add_bench,  add_warm,       add_config,

@@ -1,4 +1,4 @@
-// latebind compile: one file with a model for every device that it may run on.
+// latebind compile: compiles a model for several devices into one file.
 #include "app/jobs/compile.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct CompileArguments {
   bool json = false;
 };
 
-// What the command line calls otherwise than the job does.
+// Names that differ between the command line and the job.
 std::string name_of(std::string_view key, const app::Client& usual) {
   if (key == "model") return "MODEL";
   if (key == "output") return "-o";
@@ -41,7 +41,7 @@ std::string summary_of(const core::CompileJob& job, const core::CompileOutcome& 
                      outcome.note.empty() ? "" : "; " + outcome.note);
 }
 
-// What would have to change in the model for this target, a line for each node.
+// Notes the nodes of the model that the target's compiler did not accept, one per line.
 void note_left(const core::CompileJob& job, const core::CompileOutcome& outcome) {
   const core::LeftNodes& left = outcome.left;
   if (left.count == 0) return;

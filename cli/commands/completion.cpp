@@ -1,4 +1,4 @@
-// latebind completion: the program's own help in other forms, for shells and for man(1).
+// latebind completion: the program's help in other forms, for shells and man(1).
 #include "cli/terminal/completion.h"
 
 #include <fmt/format.h>
@@ -41,8 +41,8 @@ Status write(const std::filesystem::path& file, std::string_view text) {
 
 Status write_pages(const Command& command, const std::filesystem::path& folder) {
   LB_RETURN_IF_ERROR(write(folder / (manual_name(command) + ".1"), manual_page(command)));
-  for (const Command& sub : command.subcommands())
-    if (!sub.is_hidden()) LB_RETURN_IF_ERROR(write_pages(sub, folder));
+  for (const Command* const sub : command.subcommands())
+    LB_RETURN_IF_ERROR(write_pages(*sub, folder));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// latebind config: what is configured, and where each value came from.
+// latebind config: shows the settings and where each value came from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct ConfigArguments {
   bool reference = false;
 };
 
-// A secret's value is for nobody who looks over a shoulder or reads a bug report.
+// Hides the values of secrets, since the output ends up on screens and in bug reports.
 std::string shown_value(const app::EffectiveSettings& settings, const std::string& key) {
   const std::string& value = settings.text_of(key);
   const app::SettingSpec* spec = app::find_setting(key);
@@ -52,7 +52,7 @@ std::string for_programs(const app::EffectiveSettings& settings) {
   return app::to_text(json);
 }
 
-// docs/configuration.md, whole.
+// The whole of docs/configuration.md.
 std::string reference() {
   std::string text =
       "# Configuration\n"

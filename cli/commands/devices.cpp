@@ -1,4 +1,4 @@
-// latebind devices: every device that is there, and why a backend has none.
+// latebind devices: lists every device present, and why a backend has none.
 #include "app/jobs/devices.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct DevicesArguments {
   bool virtual_too = false;
 };
 
-// "1. openvino:CPU …": what a placement means here, in the order in which it is tried.
+// "1. openvino:CPU …": the devices of a placement, in the order in which they are tried.
 std::string explanation(const app::PlacementListing& placement, const core::Registry& registry, bool strict) {
   std::string text =
       fmt::format("'{}' is tried in this order, in {}{}:\n", placement.text, core::word_of(placement.precision),
@@ -69,7 +69,7 @@ std::string for_people(const app::DeviceListing& listing) {
       }
     }
     if (!report.status.ok()) {
-      // Where it was looked for is what `latebind doctor` is for.
+      // `latebind doctor` shows where the library was searched for.
       text += fmt::format("{:<18} not available: {}\n", report.name, core::one_line(report.status.brief()));
       if (!report.diagnosis.is_built_in) text += fmt::format("    to install: {}\n", report.diagnosis.install_hint);
     } else if (report.devices.empty()) {

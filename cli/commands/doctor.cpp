@@ -1,4 +1,4 @@
-// latebind doctor: what was searched for, what was found, what works, and what to type to fix the rest.
+// latebind doctor: shows what was searched for, what was found, what works, and how to fix the rest.
 #include "app/jobs/doctor.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// latebind embed: files of text to vectors.
+// latebind embed: converts files of text to vectors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "app/apart.h"
 #include "app/index/model_digest.h"
+#include "cli/data/file_kinds.h"
 #include "cli/data/vector_writer.h"
 #include "cli/terminal/embedder_options.h"
 #include "cli/terminal/interruption.h"
@@ -20,6 +21,7 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/python_engine.h"
 #include "core/platform/files/folders.h"
+#include "core/platform/os_error.h"
 #include "embedding/embed_stream.h"
 
 namespace latebind::cli {
@@ -35,21 +37,21 @@ struct EmbedArguments {
   std::size_t dimensions = 0;
   std::optional<TextFormat> input_format{};
   std::optional<VectorFormat> output_format{};
-  // What is used: as given, or by the names of the files.
+  // The formats in use: as given, or derived from the files' names.
   VectorFormat format = VectorFormat::kJsonl;
   std::string output;
   bool restart = false;
   bool quiet = false;
 };
 
-// Texts of a window of an output that can be continued: always as many, on whatever terminal.
+// Texts per window of a resumable output. Constant, because resuming must not depend on the terminal.
 constexpr std::size_t kKeptWindowTexts = 1024;
 
-// Where the vectors go. Without `kept` no later run can go on.
+// The destination of the vectors. Without `kept`, the run cannot be resumed.
 struct Destination {
   std::unique_ptr<VectorWriter> writer{};
   KeptOutput* kept = nullptr;
-  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or nowhere
+  std::unique_ptr<ByteSink> ids{};  // beside the output; null: with the vectors, or dropped
   bool has_ids = false;
 };
 
@@ -58,7 +60,7 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
                                           const core::RunOptions& limits) {
   Progress progress(reader.total_bytes(), options.quiet);
   progress.advance(0, reader.skipped_bytes());
-  // The texts that are in the stream, so that progress counts what is done and not what is read.
+  // The texts in the stream, so that progress counts what is done rather than what is read.
   std::deque<TextRecord> pending;
   TextRecord record;
   using Text = std::optional<std::string_view>;
@@ -101,12 +103,12 @@ Result<embedding::EmbedStats> embed_texts(const EmbedArguments& options, TextRea
   return stream->stats();
 }
 
-// Formats without a place for ids.
+// Formats that cannot hold ids.
 bool has_ids_beside(VectorFormat format) {
   return format == VectorFormat::kNpy || format == VectorFormat::kF32;
 }
 
-// What is written over nothing that is read.
+// Rejects an output that would overwrite an input.
 Status check_places(const EmbedArguments& options, const std::string& model) {
   if (options.output.empty() || options.output == "-") return {};
   const std::string ids = platform::path_to_utf8(app::ids_file_of(platform::path_from_utf8(options.output)));
@@ -117,27 +119,20 @@ Status check_places(const EmbedArguments& options, const std::string& model) {
   return app::check_file_apart({"-o", options.output}, {"MODEL", model});
 }
 
-bool ends_in(std::string_view name, std::initializer_list<std::string_view> endings) {
-  return std::ranges::any_of(endings, [name](std::string_view ending) { return name.ends_with(ending); });
-}
-
-// What the command line leaves open, by the names of the files.
+// Derives formats that were not given from the files' names.
 Status choose_formats(EmbedArguments& options) {
   if (options.output_format) {
     options.format = *options.output_format;
-  } else if (ends_in(options.output, {".npy"})) {
+  } else if (ends_in_any(options.output, {".npy"})) {
     options.format = VectorFormat::kNpy;
-  } else if (ends_in(options.output, {".parquet", ".pq"})) {
+  } else if (is_parquet(options.output)) {
     options.format = VectorFormat::kParquet;
   }
   if (options.input_format) {
     options.source.format = *options.input_format;
     return {};
   }
-  const auto is_jsonl = [](const std::string& file) {
-    return ends_in(file, {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"});
-  };
-  const auto count = std::ranges::count_if(options.source.files, is_jsonl);
+  const auto count = std::ranges::count_if(options.source.files, is_json_lines);
   if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
     return Status(core::StatusCode::kInvalidArgument,
                   "some files end in .jsonl and others do not: set --input-format");
@@ -146,7 +141,7 @@ Status choose_formats(EmbedArguments& options) {
   return {};
 }
 
-// All that changes vectors, and what is written of them.
+// Everything that affects the vectors and how they are written.
 Result<app::Json> kept_settings(const EmbedArguments& options) {
   app::Json json;
   json["output_format"] = core::word_of(options.format);
@@ -159,7 +154,7 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   json["prompt_name"] = options.prompt.name ? app::Json(*options.prompt.name) : app::Json();
   const bool has_role = options.prompt.role != embedding::TextRole::kUnsaid;
   json["role"] = has_role ? app::Json(core::word_of(options.prompt.role)) : app::Json();
-  json["dimensions"] = options.dimensions;
+  json["dimensions"] = options.dimensions > 0 ? app::Json(options.dimensions) : app::Json();
   json["window_texts"] = kKeptWindowTexts;
   app::Json& embedder = json["embedder"] = app::Json::object();
   LB_ASSIGN_OR_RETURN(const auto settings, options.embedder.flags.effective());
@@ -172,27 +167,60 @@ Result<app::Json> kept_settings(const EmbedArguments& options) {
   return json;
 }
 
-// Whether it is work for the Python package.
+// Whether the Python package reads a file. The lines of CSV are texts only if the command line says so.
+bool is_read_by_python(const EmbedArguments& options, std::string_view file) {
+  return is_binary_table(file) || is_packed(file) || (is_comma_table(file) && !options.input_format);
+}
+
+// Whether only the Python package can do the work.
 bool is_for_python(const EmbedArguments& options) {
-  return options.format == VectorFormat::kParquet || std::ranges::any_of(options.source.files, is_read_by_python);
+  return options.format == VectorFormat::kParquet ||
+         std::ranges::any_of(options.source.files,
+                             [&](const std::string& file) { return is_read_by_python(options, file); });
+}
+
+// Whether the Python package can write the output.
+bool fits_python(const EmbedArguments& options) {
+  switch (options.format) {
+    case VectorFormat::kParquet:
+      return is_parquet(options.output);
+    case VectorFormat::kNpy:
+      return ends_in_any(options.output, {".npy"});
+    case VectorFormat::kJsonl:
+      return !is_packed(options.output) && is_json_lines(options.output);
+    default:
+      return false;
+  }
+}
+
+// Suggests how to do the work without the Python package.
+std::string other_way(const EmbedArguments& options) {
+  for (const std::string& file : options.source.files) {
+    const bool is_lines = options.source.format == TextFormat::kJsonl || !is_comma_table(file);
+    if (is_packed(file) && is_lines) {
+      return fmt::format("; or unpack it: zcat {} | latebind embed MODEL --input-format {} -",
+                         platform::quoted(platform::path_from_utf8(file)), core::word_of(options.source.format));
+    }
+    if (is_comma_table(file)) return "; or embed its lines as they are: --input-format lines";
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> python_arguments(const EmbedArguments& options) {
-  const auto refused = [](std::string_view what) {
-    return Status(core::StatusCode::kInvalidArgument, std::string(what));
-  };
+  const auto refused = [](std::string what) { return Status(core::StatusCode::kInvalidArgument, std::move(what)); };
   const bool is_stdin =
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text can be written as JSON lines, npy or f32; Parquet, Arrow and packed files are written by the Python package, which embeds only files");
+        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow, CSV and packed files, "
+        "embeds files");
   }
   if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
-  const bool fits = options.format == VectorFormat::kParquet ? ends_in(options.output, {".parquet", ".pq"})
-                                                             : ends_in(options.output, {".npy"});
-  if (!fits || (options.format != VectorFormat::kParquet && options.format != VectorFormat::kNpy)) {
-    return refused(
-        "the output of Parquet, Arrow and packed files must be a file that ends in .parquet or .npy: name one with -o");
+  if (!fits_python(options)) {
+    return refused(fmt::format(
+        "Parquet, Arrow, CSV and packed files are embedded into a file that ends in .parquet, .npy or .jsonl: name one "
+        "with -o{}",
+        other_way(options)));
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -204,7 +232,7 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   if (options.input_format || !std::ranges::all_of(options.source.files, is_known_to_python)) {
     add("--input-format", options.source.format == TextFormat::kJsonl ? "jsonl" : "txt");
   }
-  // As one word each: a value may begin with a dash.
+  // Each as one word, because a value may begin with a dash.
   if (options.prompt.text) words.push_back("--prompt=" + *options.prompt.text);
   if (options.prompt.name) words.push_back("--prompt-name=" + *options.prompt.name);
   if (options.prompt.role != embedding::TextRole::kUnsaid) {
@@ -223,15 +251,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
   return words;
 }
 
-// What of an unfinished output stays, and how it ended.
+// Reports how the run ended and what is kept of the unfinished output.
 Exit end_early(KeptOutput* kept, const Status& status, const Interruption* interruption) {
   const bool is_interrupted =
       interruption != nullptr && interruption->is_requested() && status.code() == core::StatusCode::kCancelled;
   std::string what;
   if (kept != nullptr && status.code() == core::StatusCode::kInvalidArgument) {
-    kept->discard();  // an input has to be another one
+    kept->discard();  // the input must change before a retry
   } else if (kept != nullptr) {
-    // What was saved before is still there.
+    // If this fails, the previous save remains.
     if (const Status saved = kept->save(); !saved.ok() && is_interrupted) static_cast<void>(fail(saved));
     what = kept->kept();
   }
@@ -245,7 +273,7 @@ Exit end_early(KeptOutput* kept, const Status& status, const Interruption* inter
   return exit;
 }
 
-// Which models give what is written.
+// The kind of model that produces this format.
 embedding::EncoderKind kind_for(VectorFormat format) {
   switch (format) {
     case VectorFormat::kSparse:
@@ -271,7 +299,7 @@ Exit embed(EmbedArguments& options) {
   if (const auto apart = check_places(options, options.embedder.model); !apart.ok()) {
     return misuse("embed", apart.message());
   }
-  // What can fail cheaply fails before the model is loaded.
+  // Checks that are cheap come before the model is loaded.
   auto reader = open_texts(options.source);
   if (!reader.ok()) return fail(reader.status());
   auto kept = KeptOutput::open(options.output, options.source, options.restart);
@@ -281,14 +309,14 @@ Exit embed(EmbedArguments& options) {
   }
   Result<std::unique_ptr<ByteSink>> sink = *kept ? (*kept)->sink() : open_sink(options.output);
   if (!sink.ok()) return fail(sink.status());
-  // A model that was given by its name has a folder now.
+  // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto found = opening.find_model(runtime->onnx_file, kind_for(options.format)); !found.ok()) {
     return fail(found);
   }
   if (const auto apart = check_places(options, opening.model); !apart.ok()) return misuse("embed", apart.message());
   const auto embedder =
-      open_network(opening, *runtime, kind_for(options.format), Telling::kFallback, options.prompt.role);
+      open_network(opening, *runtime, kind_for(options.format), FallbackNote::kPrint, options.prompt.role);
   if (!embedder.ok()) return fail(embedder.status());
   const std::size_t dimensions = options.dimensions > 0 ? options.dimensions : (*embedder)->dimension();
   const auto attested = (*embedder)->attestation();
@@ -296,7 +324,7 @@ Exit embed(EmbedArguments& options) {
   std::optional<Interruption> interruption;
   core::RunOptions limits;
   if (to.kept != nullptr) {
-    // While an input is read through for its digest, Ctrl-C ends the process as it always does: nothing is lost.
+    // While inputs are read for their digests, Ctrl-C ends the process as usual, because nothing can be lost.
     auto settings = kept_settings(options);
     if (!settings.ok()) return misuse("embed", settings.status().message());
     const auto digest = [&] {
@@ -363,7 +391,9 @@ void add_embed(Command& program, Action& chosen) {
   app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files,
-                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Parquet, Arrow and .gz files are read by the Python package (pip install 'latebind[bulk]').");
+                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Tables "
+                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and what ends in .gz, are "
+                 "read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
 "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"

@@ -1,4 +1,4 @@
-// latebind export: the graph that we build, as an ONNX file for other tools.
+// latebind export: writes the graph that Latebind builds as an ONNX file.
 #include "app/jobs/export.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// latebind inspect: what is in a bundle, and whether it is still as it was written.
+// latebind inspect: shows what a bundle contains and whether it is intact.
 #include "app/jobs/inspect.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct InspectArguments {
   SettingFlags flags{};
 };
 
-// "1x32, 1x128", "dynamic", or "" when nothing is known.
+// "1x32, 1x128", "dynamic", or "" if unknown.
 std::string shapes_of(const Variant& variant) {
   if (!variant.latebind) return "";
   if (variant.latebind->shapes.empty()) return "dynamic";
@@ -57,7 +57,7 @@ std::string shapes_of(const Variant& variant) {
   return text;
 }
 
-// Where it runs, in a few words.
+// The device of a variant, in a few words.
 std::string device_of(const Variant& variant) {
   if (variant.latebind && !variant.latebind->backend.empty()) {
     return fmt::format("{}:{}", variant.latebind->backend, variant.latebind->device);
@@ -66,7 +66,7 @@ std::string device_of(const Variant& variant) {
   return variant.device.empty() ? variant.ep : fmt::format("{} ({})", variant.ep, variant.device);
 }
 
-// Columns as wide as their widest cell, two spaces between.
+// Formats columns as wide as their widest cell, separated by two spaces.
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -85,7 +85,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-// What is stored of a variant and, where its blob is a shared asset, of that.
+// The stored size of a variant, including its blob if that is a shared asset.
 std::uint64_t bytes_of(const Package& package, const Variant& variant, const Files& files) {
   std::uint64_t bytes = variant.folder ? app::amount_below(files, *variant.folder).bytes : 0;
   if (!variant.latebind || !core::is_asset_ref(variant.latebind->model)) return bytes;
@@ -112,7 +112,7 @@ std::string table_of(const Package& package, const Component& component, const F
   return table(rows);
 }
 
-// What it could not be compiled for, and what its compiler did not take of a variant that is not whole.
+// Lists the targets that could not be compiled, and the nodes that incomplete variants leave to the CPU.
 std::string refused_of(const Component& component) {
   std::string text;
   const auto nodes = [&text](const core::LeftNodes& left) {
@@ -157,7 +157,7 @@ std::string text_of(const Package& package, const Files& files) {
   return text;
 }
 
-// `in_program`: of the bundle in a program of ExecuTorch, which has no sum of its own.
+// `in_program` means the bundle is inside an ExecuTorch program and has no checksum.
 std::string text_of(const PackageReport& report, bool in_program) {
   std::string text = "\n";
   for (const core::Status& damage : report.damages)
@@ -215,7 +215,7 @@ std::string text_of(const pte::Value& value) {
   return text;
 }
 
-// For people.
+// Formats a compile spec's value for people.
 std::string shown(std::span<const std::byte> value) {
   const auto text = app::spec_text(value);
   return text ? fmt::format("'{}'", *text) : fmt::format("{}", core::counted(value.size(), "byte"));
@@ -268,7 +268,7 @@ Exit inspect(const InspectArguments& options) {
     auto made = make_runtime(options.flags, core::PerformanceHint::kThroughput);
     if (!made.ok()) return misuse("inspect", made.status().message());
     runtime = *std::move(made);
-    // A program may ask for emulation.
+    // The program may request emulation, which prints to stdout.
     if (app::is_pte(platform::path_from_utf8(options.place))) keep_results_apart();
   }
   const app::InspectOptions what{platform::path_from_utf8(options.place), options.verify, options.installed};

@@ -1,4 +1,4 @@
-// latebind models: models to begin with, those in the cache, and which networks are known.
+// latebind models: lists recommended models, those in the cache, and the supported networks.
 #include "app/jobs/models.h"
 
 #include <fmt/format.h>
@@ -145,7 +145,7 @@ std::string recommended_reference() {
   return text + "\n";
 }
 
-// docs/models.md, whole.
+// The whole of docs/models.md.
 std::string models_reference() {
   std::string text =
       "# Models\n\n"

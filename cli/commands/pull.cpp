@@ -1,4 +1,4 @@
-// latebind pull: a model from the hub into the hub's cache.
+// latebind pull: downloads a model from the hub into the hub's cache.
 #include "app/jobs/pull.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// latebind rerank: the lines of a file by their scores for a query.
+// latebind rerank: ranks the lines of a file for a query.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -51,8 +51,8 @@ Exit rerank(const RerankArguments& options) {
   if (!reranker.ok()) return fail(reranker.status());
   const auto attested = (*reranker)->network().attestation();
   const auto start = std::chrono::steady_clock::now();
-  return tell_matches(rank(options, *reader, **reranker), (*reranker)->network(), *attested, start,
-                      {.json = options.json, .quiet = options.quiet});
+  return print_matches(rank(options, *reader, **reranker), (*reranker)->network(), *attested, start,
+                       {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace

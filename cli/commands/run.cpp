@@ -1,4 +1,4 @@
-// latebind run: any ONNX or IR model, with arrays from files or random ones.
+// latebind run: runs any ONNX or IR model on arrays from files or on random ones.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ using core::StatusCode;
 struct RunArguments {
   SettingFlags flags{};
   std::string model;
-  app::InputWishes inputs{.files_option = "--input", .shapes_option = "--shape"};
+  app::RequestedInputs inputs{.files_option = "--input", .shapes_option = "--shape"};
   std::string output_dir;
   std::size_t repeat = 10;
   bool json = false;
@@ -41,7 +41,7 @@ struct RunArguments {
 struct Output {
   core::TensorInfo declared;
   core::OutputTensor tensor;
-  std::string file;  // where it was written, if it was
+  std::string file;  // the file that it was written to, if any
 };
 
 struct Outcome {
@@ -87,7 +87,7 @@ Result<Outcome> run_model(const RunArguments& options, const app::Runtime& runti
   return outcome;
 }
 
-// Where the outputs go, in their order.
+// The files for the outputs, in order.
 std::vector<std::filesystem::path> output_files(const std::string& folder, const std::vector<Output>& outputs) {
   std::vector<std::string> names;
   for (const Output& output : outputs)
@@ -98,7 +98,7 @@ std::vector<std::filesystem::path> output_files(const std::string& folder, const
   return files;
 }
 
-// None of them is a file that was read.
+// Rejects outputs that would overwrite an input.
 Status check_places(const RunArguments& options, const Outcome& outcome) {
   for (const auto& file : output_files(options.output_dir, outcome.outputs)) {
     const app::NamedPlace output{"--output-dir", platform::path_to_utf8(file)};
@@ -109,7 +109,7 @@ Status check_places(const RunArguments& options, const Outcome& outcome) {
   return {};
 }
 
-// Writes all of them before any of them appears.
+// Writes all outputs before any of them appears.
 Status write_outputs(const std::string& folder, std::vector<Output>& outputs) {
   const auto path = platform::path_from_utf8(folder);
   std::error_code error;
@@ -193,7 +193,8 @@ std::string for_programs(const RunArguments& options, const Outcome& outcome) {
 }
 
 Exit run(const RunArguments& options) {
-  if (const auto sense = app::check_wishes(options.inputs); !sense.ok()) return misuse("run", sense.message());
+  if (const auto sense = app::check_requested_inputs(options.inputs); !sense.ok())
+    return misuse("run", sense.message());
   const auto runtime = make_runtime(options.flags, core::PerformanceHint::kLatency);
   if (!runtime.ok()) return misuse("run", runtime.status().message());
   auto outcome = run_model(options, *runtime);

@@ -1,4 +1,4 @@
-// latebind search: the lines of files and folders that are nearest to a query.
+// latebind search: finds the lines of files and folders nearest to a query.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -43,12 +43,12 @@ struct SearchArguments {
   bool quiet = false;
 };
 
-// How many lines the first model finds: more where another one ranks them.
+// How many lines the first model returns, which is more if a reranker follows.
 std::size_t found_count(const SearchArguments& options) {
   return options.reranker.empty() ? options.count : std::max(options.count, options.candidates);
 }
 
-// The lines whose vectors are nearest to the query's.
+// Finds the lines whose vectors are nearest to the query's.
 class ByVector {
  public:
   static Result<ByVector> of(const embedding::Embedder& embedder, std::string_view query, std::size_t count,
@@ -71,7 +71,7 @@ class ByVector {
   Nearest nearest_;
 };
 
-// The lines whose sparse vectors have the largest products with the query's.
+// Finds the lines whose sparse vectors have the largest products with the query's.
 class ByTerms {
  public:
   static Result<ByTerms> of(const embedding::Embedder& embedder, std::string_view query, std::size_t count,
@@ -110,7 +110,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     std::uint64_t bytes = 0;
     std::string text{};
   };
-  std::deque<Place> pending;  // of the texts that are in the stream
+  std::deque<Place> pending;  // the texts in the stream
   LB_ASSIGN_OR_RETURN(const auto stream, embedding::EmbedStream::open(
                                              embedder, stream_options(progress, options.prompt, options.dimensions)));
   TextRecord record;
@@ -119,7 +119,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
     do {
       LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
       if (!more) return Text();
-      // Nobody searches for an empty line.
+      // Empty lines are skipped.
     } while (record.text.find_first_not_of(" \t") == std::string::npos);
     pending.push_back({record.file, record.line, record.bytes, std::move(record.text)});
     return Text(pending.back().text);
@@ -142,7 +142,7 @@ Result<MatchReport> find(const SearchArguments& options, TextReader& reader, con
   return found;
 }
 
-// The files that are searched, before anything expensive.
+// Finds the files to search, before any expensive work.
 Result<app::FoundFiles> find_files(const SearchArguments& options) {
   app::FindOptions finding = options.finding;
   if (!options.index.empty()) finding.left_out = platform::path_from_utf8(options.index);
@@ -171,15 +171,15 @@ Result<MatchReport> find_matches(const SearchArguments& options, const std::file
   }
   if (!reader) return MatchReport{.query = options.query};
   if (late != nullptr) {
-    LB_ASSIGN_OR_RETURN(const auto scores,
-                        late_scores(*late, options.query, options.query_prompt.choice(), options.prompt.choice()));
+    LB_ASSIGN_OR_RETURN(const auto scores, multi_vector_scores(*late, options.query, options.query_prompt.choice(),
+                                                               options.prompt.choice()));
     return rank_lines({.query = options.query, .count = found_count(options), .quiet = options.quiet}, *reader, scores);
   }
   if (network.kind() == embedding::EncoderKind::kSparseEncoder) return find<ByTerms>(options, *reader, network);
   return find<ByVector>(options, *reader, network);
 }
 
-// The matches by the scores of another model.
+// Orders the matches by the scores of a reranker.
 Status rerank(const SearchArguments& options, const Reranker& reranker, MatchReport& report) {
   LB_ASSIGN_OR_RETURN(const auto score, reranker.scores(options.query));
   std::vector<std::string_view> texts;
@@ -189,14 +189,14 @@ Status rerank(const SearchArguments& options, const Reranker& reranker, MatchRep
   if (!texts.empty()) LB_RETURN_IF_ERROR(score(texts, scores).status());
   for (std::size_t i = 0; i < scores.size(); ++i)
     report.matches[i].first_score = std::exchange(report.matches[i].score, scores[i]);
-  // Of equal scores the first model's order stays.
+  // Equal scores keep the first model's order.
   std::ranges::stable_sort(report.matches, std::greater(), &Match::score);
   report.matches.resize(std::min(report.matches.size(), options.count));
   report.reranked = {.model = reranker.network().name(), .attestation = reranker.network().attestation()};
   return {};
 }
 
-// Whether the options fit a model of this kind.
+// Returns what is wrong with the options for a model of this kind, or "".
 std::string_view misused(const SearchArguments& options, embedding::EncoderKind kind) {
   if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
     return "--dimensions: token vectors cannot be cut";
@@ -225,7 +225,7 @@ Exit search(const SearchArguments& options) {
     reader = *std::move(opened);
   }
 
-  // A model that was given by its name has a folder now.
+  // Resolves a model given by name to its folder.
   EmbedderOptions opening = options.embedder;
   if (const auto model = opening.find_model(runtime->onnx_file); !model.ok()) return fail(model);
   auto opened = open_network(opening, *runtime, /*kind=*/std::nullopt);
@@ -237,7 +237,7 @@ Exit search(const SearchArguments& options) {
   if (!options.reranker.empty()) {
     EmbedderOptions second = options.embedder;
     second.model = options.reranker;
-    // What was said of the other model's files and lengths.
+    // Settings for the first model's files and lengths do not apply to the reranker.
     app::Runtime others = *runtime;
     others.onnx_file.clear();
     others.max_tokens = 0;
@@ -269,7 +269,7 @@ Exit search(const SearchArguments& options) {
         report = ranked.with_context("--rerank");
     }
   }
-  return tell_matches(report, network, *attested, start, {.json = options.json, .quiet = options.quiet});
+  return print_matches(report, network, *attested, start, {.json = options.json, .quiet = options.quiet});
 }
 
 }  // namespace
@@ -309,16 +309,15 @@ void add_search(Command& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
   app.footer(
-      "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
-"sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
-"of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
-"skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, links and large\n"
-"files in folders are skipped and counted.\n"
-"\n"
-"Examples:\n"
-"  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
-"  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
-"      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
+      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
+      "a multi-vector encoder the sum of the query's best products, MaxSim; with --rerank the second\n"
+      "model's score), place and text. Empty lines are left out; of a longer text the first 64 KiB are\n"
+      "shown. In folders, hidden and binary files, those that are not UTF-8, links and large files are left out and "
+      "counted.\n\n"
+      "Examples:\n"
+      "  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
+      "  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
+      "      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
 }
 

@@ -1,4 +1,4 @@
-// latebind serve: the daemon. This file is its command line, its start and its end; server/ is all the rest.
+// latebind serve: the daemon's command line, its start and its end. server/ has the rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,29 +43,29 @@ struct ServeArguments {
   SettingFlags flags{};
 };
 
-// What the signals ask for.
-class Wishes {
+// Collects what signals request.
+class SignalRequests {
  public:
-  Wishes() {
+  SignalRequests() {
     platform::set_signal_handler([this](platform::Signal signal) { return hear(signal); });
   }
-  Wishes(const Wishes&) = delete;
-  Wishes& operator=(const Wishes&) = delete;
-  ~Wishes() { platform::set_signal_handler({}); }
+  SignalRequests(const SignalRequests&) = delete;
+  SignalRequests& operator=(const SignalRequests&) = delete;
+  ~SignalRequests() { platform::set_signal_handler({}); }
 
-  // From here on there is something to finish first.
+  // From here on, a request to end waits for work in progress.
   void end_loading() {
     const std::lock_guard lock(mutex_);
     is_loading_ = false;
   }
 
-  enum class Wish { kNothing, kEnd, kReload };
-  // kNothing when the time is up before.
-  Wish wait(std::chrono::microseconds time) {
+  enum class Request { kNothing, kEnd, kReload };
+  // Returns kNothing when the time is up.
+  Request wait(std::chrono::microseconds time) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, time, [this] { return ends_ || reloads_; });
-    if (ends_) return Wish::kEnd;
-    return std::exchange(reloads_, false) ? Wish::kReload : Wish::kNothing;
+    if (ends_) return Request::kEnd;
+    return std::exchange(reloads_, false) ? Request::kReload : Request::kNothing;
   }
 
  private:
@@ -74,7 +74,8 @@ class Wishes {
     if (signal == platform::Signal::kHangup) {
       reloads_ = true;
     } else if (is_loading_ || std::exchange(ends_, true)) {
-      // Nothing was accepted yet, and a vendor's compiler asks nobody; a second one ends at once anyway.
+      // Nothing has been accepted yet, and compilation cannot be interrupted; a second signal ends the process at once
+      // in any case.
       return false;
     }
     changed_.notify_all();
@@ -89,18 +90,18 @@ class Wishes {
   bool reloads_ = false;
 };
 
-// One address a line. It appears when everything is ready, and goes at the end.
+// The file that lists the addresses, one per line. It appears when everything is ready and is removed at the end.
 class ReadyFile {
  public:
   explicit ReadyFile(std::string file) : file_(std::move(file)) {}
   ReadyFile(const ReadyFile&) = delete;
   ReadyFile& operator=(const ReadyFile&) = delete;
   ~ReadyFile() { remove(); }
-  // Before anything is loaded: whether it can be written.
+  // Checks, before anything is loaded, that the file can be written.
   [[nodiscard]] Status check() const {
     return file_.empty() ? Status() : platform::OutputFile::create(platform::path_from_utf8(file_)).status();
   }
-  // Once the addresses are this daemon's: what an earlier one has left goes. Before, it may be that of one at work.
+  // Removes an earlier daemon's file. Called once the addresses are bound, since until then that daemon may be running.
   void clear() const {
     const auto path = platform::path_from_utf8(file_);
     std::error_code ignored;
@@ -119,7 +120,7 @@ class ReadyFile {
   }
   void remove() {
     if (written_.empty()) return;
-    // Another daemon's by now, perhaps.
+    // The file may belong to another daemon by now.
     const auto path = platform::path_from_utf8(file_);
     const auto text = platform::read_small_file(path, written_.size());
     std::error_code ignored;
@@ -132,7 +133,7 @@ class ReadyFile {
   std::string written_;
 };
 
-// Where the models are, and all their names.
+// Finds the models and all their names.
 core::Result<std::vector<server::FoundModel>> find_models(const std::vector<server::ModelArgument>& arguments,
                                                           const app::Runtime& runtime) {
   const bool quiet = runtime.settings.quiet;
@@ -181,15 +182,15 @@ std::string listed(const std::vector<std::string>& texts) {
   return list;
 }
 
-// One run at a time on all processors answers a lone text soonest, and makes the largest batches of what waits; with
-// many processors it no longer keeps them busy (docs/decisions/0041).
+// One run at a time on all processors answers a single text soonest and forms the largest batches. On many processors
+// it no longer keeps them busy (docs/decisions/0041).
 core::PerformanceHint hint_for_serving() {
   constexpr unsigned kFewProcessors = 8;
   return platform::usable_processors() <= kFewProcessors ? core::PerformanceHint::kLatency
                                                          : core::PerformanceHint::kThroughput;
 }
 
-// What the log shows. The level of --verbose and --quiet stays until another one is chosen.
+// The level of the log. --verbose and --quiet apply until another level is chosen.
 class ShownLevel {
  public:
   void choose(core::LogLevel level, server::Server& daemon) {
@@ -205,7 +206,7 @@ class ShownLevel {
   core::LogLevel shown_ = core::LogLevel::kInfo;
 };
 
-// Keys, certificates, and the log's level; the other settings are those of the start.
+// Reloads keys, certificates and the log's level. Other settings are fixed at the start.
 void reload(const ServeArguments& options, ShownLevel& shown, server::Server& daemon) {
   const auto reloaded = daemon.reload();
   note(reloaded.ok() ? "keys and certificates have been read again"
@@ -217,13 +218,13 @@ void reload(const ServeArguments& options, ShownLevel& shown, server::Server& da
   }
 }
 
-// What requests and runs have freed goes back to the system now and then. Shapes come and go, and what stays of them
-// lies between what is free, which the allocator would keep for ever.
+// Returns freed memory to the system now and then. Because shapes vary, live blocks lie between free ones, and the
+// allocator would keep the free ones forever.
 class FreedMemory {
  public:
   static constexpr std::chrono::seconds kPause{10};
 
-  // Does nothing where nothing was computed since the last time, or too little of that passed.
+  // Does nothing unless something was computed since the last call and enough time has passed.
   void give_back(const server::Metrics& metrics) {
     const auto now = std::chrono::steady_clock::now();
     const std::uint64_t batches = metrics.totals().batches;
@@ -243,27 +244,27 @@ class FreedMemory {
   std::uint64_t batches_ = 0;
 };
 
-// Until somebody wants the daemon to end.
-void wait_for_the_end(const ServeArguments& options, Wishes& wishes, ShownLevel& shown,
+// Runs until the daemon is asked to end.
+void wait_for_the_end(const ServeArguments& options, SignalRequests& signal_requests, ShownLevel& shown,
                       platform::ServiceManager& manager, server::Server& daemon) {
-  // A service manager that watches wants to hear twice in its interval.
+  // A service manager with a watchdog expects two messages per interval.
   const auto interval = manager.watchdog_interval();
   const std::chrono::microseconds pause =
       std::min<std::chrono::microseconds>(interval.value_or(std::chrono::hours(1)) / 2, FreedMemory::kPause);
   FreedMemory freed;
   for (;;) {
-    const auto wish = wishes.wait(pause);
-    if (wish == Wishes::Wish::kEnd) return;
+    const auto request = signal_requests.wait(pause);
+    if (request == SignalRequests::Request::kEnd) return;
     manager.watchdog();
     freed.give_back(daemon.service().metrics());
-    if (wish == Wishes::Wish::kNothing) continue;
+    if (request == SignalRequests::Request::kNothing) continue;
     manager.reloading();
     reload(options, shown, daemon);
     manager.ready("serving at " + listed(daemon.addresses()));
   }
 }
 
-// --host and --port are one more address of --listen.
+// Adds the address given by --host and --port to --listen.
 void add_address(ServeArguments& options) {
   if (options.host.empty() && options.port.empty()) return;
   const bool is_bare_ipv6 = std::ranges::count(options.host, ':') > 1 && !options.host.starts_with('[');
@@ -273,17 +274,17 @@ void add_address(ServeArguments& options) {
 }
 
 Exit serve(const ServeArguments& options) {
-  // First of all: SIGHUP ends nothing from here on.
-  Wishes wishes;
+  // First, so that SIGHUP does not end the process.
+  SignalRequests signal_requests;
   const HeldMessages messages;
-  // Before there is another thread: both take what they read out of the environment.
+  // Before other threads exist, because both remove what they read from the environment.
   const auto inherited = platform::inherited_sockets();
   if (!inherited.ok()) return fail(inherited.status());
-  auto manager = platform::ServiceManager::of_environment([](const Status& status) { note(status.to_string()); });
+  auto manager = platform::ServiceManager::from_environment([](const Status& status) { note(status.to_string()); });
   const auto runtime = make_runtime(options.flags, hint_for_serving());
   if (!runtime.ok()) return misuse("serve", runtime.status().message());
   const bool quiet = runtime->settings.quiet;
-  // A daemon's warnings are for its log.
+  // A daemon's warnings belong in its log.
   if (quiet && !core::log_enabled(core::LogLevel::kInfo)) show_log(LogShown::kWarnings);
   if (runtime->settings.log_json) print_messages_as_json();
   HeldMessages::release();
@@ -292,7 +293,7 @@ Exit serve(const ServeArguments& options) {
   if (models.empty()) {
     return misuse("serve", "no model is given: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
   }
-  // What arguments alone say is refused before anything is opened.
+  // Rejects invalid arguments before anything is opened.
   server::NameTable names;
   for (const std::string& text : models) {
     auto argument = server::ModelArgument::parse(text);
@@ -309,7 +310,7 @@ Exit serve(const ServeArguments& options) {
   const BackgroundLines lines;
   ReadyFile ready_file(runtime->settings.ready_file);
   if (const auto checked = ready_file.check(); !checked.ok()) return fail(checked);
-  // A connection each, and what the models and the vendors open.
+  // One descriptor per connection, plus those of the models and the vendors.
   constexpr std::size_t kFilesBesides = 256;
   const std::size_t connections = runtime->settings.connections_max;
   if (const auto files = platform::allow_open_files(connections + kFilesBesides); files < connections + kFilesBesides) {
@@ -337,25 +338,26 @@ Exit serve(const ServeArguments& options) {
 
   if (const auto started = daemon.start(); !started.ok()) return fail(started);
   manager.status("loading models");
-  // What computes is made by this thread; what answers was made before.
+  // The niceness applies to the threads that this thread creates from here on, which compute; the threads that answer
+  // already exist.
   if (const int nice = runtime->settings.compute_nice; nice > 0) platform::make_way(platform::thread_nice() + nice);
   auto found = find_models(arguments, *runtime);
   if (!found.ok()) return fail(found.status());
   if (const auto named = add_aliases(runtime->settings.aliases, *found); !named.ok())
     return misuse("serve", named.message());
   if (const auto loaded = load_models(*found, *runtime, daemon); !loaded.ok()) return fail(loaded);
-  wishes.end_loading();
+  signal_requests.end_loading();
   daemon.service().set_ready();
   if (const auto written = ready_file.write(daemon.addresses()); !written.ok()) return fail(written);
   if (!quiet) note("serving at " + listed(daemon.addresses()));
 
   manager.ready("serving at " + listed(daemon.addresses()));
 
-  wait_for_the_end(options, wishes, shown, manager, daemon);
+  wait_for_the_end(options, signal_requests, shown, manager, daemon);
   manager.stopping();
   ready_file.remove();
   if (!quiet) note("shutting down: finishing accepted requests");
-  // Nothing holds up the end: not a vendor's library, nor an error stream that nobody reads.
+  // Neither a vendor's library nor an unread error stream may delay the end.
   constexpr std::chrono::seconds kForTheRest{15};
   platform::end_program_within(runtime->settings.drain_timeout + kForTheRest, static_cast<int>(Exit::kGood));
   if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished before the drain timeout");

@@ -1,4 +1,4 @@
-// latebind tokens: the ids that a model's tokenizer makes of texts, for calling the model without Latebind.
+// latebind tokens: prints the ids that a model's tokenizer makes of texts, for calling the model without Latebind.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -60,7 +60,7 @@ Status print_all(const Tokenizer& tokenizer, const embedding::TokenLimits& limit
       LB_RETURN_IF_ERROR(tokenizer.encode_with_offsets(limits.prompt + record.text, limits.max_tokens,
                                                        Tokenizer::Cut::kEnd, of_offsets, offsets));
     }
-    offsets.resize(ids.size());  // what fills a query up is in no text
+    offsets.resize(ids.size());  // tokens that fill up a query have no text
     for (std::size_t i = 0; i < ids.size(); ++i) {
       fmt::format_to(std::back_inserter(line), "{}{}", line.empty() ? "" : " ", ids[i]);
       if (with_offsets) fmt::format_to(std::back_inserter(line), ":{}:{}", offsets[i].begin, offsets[i].end);

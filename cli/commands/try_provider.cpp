@@ -1,6 +1,5 @@
-// latebind try-provider and compile-for-provider: what this program does as its own child process, so that a vendor's
-// plugin that crashes, hangs or exhausts memory affects nothing else. Not for users: hidden from the help, and free to
-// change.
+// latebind try-provider and compile-for-provider: commands that the program runs in a child process, so that a vendor's
+// plugin that crashes, hangs or exhausts memory affects nothing else. Hidden from users and free to change.
 #include <memory>
 #include <string>
 
@@ -17,9 +16,9 @@ struct ChildArguments {
   std::string second{};
 };
 
-// What went wrong is in the line: the status of the process says no more than that it lived to tell.
+// Errors are part of the line. The exit status only means that the process survived.
 Exit say(const std::string& line) {
-  // Vendors may have left a line half printed.
+  // Begins a new line, because a vendor may have printed an incomplete one.
   const auto printed = print("\n" + line + "\n");
   return printed.ok() ? Exit::kGood : fail(printed);
 }

@@ -1,4 +1,4 @@
-// latebind unpack: a bundle as a folder, for tools that read no ZIP.
+// latebind unpack: unpacks a bundle into a folder, for tools that do not read ZIPs.
 #include "app/jobs/unpack.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// latebind verify: does this device compute what another one does?
+// latebind verify: compares the results of two devices.
 #include "app/jobs/verify.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ std::string for_people(const app::VerifyReport& report) {
 }
 
 Exit verify(const VerifyArguments& arguments) {
-  if (const auto sense = app::check_wishes(arguments.options.inputs); !sense.ok()) {
+  if (const auto sense = app::check_requested_inputs(arguments.options.inputs); !sense.ok()) {
     return misuse("verify", sense.message());
   }
   const auto runtime = make_runtime(arguments.flags, core::PerformanceHint::kLatency);

@@ -1,4 +1,4 @@
-// latebind warm: compiles everything that the configuration needs, so that later starts find it.
+// latebind warm: compiles everything that the configuration needs, so that later starts find it in the cache.
 #include "app/jobs/warm.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::string for_people(const app::WarmReport& report) {
 }
 
 Exit warm(const WarmArguments& options) {
-  // As `latebind embed` loads it: what is compiled depends on it.
+  // Loads as `latebind embed` does, because the hint affects the compilation.
   const auto runtime = make_runtime(options.embedder.flags, core::PerformanceHint::kThroughput);
   if (!runtime.ok()) return misuse("warm", runtime.status().message());
   if (const auto status = app::check_warm(runtime->settings); !status.ok()) return misuse("warm", status.message());

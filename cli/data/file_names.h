@@ -1,4 +1,4 @@
-// File names from names in a model, which may contain anything.
+// Derives file names from names in a model, which may contain any characters.
 #pragma once
 
 #include <span>
@@ -7,8 +7,9 @@
 
 namespace latebind::cli {
 
-// One safe and different name for each of `names`: letters, digits, '.', '_' and '-' stay, anything else becomes '_';
-// no leading dot, at most 100 characters, no two that differ only in case, no name that Windows reserves for a device.
+// Returns one safe, distinct name for each of `names`. Letters, digits, '.', '_' and '-' are kept, and other characters
+// become '_'. Names have no leading dot and at most 100 characters, differ in more than case, and are not reserved for
+// devices on Windows.
 [[nodiscard]] std::vector<std::string> safe_file_names(std::span<const std::string> names);
 
 }  // namespace latebind::cli

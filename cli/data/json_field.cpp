@@ -17,7 +17,7 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// Follows the parser's events and keeps the one requested string. Returning false stops the parser.
+// Follows the parser's events and keeps the requested string. Returning false stops the parser.
 class FieldFinder final : public json::json_sax_t {
  public:
   FieldFinder(std::string_view field, std::string_view id_field) : field_(field), id_field_(id_field) {}
@@ -77,7 +77,7 @@ class FieldFinder final : public json::json_sax_t {
     return false;
   }
 
-  // It stopped at a number that is JSON, but more than a double takes.
+  // Whether parsing stopped at a number that is valid JSON but too large for a double.
   [[nodiscard]] bool met_large_number() const { return met_large_number_; }
 
   Result<TextField> take() && {
@@ -123,7 +123,7 @@ class FieldFinder final : public json::json_sax_t {
   bool met_large_number_ = false;
 };
 
-// How many characters from `at` on are a number in JSON's grammar; 0 for none.
+// Returns how many characters from `at` on form a JSON number; 0 if there is none.
 std::size_t number_size(std::string_view text, std::size_t at) {
   std::size_t end = at;
   const auto skip = [&](std::string_view any_of) {
@@ -147,7 +147,7 @@ std::size_t number_size(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-// The same with 0 for every number, at the same places: no number is ever the field that is wanted.
+// Replaces every number with 0 and keeps the positions. The requested field is never a number.
 std::string without_numbers(std::string_view line) {
   std::string text(line);
   bool in_string = false;
@@ -175,10 +175,10 @@ Result<TextField> text_field(std::string_view line, std::string_view field, std:
     return Status(StatusCode::kInvalidArgument, fmt::format("invalid JSON at byte {}: a zero byte", *at + 1));
   }
   FieldFinder finder(field, id_field);
-  // False whenever the finder knows what is wrong, which take() tells.
+  // False also if the finder found a mistake, which take() returns.
   (void)json::sax_parse(line, &finder);
   if (!finder.met_large_number()) return std::move(finder).take();
-  // Parsing changes its numbers, so an id among them would differ.
+  // The numbers have changed, so an id among them would be wrong.
   FieldFinder again(field, {});
   (void)json::sax_parse(without_numbers(line), &again);
   return std::move(again).take();

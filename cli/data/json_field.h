@@ -1,4 +1,4 @@
-// One text from one line of JSON, without storing the rest of it.
+// Reads one text from one line of JSON without storing the rest.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace latebind::cli {
 
-// The string under the key `field` at the top of the object that `line` holds; the last one when the key occurs more
-// than once. Memory is bounded by the line's own size. kInvalidArgument says what is wrong: not JSON (and at which
-// byte), not an object, no such field, or a field that is not a string.
+// Returns the string under the top-level key `field` of the object in `line`; the last one if the key is repeated. Uses
+// no more memory than the line. Returns kInvalidArgument if the line is not JSON (with the byte), not an object, lacks
+// the field, or if the field is not a string.
 [[nodiscard]] core::Result<std::string> string_field(std::string_view line, std::string_view field);
 
-// The same, and beside it what is under `id_field`, if that is a string or a number that a double holds: as JSON.
+// Like string_field(), and also returns the value under `id_field`, as JSON, if that is a string or a number that fits
+// into a double.
 struct TextField {
   std::string text{};
-  std::string id{};  // "" for none
+  std::string id{};  // empty: no id
 };
 [[nodiscard]] core::Result<TextField> text_field(std::string_view line, std::string_view field,
                                                  std::string_view id_field);

@@ -1,5 +1,5 @@
-// The texts with the best scores, and those whose vectors are nearest to a query, by cosine: the best k of any number.
-// One thread.
+// Keep the k best of any number of texts: by score, or by the cosine between their vectors and a query's. For one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -14,37 +14,37 @@ namespace latebind::cli {
 
 struct Match {
   float score = 0;
-  std::size_t file = 0;  // its number, where there are several
+  std::size_t file = 0;  // its number, if there are several files
   std::uint64_t line = 0;
   std::string text{};
-  // What it was found by, where `score` is another model's.
+  // The score of the first search, if `score` comes from a reranker.
   std::optional<float> first_score{};
 };
 
 class BestMatches {
  public:
-  // `count` at least 1.
+  // `count` must be at least 1.
   explicit BestMatches(std::size_t count) : count_(count) {}
 
-  // Copies `text`, at most its first kTextMax bytes, only if it is among the best.
+  // Adds a text if it is among the best. Only then copies it, at most kTextMax bytes.
   void offer(float score, std::uint64_t line, const std::string& text, std::size_t file = 0);
 
-  // Best first; the earlier file and line first among equals.
+  // Best first; equal scores in the order of files and lines.
   [[nodiscard]] std::vector<Match> take() &&;
 
   static constexpr std::size_t kTextMax = std::size_t{64} * 1024;
 
  private:
   std::size_t count_;
-  std::vector<Match> heap_;  // the worst of the best in front
+  std::vector<Match> heap_;  // a heap with the worst kept match in front
 };
 
 class Nearest {
  public:
-  // `count` at least 1. `query` is copied; a zero vector has score 0 with everything.
+  // `count` must be at least 1. `query` is copied. A zero vector has score 0 with every vector.
   Nearest(std::span<const float> query, std::size_t count);
 
-  // `vector` has the query's length; the score is its cosine with the query's, -1 to 1. Otherwise as BestMatches.
+  // Offers a vector of the query's length, with the cosine as its score, from -1 to 1. See BestMatches::offer().
   void offer(std::span<const float> vector, std::uint64_t line, const std::string& text, std::size_t file = 0);
   [[nodiscard]] std::vector<Match> take() && { return std::move(best_).take(); }
 

@@ -1,4 +1,4 @@
-// Nodes of a model, for people.
+// Formats nodes of a model for people.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Statistics of a list of times.
+// Statistics of measured times.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace latebind::cli {
 
-// The value that `share` (0 to 1) of the values do not exceed, by nearest rank; 0 for none.
+// Returns the percentile by nearest rank; `share` is 0 to 1. Returns 0 for no values.
 [[nodiscard]] inline double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);

@@ -13,6 +13,7 @@
 
 #include "cli/data/json_field.h"
 #include "core/platform/files/folders.h"
+#include "core/text/encoding_fault.h"
 #include "core/text/quote.h"
 #include "core/text/utf8.h"
 
@@ -35,11 +36,11 @@ Status read_error(const std::string& name, int error_number) {
 
 }  // namespace
 
-// One input, block by block.
+// One input, read in blocks.
 class TextReader::Input {
  public:
-  // `probe`: only tells whether a file can be read, and its size. A pipe is left alone then: it
-  // can be opened but once.
+  // `probe` only checks that a file can be read, and finds its size. It does not open a pipe, which can only be opened
+  // once.
   static Result<Input> open(const std::string& file, bool probe = false) {
     Input input;
     if (file == "-") {
@@ -73,11 +74,11 @@ class TextReader::Input {
     return {};
   }
 
-  // 0 at the end.
+  // Returns 0 at the end.
   Result<std::size_t> read(char* to, std::size_t size) {
     errno = 0;
     if (!stream_) {
-      // At a terminal the next read would wait for another end.
+      // At a terminal, another read would wait for a second end.
       if (std::feof(stdin) != 0) return std::size_t{0};
       const std::size_t got = std::fread(to, 1, size, stdin);
       if (got == 0 && std::ferror(stdin) != 0) return read_error(name_, errno);
@@ -105,10 +106,10 @@ struct TextReader::Parts {
   std::uint64_t offset = 0;
   std::uint64_t skipped = 0;
   std::vector<char> block = std::vector<char>(kBlock);
-  std::size_t begin = 0;  // what of the block is not used yet
+  std::size_t begin = 0;  // of the unused part of the block
   std::size_t end = 0;
 
-  // The next line with its end taken off; false at the end of the file. `bytes` counts its end too.
+  // Reads the next line without its end; `bytes` includes the end. Returns false at the end of the file.
   Result<bool> next_line(std::string& text, std::uint64_t& bytes) {
     text.clear();
     bytes = 0;
@@ -143,8 +144,7 @@ struct TextReader::Parts {
     record.id.clear();
     if (const auto bad = core::find_invalid_utf8(text)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}:{}: invalid UTF-8 at byte {} of the line (0x{:02X})", input->name(), line, *bad + 1,
-                                static_cast<unsigned char>(text[*bad])));
+                    fmt::format("{}:{}: {}", input->name(), line, core::encoding_fault(text, *bad, line == 1)));
     }
     if (source.format == TextFormat::kLines) return {};
     auto field = text_field(text, source.field, source.id_field);

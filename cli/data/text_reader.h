@@ -1,9 +1,9 @@
-// TextReader: the texts of some input files, one after the other, in bounded memory.
+// TextReader reads the texts of several input files, one after the other, in bounded memory.
 //
-// What a text is: with `lines`, a line without its end (LF or CR LF; the last line needs none), so that an empty line
-// is an empty text; with `jsonl`, the string in one field of the JSON object that the line holds. A byte-order mark at
-// the start of a file is left out. Texts are checked to be UTF-8, and no line may be longer than kLineMax. Errors name
-// the file and the line. One thread at a time.
+// With kLines, a text is a line without its end (LF or CR LF; optional on the last line), so an empty line is an empty
+// text. With kJsonl, a text is the string in one field of the JSON object on a line. A byte-order mark at the start of
+// a file is skipped. Texts must be UTF-8, and lines at most kLineMax bytes long. Errors name the file and the line. One
+// thread at a time.
 #pragma once
 
 #include <array>
@@ -24,43 +24,43 @@ enum class TextFormat : std::int32_t { kLines = 0, kJsonl = 1 };
 inline constexpr std::size_t kLineMax = std::size_t{64} << 20;
 
 struct TextSource {
-  std::vector<std::string> texts{};  // before those of files, as they are
-  std::vector<std::string> files{};  // "-" is stdin; none at all means stdin, where there are no texts
+  std::vector<std::string> texts{};  // read before the files, unchanged
+  std::vector<std::string> files{};  // "-" is stdin; empty means stdin if `texts` is empty, too
   TextFormat format = TextFormat::kLines;
-  std::string field = "text";  // jsonl only
-  std::string id_field{};      // jsonl only; "" for none
+  std::string field = "text";  // for kJsonl
+  std::string id_field{};      // for kJsonl; empty: no ids
 
   [[nodiscard]] bool reads_stdin() const;
 };
 
 struct TextRecord {
   std::string text;
-  std::size_t file = 0;     // of the source, from 0; of no meaning for one of its texts
-  std::uint64_t line = 0;   // of its file, from 1; of its texts
-  std::uint64_t bytes = 0;  // taken from the input, the line's end included
-  std::uint64_t end = 0;    // of its file, in bytes: where the next line is
-  std::string id{};         // as JSON; "" for none
+  std::size_t file = 0;     // index of the file; meaningless for TextSource::texts
+  std::uint64_t line = 0;   // from 1; in its file, or among TextSource::texts
+  std::uint64_t bytes = 0;  // consumed from the input, including the end of the line
+  std::uint64_t end = 0;    // the byte in the file where the next line begins
+  std::string id{};         // as JSON; empty: no id
 };
 
 class TextReader {
  public:
-  // Makes sure that every file exists and can be read, before any expensive work.
+  // Checks that every file exists and is readable, before any expensive work.
   static core::Result<TextReader> open(TextSource source);
 
   TextReader(TextReader&&) noexcept;
   TextReader& operator=(TextReader&&) noexcept;
   ~TextReader();
 
-  // Reads the next text into `record`; false at the end of the last file. After an error, reading is over.
+  // Reads the next text into `record`. Returns false at the end of the last file. No reads may follow an error.
   [[nodiscard]] core::Result<bool> next(TextRecord& record);
 
-  // Skips the first `lines` lines, `bytes` bytes in all, of a file. Call it before next().
-  // kInvalidArgument where the file does not go that far.
+  // Skips the first `lines` lines of a file, which have `bytes` bytes. Must precede next(). Returns kInvalidArgument if
+  // the file is shorter.
   [[nodiscard]] core::Status skip_to(std::size_t file, std::uint64_t bytes, std::uint64_t lines);
 
-  // Bytes of the input that skip_to() has left out.
+  // The bytes of the input that skip_to() skipped.
   [[nodiscard]] std::uint64_t skipped_bytes() const;
-  // All bytes to be read, or nothing when a pipe is among the inputs.
+  // The size of all inputs, or std::nullopt if one of them is a pipe.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const;
 
  private:

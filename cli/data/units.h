@@ -1,4 +1,4 @@
-// Human-readable amounts.
+// Converts amounts to the units that people read.
 #pragma once
 
 #include <cstdint>

@@ -18,14 +18,14 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Room for any shape of two dimensions.
+// Enough for any two-dimensional shape.
 constexpr std::size_t kHeaderSize = 128;
 
 std::string_view bytes_of(std::span<const float> rows) {
   return {reinterpret_cast<const char*>(rows.data()), rows.size_bytes()};
 }
 
-// The shortest that reads back as the same f32.
+// Appends the shortest number that reads back as the same f32.
 void append_number(std::string& line, float number) {
   char digits[32];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
@@ -41,7 +41,7 @@ Status write_ids(std::span<const std::string> ids, const IdSink& sink) {
   return {};
 }
 
-// A JSON object a line: the index, and what a vector has.
+// Writes one JSON object per line: the index and the members of a vector.
 class JsonLineWriter : public VectorWriter {
  public:
   JsonLineWriter(std::unique_ptr<ByteSink> sink, std::uint64_t first) : sink_(std::move(sink)), index_(first) {}
@@ -54,13 +54,13 @@ class JsonLineWriter : public VectorWriter {
  protected:
   virtual Status write_lines(const embedding::VectorWindow& window) = 0;
 
-  // A line with these numbers under `key`; `before` stands in front of the key.
+  // Writes a line with these numbers under `key`. `before` precedes the key.
   Status write_line(std::string_view before, std::string_view key, std::span<const float> numbers) {
     begin_line(before, key);
     append_list(numbers);
     return end_line();
   }
-  // A line with a list of each `dimension` numbers under `key`.
+  // Writes a line with lists of `dimension` numbers each under `key`.
   Status write_lists(std::string_view key, std::span<const float> numbers, std::size_t dimension) {
     begin_line({}, key);
     line_ += '[';
@@ -98,7 +98,7 @@ class JsonLineWriter : public VectorWriter {
 
   std::unique_ptr<ByteSink> sink_;
   std::uint64_t index_;
-  std::span<const std::string> ids_;  // of the texts of the window that are not written yet
+  std::span<const std::string> ids_;  // of the window's texts that are not written yet
   std::string line_;
 };
 

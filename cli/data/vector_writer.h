@@ -1,13 +1,15 @@
-// VectorWriter: vectors to an output, as JSON lines, as one .npy array or as raw numbers; sparse ones as JSON lines.
+// VectorWriter writes vectors to an output in one of these formats:
 //
-//   jsonl  {"index":0,"embedding":[0.1,…]} a line, each number the shortest that reads back as the same f32; with
-//          "id":… behind the index where the text has one, as in the other JSON lines
-//   npy    one array of shape (texts, dimension), '<f4'. Its header holds the count, so that on a pipe it is spooled in
-//          a temporary file first
-//   f32    the numbers alone, little-endian, row after row
-//   sparse {"index":0,"indices":[5,…],"values":[0.1,…]} a line, the indices rising
-//   multi-vector  {"index":0,"vectors":[[0.1,…],…]} a line, a vector for each token that has one
-// Memory stays bounded however many rows there are. One thread at a time; see ByteSink for errors.
+//   jsonl         {"index":0,"embedding":[0.1,…]} per line; each number is the shortest that reads back as the same
+//   f32.
+//                 As in the other JSON formats, "id":… follows the index if the text has an id.
+//   npy           one array of shape (texts, dimension), '<f4'. The header contains the count, so output to a pipe is
+//                 first spooled to a temporary file.
+//   f32           the numbers alone, little-endian, row after row
+//   sparse        {"index":0,"indices":[5,…],"values":[0.1,…]} per line, with ascending indices
+//   multi-vector  {"index":0,"vectors":[[0.1,…],…]} per line, with the vectors of the tokens that have one
+//
+// Memory is bounded for any number of rows. One thread at a time. See ByteSink for errors.
 #pragma once
 
 #include <array>
@@ -35,24 +37,24 @@ enum class VectorFormat : std::int32_t {
   kParquet = 5,  // written by the Python package
 };
 
-// Where the ids of texts go in a format that has no place for them: a JSON value a line, null for none.
+// Receives the ids of texts in formats that cannot hold them: one JSON value per line, null for a text without an id.
 using IdSink = std::function<core::Status(std::string_view line)>;
 
 class VectorWriter {
  public:
   virtual ~VectorWriter() = default;
 
-  // `first`: how many texts the sink already holds. Without `ids`, formats that have no field for ids drop them.
-  // Not for kParquet.
+  // `first` is the number of texts that the sink already contains. Without `ids`, formats that cannot hold ids drop
+  // them. kParquet is not supported.
   static core::Result<std::unique_ptr<VectorWriter>> make(VectorFormat format, std::unique_ptr<ByteSink> sink,
                                                           std::size_t dimension, std::uint64_t first = 0,
                                                           IdSink ids = {});
 
-  // Vectors of finite numbers, as an embedder returns them: sparse ones where those are written. `ids` of the texts, as
-  // JSON, "" for none; or none at all.
+  // Writes finite vectors as an embedder returns them, or sparse ones for a sparse format. `ids` are those of the
+  // texts, as JSON, or "" for a text without an id; the list may be empty.
   [[nodiscard]] virtual core::Status write(const embedding::VectorWindow& window,
                                            std::span<const std::string> ids = {}) = 0;
-  // Completes the output. Last call.
+  // Completes the output. Must be the last call.
   [[nodiscard]] virtual core::Status finish() = 0;
 };
 

@@ -44,7 +44,7 @@ BackgroundLines::BackgroundLines() : state_(std::make_shared<State>()) {
     platform::Thread([state = state_] { state->run(); }).detach();
     state_->has_thread = true;
   } catch (const std::exception&) {
-    // The system has no thread left: each line is written by whoever has it.
+    // If the system has no more threads, each line is written by its caller.
   }
   send_messages_to([this](std::string line) { write(std::move(line)); });
 }

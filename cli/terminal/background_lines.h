@@ -1,7 +1,7 @@
-// BackgroundLines: lines for the error stream that nobody waits for. A reader that has stopped reading holds up a
-// thread of its own and nothing else; lines that find kWaitingMax waiting are lost.
+// BackgroundLines writes to the error stream without blocking its callers. A reader that has stopped reading blocks
+// only a thread of this class. Lines beyond kWaitingMax waiting ones are dropped.
 //
-// Thread-safe. While it lives, the program's messages (messages.h) go through it.
+// Thread-safe. While an object lives, the program's messages (messages.h) go through it.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ class BackgroundLines {
   static constexpr std::size_t kWaitingMax = 1024;
 
   BackgroundLines();
-  // Waits for what is not written yet, but a second at most.
+  // Waits until the waiting lines are written, but at most a second.
   ~BackgroundLines();
   BackgroundLines(const BackgroundLines&) = delete;
   BackgroundLines& operator=(const BackgroundLines&) = delete;
 
-  // With its end.
+  // `line` includes its end.
   void write(std::string line) const noexcept;
 
  private:
   struct State;
-  // The thread's as well: it may never return from its last write.
+  // Shared with the thread, which may never return from its last write.
   const std::shared_ptr<State> state_;
 };
 

@@ -30,7 +30,7 @@ Status rewrite_refused() {
   return Status(StatusCode::kInternal, "this output cannot be written to twice");
 }
 
-// Where results go that no file is named for.
+// The stream of results that are not written to a file.
 std::FILE*& results() {
   static std::FILE* stream = stdout;
   return stream;
@@ -130,7 +130,7 @@ Result<std::unique_ptr<ByteSink>> open_sink(const std::string& file) {
   if (kind == std::filesystem::file_type::directory) {
     return Status(StatusCode::kIo, fmt::format("'{}' is a folder; name a file to write the output to", file));
   }
-  // Renaming over a device or a pipe would take it away from everybody else.
+  // A rename would replace the device or the pipe for all its users.
   if (kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::fifo ||
       kind == std::filesystem::file_type::block || kind == std::filesystem::file_type::socket) {
     errno = 0;

@@ -18,7 +18,7 @@ TerminalClient::TerminalClient(bool quiet) : quiet_(quiet) {
   client_.progress = [this](std::string_view activity, std::uint64_t done, std::uint64_t total) {
     if (activity != app::kLoading) return;
     if (!progress_) progress_.emplace(total, quiet_, Progress::Kind::kLoading);
-    // For a file that has to start again the bar stands still until it is back where it was.
+    // If a file is downloaded again, the bar stays until the download passes that point.
     if (done > shown_) progress_->advance(0, done - shown_);
     shown_ = std::max(shown_, done);
   };

@@ -1,4 +1,4 @@
-// The client of app/'s jobs for a user at a terminal.
+// The client of app/'s jobs at a terminal.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace latebind::cli {
 
-// Notes go to the error stream, a bar shows downloads from the hub, options have their command-line names. Must outlive
-// the job.
+// Writes notes to the error stream, shows a progress bar for downloads from the hub, and gives options their
+// command-line names. Must outlive the job.
 class TerminalClient {
  public:
-  // `quiet`: no bar.
+  // `quiet` hides the progress bar.
   explicit TerminalClient(bool quiet = false);
   TerminalClient(const TerminalClient&) = delete;
   TerminalClient& operator=(const TerminalClient&) = delete;
@@ -22,7 +22,7 @@ class TerminalClient {
 
  private:
   const bool quiet_;
-  // Created with the first byte, because the total is known only then.
+  // Created with the first byte, when the total is known.
   std::optional<Progress> progress_;
   std::uint64_t shown_ = 0;
   app::Client client_;

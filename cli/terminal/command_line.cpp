@@ -130,7 +130,7 @@ Option* Command::add_option(std::string_view names, std::optional<std::string>& 
 }
 
 Option* Command::add_option(std::string_view names, std::vector<std::string>& target, std::string help) {
-  // What is given takes the place of the default.
+  // The first value replaces the default.
   const auto take = [&target, is_first = true](const std::string& text) mutable {
     if (std::exchange(is_first, false)) target.clear();
     target.push_back(text);
@@ -166,12 +166,19 @@ const Option* Command::find_option(std::string_view name) const {
   return nullptr;
 }
 
+std::vector<const Command*> Command::subcommands() const {
+  std::vector<const Command*> shown;
+  for (const Command& command : subcommands_)
+    if (!command.hidden_) shown.push_back(&command);
+  return shown;
+}
+
 const Command* Command::find_subcommand(std::string_view name) const {
   const auto found = std::ranges::find(subcommands_, name, &Command::name_);
   return found == subcommands_.end() ? nullptr : &*found;
 }
 
-// Reads one line.
+// Parses one line.
 class LineReader {
  public:
   explicit LineReader(const Command& program) : command_(&program) {}
@@ -180,14 +187,14 @@ class LineReader {
     words_ = words;
     while (next_ < words_.size())
       take_word(words_[next_++]);
-    if (wish_ != ReadLine::Wish::kRun) return {command_, wish_, {}};
+    if (request_ != ReadLine::Request::kRun) return {command_, request_, {}};
     if (mistake_.ok()) check_command();
     if (mistake_.ok()) assign_arguments();
     if (mistake_.ok()) check_options();
     if (mistake_.ok()) give_values();
-    if (!mistake_.ok()) return tell_mistake();
+    if (!mistake_.ok()) return reported_mistake();
     if (command_->callback_) command_->callback_();
-    ReadLine line{command_, wish_, {}};
+    ReadLine line{command_, request_, {}};
     for (const Value& value : values_)
       if (value.option->is_flag() && value.text == "true") line.flags.push_back(value.option);
     return line;
@@ -199,22 +206,22 @@ class LineReader {
     std::string text;
   };
 
-  // Keeps the first mistake of the line.
+  // Records the first mistake of the line.
   void note_mistake(Status status) {
     if (!mistake_.ok()) return;
     mistake_ = std::move(status);
     mistaken_ = command_;
   }
 
-  // By the command at which it was made: what embed knows is unknown before that word.
-  [[nodiscard]] ReadLine tell_mistake() const {
+  // Reports the mistake for the command where it occurred, since options of `embed` are unknown before that word.
+  [[nodiscard]] ReadLine reported_mistake() const {
     bool ignored = false;
     if (mistaken_ != command_ && !unknown_.empty() && find(unknown_, ignored) != nullptr) {
-      return {mistaken_, ReadLine::Wish::kMistake,
+      return {mistaken_, ReadLine::Request::kMistake,
               mistake(fmt::format("{} is an option of {}: write it after that word", core::quoted(unknown_, kQuoted),
                                   command_->name()))};
     }
-    return {mistaken_, ReadLine::Wish::kMistake, mistake_};
+    return {mistaken_, ReadLine::Request::kMistake, mistake_};
   }
 
   void take_word(const std::string& word) {
@@ -242,8 +249,8 @@ class LineReader {
   void take_long(const std::string& word) {
     const auto equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    if (name == "--help") return wish_for(ReadLine::Wish::kFullHelp);
-    if (name == "--version") return wish_for(ReadLine::Wish::kVersion);
+    if (name == "--help") return note_request(ReadLine::Request::kFullHelp);
+    if (name == "--version") return note_request(ReadLine::Request::kVersion);
     bool is_negated = false;
     const Option* const option = find(name, is_negated);
     if (option == nullptr) return note_unknown(name);
@@ -257,15 +264,15 @@ class LineReader {
     }
   }
 
-  // "-qk3"
+  // Parses "-qk3".
   void take_letters(const std::string& word) {
     bool ignored = false;
-    // A long name with one hyphen.
+    // A long name with a single hyphen.
     const std::string as_long = "-" + word.substr(0, word.find('='));
     if (as_long.size() > 3 && find(as_long, ignored) != nullptr) return note_mistake(unknown_option(as_long.substr(1)));
     for (std::size_t i = 1; i < word.size(); ++i) {
       const std::string name = {'-', word[i]};
-      if (name == "-h") return wish_for(ReadLine::Wish::kShortHelp);
+      if (name == "-h") return note_request(ReadLine::Request::kShortHelp);
       const Option* const option = find(name, ignored);
       if (option == nullptr) return note_unknown(i == 1 ? word.substr(0, word.find('=')) : name);
       if (option->is_flag()) {
@@ -283,7 +290,7 @@ class LineReader {
     note_mistake(unknown_option(name));
   }
 
-  // The next word is the value, unless it is an option itself.
+  // The next word is the value, unless it is an option.
   void take_value(const Option& option, const std::string& name) {
     if (next_ == words_.size()) {
       return note_mistake(mistake(fmt::format("{} needs a value, {}", name, option.value_name())));
@@ -299,7 +306,7 @@ class LineReader {
     values_.push_back({&option, word});
   }
 
-  void wish_for(ReadLine::Wish wish) { wish_ = std::max(wish_, wish); }
+  void note_request(ReadLine::Request request) { request_ = std::max(request_, request); }
 
   const Option* find(std::string_view name, bool& is_negated) const {
     constexpr std::string_view kNo = "--no-";
@@ -310,7 +317,7 @@ class LineReader {
     return is_negated ? option : nullptr;
   }
 
-  // The nearest that exists: by its letters, or by its last word, as -k for --top-k.
+  // Suggests the nearest option, by its letters or by its last word, such as --top-k for -k.
   Status unknown_option(std::string_view given) const {
     std::vector<std::string> names;
     for (const Command* command = command_; command != nullptr; command = command->parent()) {
@@ -326,7 +333,7 @@ class LineReader {
     for (const std::string_view name : names)
       words.push_back(behind_hyphens(name));
     std::string_view word = behind_hyphens(given);
-    // A letter is near to every other one.
+    // Single letters resemble all others.
     constexpr std::size_t kLettersMin = 3;
     auto found = std::ranges::find(words, word);
     if (found == words.end() && word.size() >= kLettersMin)
@@ -344,16 +351,16 @@ class LineReader {
 
   Status unknown_command(std::string_view given) const {
     std::vector<std::string_view> known;
-    for (const Command& command : command_->subcommands())
-      if (!command.is_hidden()) known.push_back(command.name());
+    for (const Command* const command : command_->subcommands())
+      known.push_back(command->name());
     return core::unknown_word_error("command", given, known);
   }
 
   void check_command() {
     if (!command_->needs_subcommand()) return;
     std::string known;
-    for (const Command& command : command_->subcommands())
-      if (!command.is_hidden()) known += (known.empty() ? "" : ", ") + command.name();
+    for (const Command* const command : command_->subcommands())
+      known += (known.empty() ? "" : ", ") + command->name();
     note_mistake(mistake(fmt::format("no command is given; known: {}", known)));
   }
 
@@ -361,7 +368,7 @@ class LineReader {
     return std::ranges::any_of(values_, [&](const Value& value) { return value.option == &option; });
   }
 
-  // What was given without a name goes to the positional options.
+  // Assigns arguments to the positional options.
   void assign_arguments() {
     std::vector<const Option*> places;
     for (const Option& option : command_->options())
@@ -405,7 +412,7 @@ class LineReader {
     std::string text = first.is_positional() ? first.positional() : first.name() + " " + first.value_name();
     if (first.is_positional() && !first.names().empty()) text += fmt::format(" (or {})", first.name());
     text += " is required";
-    // The only argument may have been meant for it.
+    // The only argument may have been meant for the missing option.
     const Option* taken = nullptr;
     for (const Option& option : command_->options()) {
       if (&option == &first) break;
@@ -464,11 +471,11 @@ class LineReader {
   std::span<const std::string> words_;
   std::size_t next_ = 0;
   bool only_arguments_ = false;
-  ReadLine::Wish wish_ = ReadLine::Wish::kRun;
+  ReadLine::Request request_ = ReadLine::Request::kRun;
   std::vector<Value> values_;
   Status mistake_;
-  const Command* mistaken_ = nullptr;  // where it was made
-  std::string unknown_;                // the option that it is about, if it is about one
+  const Command* mistaken_ = nullptr;  // the command where the mistake was made
+  std::string unknown_;                // the option that the mistake is about, if any
 };
 
 ReadLine read_line(const Command& program, std::span<const std::string> words) {

@@ -1,15 +1,14 @@
-// The command line as data: the program's commands with their options, from which lines are read, help, man pages and
-// shell completion are made. One grammar for all of them:
+// The grammar of the command line, and the program's commands and options as data, from which parsing, help, man pages
+// and shell completion are derived. The grammar:
 //
-//   - A word that begins with "-" is an option: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, and flags alone, whose
-//     letters may stand together (-qv). "-" alone is no option, and neither is anything behind "--".
-//   - Every other word is an argument and goes to the first positional option that has no value yet; the last one may
-//     take several. Where a positional option also has names ("MODEL,-m,--model"), a value given by name counts too, so
-//     that all arguments are left to the others.
-//   - The options of a command's parents are taken behind the command as well. -h, --help and --version are known to
-//   all.
+//   - A word that begins with "-" is an option: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, and flags without a
+//     value, whose letters can be combined (-qv). "-" alone is not an option, and neither is any word after "--".
+//   - Every other word is an argument and goes to the first positional option without a value; the last one may take
+//     several. If a positional option also has names ("MODEL,-m,--model"), a value given by name counts, and all
+//     arguments go to the other options.
+//   - The options of a command's parents are accepted after the command as well, as are -h, --help and --version.
 //
-// A line is read as a whole before any value is taken; -h wins over mistakes. One thread.
+// A line is parsed as a whole before any value is taken. -h takes precedence over mistakes. For one thread.
 #pragma once
 
 #include <deque>
@@ -25,42 +24,42 @@
 
 namespace latebind::cli {
 
-// What happens to the values of an option that is given several times.
+// What happens if an option is given several times.
 enum class Repeat {
-  kError,   // a mistake of the line
+  kError,   // it is an error
   kLast,    // the last one counts
-  kEach,    // each of them is taken
-  kJoined,  // they are one value, with commas between
+  kEach,    // every value is taken
+  kJoined,  // the values are joined with commas
 };
 
-// One option of a command. The functions that describe it return it, for chains.
+// An option of a command. The functions that configure it return it, so that they can be chained.
 class Option {
  public:
-  // Takes a value; an error is one of the line, and names the option.
+  // Takes a value. Returns an error, which will name the option, for an invalid value.
   using Take = std::function<core::Status(const std::string& text)>;
 
-  // `names`: "-o,--output", "FILE" for a positional option, or both as in "MODEL,-m,--model". `value_name` is empty for
-  // flags, which take "true" and "false".
+  // `names` is "-o,--output", "FILE" for a positional option, or both as in "MODEL,-m,--model". `value_name` is empty
+  // for flags, which take "true" and "false".
   Option(std::string_view names, std::string value_name, std::string help, Take take);
 
   Option* required();
   Option* repeats(Repeat repeat);
-  // The value as help shows it.
+  // Sets the name of the value in help.
   Option* type_name(std::string name);
-  // The heading below which help shows it; "" is "Options".
+  // Sets the heading under which help shows the option. "" is "Options".
   Option* group(std::string title);
-  // The first sentence of its help is enough where all of a command's options are listed: the story is in docs/.
+  // Limits the entry in a command's list of options to the first sentence of the help. docs/ has the rest.
   Option* brief();
-  // Among the options that -h shows.
+  // Sets whether -h shows the option.
   Option* main(bool is_main);
-  // Each value is a list with this character between its items, which are taken one by one.
+  // Makes each value a list with this delimiter, whose items are taken one by one.
   Option* delimiter(char character);
   Option* excludes(const Option* other);
-  // --no-NAME means --NAME=false. Flags only.
+  // Accepts --no-NAME for --NAME=false. For flags only.
   Option* negatable();
-  // Sees each value before it is taken.
+  // Sets a function that checks each value before it is taken.
   Option* check(Take see);
-  // The words that a value may be, for completion.
+  // Sets the possible values, for completion.
   Option* words(std::vector<std::string> all);
 
   [[nodiscard]] bool is_flag() const { return value_name_.empty(); }
@@ -76,7 +75,7 @@ class Option {
   [[nodiscard]] const std::string& help() const { return help_; }
   [[nodiscard]] const std::string& group() const { return group_; }
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
-  // As messages call it: "--output", or "FILE" where it has no other name.
+  // The name in messages: "--output", or "FILE" for a purely positional option.
   [[nodiscard]] const std::string& name() const { return names_.empty() ? positional_ : names_.back(); }
   [[nodiscard]] bool has_name(std::string_view name) const;
 
@@ -101,7 +100,7 @@ class Option {
   const Option* excluded_ = nullptr;
 };
 
-// A command, or the program itself. Options and subcommands stay where they are for the command's life.
+// A command, or the program itself. Options and subcommands have stable addresses while the command lives.
 class Command {
  public:
   Command(std::string name, std::string description, const Command* parent = nullptr);
@@ -112,17 +111,17 @@ class Command {
   Option* add_option(std::string_view names, Option::Take take, std::string help);
   Option* add_option(std::string_view names, std::string& target, std::string help = {});
   Option* add_option(std::string_view names, std::optional<std::string>& target, std::string help);
-  // One value each time; takes several.
+  // Takes one value each time and may be repeated.
   Option* add_option(std::string_view names, std::vector<std::string>& target, std::string help);
   Option* add_flag(std::string_view names, bool& target, std::string help);
   Option* add_flag(std::string_view names, Option::Take take, std::string help);
-  // What help tells below the options. Lines that begin with a blank stay as they are; others are filled.
+  // Sets the text below the options in help. Lines that begin with a blank are kept; others are filled.
   void footer(std::string text) { footer_ = std::move(text); }
-  // Is called when a line that chose this command has been taken.
+  // Sets the function to call after the values of a line that selects this command have been taken.
   void callback(std::function<void()> call) { callback_ = std::move(call); }
-  // A line must go on with one of the subcommands.
+  // Requires one of the subcommands.
   void require_subcommand() { needs_subcommand_ = true; }
-  // Help does not show it: for the program itself.
+  // Hides the command from help; it is for the program itself.
   void hide() { hidden_ = true; }
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -131,13 +130,13 @@ class Command {
   [[nodiscard]] const std::string& description() const { return description_; }
   [[nodiscard]] const std::string& footer() const { return footer_; }
   [[nodiscard]] const Command* parent() const { return parent_; }
-  [[nodiscard]] bool is_hidden() const { return hidden_; }
   [[nodiscard]] bool needs_subcommand() const { return needs_subcommand_; }
   [[nodiscard]] const std::deque<Option>& options() const { return options_; }
-  [[nodiscard]] const std::deque<Command>& subcommands() const { return subcommands_; }
-  // The option with this name, of this command or one of its parents; null if there is none.
+  // The subcommands that help shows.
+  [[nodiscard]] std::vector<const Command*> subcommands() const;
+  // Returns the option with this name, of this command or a parent, or null.
   [[nodiscard]] const Option* find_option(std::string_view name) const;
-  // The subcommand with this name; null if there is none.
+  // Returns the subcommand with this name, or null.
   [[nodiscard]] const Command* find_subcommand(std::string_view name) const;
 
  private:
@@ -154,17 +153,17 @@ class Command {
   std::deque<Command> subcommands_;
 };
 
-// What a line means.
+// The meaning of a command line.
 struct ReadLine {
-  const Command* command = nullptr;  // as far as it was understood
-  // Of those that a line has, the last one of these counts.
-  enum class Wish { kRun, kVersion, kShortHelp, kFullHelp, kMistake } wish = Wish::kRun;
+  const Command* command = nullptr;  // as far as the line was understood
+  // If a line requests several of these, the last in this order counts.
+  enum class Request { kRun, kVersion, kShortHelp, kFullHelp, kMistake } request = Request::kRun;
   core::Status mistake{};
-  std::vector<const Option*> flags{};  // those that are set
+  std::vector<const Option*> flags{};  // the flags that are set
 };
 
-// Reads the words behind the program's name, gives all values to the options that take them, and calls the callback of
-// the command. Where there is a mistake, or help is wanted, nothing is called.
+// Parses the words after the program's name, passes all values to their options, and calls the callback of the command.
+// Calls nothing if there is a mistake or help is requested.
 [[nodiscard]] ReadLine read_line(const Command& program, std::span<const std::string> words);
 
 }  // namespace latebind::cli

@@ -48,7 +48,7 @@ void add_options(const Command* command, std::string_view begun, std::vector<Can
   for (; command != nullptr; command = command->parent()) {
     for (const Option& option : command->options()) {
       for (const std::string& name : option.names()) {
-        // The letter is for those who know it.
+        // Only the long name is offered.
         if (name == option.name() && name.starts_with(begun)) found.push_back({name, first_sentence(option.help())});
       }
       if (!option.is_negatable()) continue;
@@ -90,8 +90,8 @@ std::vector<Candidate> candidates(const Command& program, std::span<const std::s
   } else if (begun.starts_with('-')) {
     add_options(command, begun, found);
   } else {
-    for (const Command& sub : command->subcommands())
-      if (!sub.is_hidden() && sub.name().starts_with(begun)) found.push_back({sub.name(), sub.description()});
+    for (const Command* const sub : command->subcommands())
+      if (sub->name().starts_with(begun)) found.push_back({sub->name(), sub->description()});
     for (const Option& option : command->options())
       if (option.is_positional()) add_values(option, begun, "", found);
   }

@@ -1,4 +1,4 @@
-// What a shell offers when its user presses the tab key, from the tables of the command line. Pure functions.
+// Completes command lines for shells, from the tables of the command line. Pure functions.
 #pragma once
 
 #include <span>
@@ -15,11 +15,11 @@ struct Candidate {
   std::string description;  // one line; may be empty
 };
 
-// What may stand in place of the last of `words`, which the user has begun; the others stand before it, without the
-// program's name. Nothing where a file is expected, or something that only the user knows.
+// Returns the possible completions of the last of `words`, given the words before it without the program's name. Empty
+// if a file name or an arbitrary value is expected.
 [[nodiscard]] std::vector<Candidate> candidates(const Command& program, std::span<const std::string> words);
 
-// The script that makes bash, zsh or fish ask `latebind complete`; "" for other words.
+// Returns the script that makes bash, zsh or fish call `latebind complete`, or "" for another shell.
 [[nodiscard]] std::string_view completion_script(std::string_view shell);
 
 }  // namespace latebind::cli

@@ -33,7 +33,7 @@ core::Status EmbedderOptions::find_model(const std::string& onnx_file, embedding
 
 namespace {
 
-// Where a model says what is put before texts.
+// Where a model declares the prompt for this role.
 std::string_view said_by(embedding::TextRole role) {
   switch (role) {
     case embedding::TextRole::kQuery:
@@ -109,16 +109,16 @@ Result<TextReader> open_texts(const TextSource& source) {
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                           Telling telling) {
-  return open_network(options, runtime, embedding::EncoderKind::kEmbedder, telling);
+                                                           FallbackNote fallback_note) {
+  return open_network(options, runtime, embedding::EncoderKind::kEmbedder, fallback_note);
 }
 
 Result<std::unique_ptr<embedding::Embedder>> open_network(const EmbedderOptions& options, const app::Runtime& runtime,
-                                                          std::optional<embedding::EncoderKind> kind, Telling telling,
-                                                          embedding::TextRole role) {
+                                                          std::optional<embedding::EncoderKind> kind,
+                                                          FallbackNote fallback_note, embedding::TextRole role) {
   LB_ASSIGN_OR_RETURN(const auto folder, app::find_model(options.model, runtime.onnx_file, TerminalClient().client()));
   LB_ASSIGN_OR_RETURN(auto network, app::open_network(folder, runtime, kind, {}, role));
-  if (telling == Telling::kFallback) note_fallback(*network->attestation());
+  if (fallback_note == FallbackNote::kPrint) note_fallback(*network->attestation());
   return network;
 }
 

@@ -1,4 +1,4 @@
-// The options of the commands that turn text into vectors, and their use.
+// Options and helpers for commands that compute vectors of texts.
 #pragma once
 
 #include <cstddef>
@@ -17,69 +17,68 @@
 
 namespace latebind::cli {
 
-// MODEL, and the flags of all its settings.
+// MODEL and the flags of all its settings.
 struct EmbedderOptions {
   std::string model;
   SettingFlags flags{};
 
   void add_to(Command& app, std::string_view what = "A sentence-transformers model");
-  // Replaces a name on the hub by the folder, so that commands that open the model several times query the hub once.
-  // `onnx_file`: of the runtime. `kind`: of the model, for short names.
+  // Replaces a name on the hub with the folder, so that commands that open the model several times query the hub once.
+  // `onnx_file` is that of the runtime. `kind` selects among short names.
   [[nodiscard]] core::Status find_model(const std::string& onnx_file,
                                         embedding::EncoderKind kind = embedding::EncoderKind::kEmbedder);
 };
 
-// What a command puts before texts, and what they are.
+// The role of a command's texts, and the prompt put before them.
 struct PromptArguments {
   embedding::TextRole role = embedding::TextRole::kUnsaid;
   std::optional<std::string> text{};
   std::optional<std::string> name{};
 
-  // --prompt and --prompt-name, or, before another word, --WORD-prompt and --WORD-prompt-name. `what` says what they
-  // are put before: "every text".
+  // Adds --prompt and --prompt-name, or --WORD-prompt and --WORD-prompt-name. `what` names the texts in the help:
+  // "every text".
   void add_to(Command& app, const std::string& what, const std::string& word = {});
-  // --role, for commands that do not know it themselves.
+  // Adds --role, for commands that do not imply it.
   void add_role_to(Command& app);
-  // Refers to these.
+  // The result refers to this object.
   [[nodiscard]] embedding::PromptChoice choice() const { return {.text = text, .name = name}; }
 };
 
-// --dimensions: how many numbers of a vector are kept; 0 is all.
+// Adds --dimensions, the number of leading values of a vector to keep; 0 means all.
 void add_dimensions(Command& app, std::size_t& dimensions);
-// Tells where the model was not trained for fewer numbers, as far as its files say.
+// Prints a note if the model's files do not say that it was trained for shorter vectors.
 void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions);
 
-// --input-format and --text-field.
+// Adds --input-format and --text-field.
 void add_text_source(Command& app, TextSource& source);
-// The same where the format is chosen by the files' names unless it is given.
+// Likewise, with a format that defaults to that of the files' names.
 void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format);
-// Opens the texts of a command. Says so on stderr if they come from the terminal.
+// Opens the texts of a command. Prints a note on stderr if they come from a terminal.
 [[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source);
 
-// Whether opening reports a fallback on stderr: a command reports it once, even when it opens twice.
-enum class Telling { kFallback, kNothing };
+// Whether opening a model reports a fallback on stderr. A command reports it once, even if it opens the model twice.
+enum class FallbackNote { kPrint, kOmit };
 
-// Finds the model and loads it. `runtime` must outlive the embedder.
-[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(const EmbedderOptions& options,
-                                                                               const app::Runtime& runtime,
-                                                                               Telling telling = Telling::kFallback);
+// Finds and loads the model. `runtime` must outlive the embedder.
+[[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_embedder(
+    const EmbedderOptions& options, const app::Runtime& runtime, FallbackNote fallback_note = FallbackNote::kPrint);
 
-// The same for the network of a model of another kind, or of any; of a router, with a role, for such texts alone.
+// Loads the network of a model of this kind, or of any kind. For a router, `role` selects the route.
 [[nodiscard]] core::Result<std::unique_ptr<embedding::Embedder>> open_network(
     const EmbedderOptions& options, const app::Runtime& runtime, std::optional<embedding::EncoderKind> kind,
-    Telling telling = Telling::kFallback, embedding::TextRole role = {});
+    FallbackNote fallback_note = FallbackNote::kPrint, embedding::TextRole role = {});
 
-// Smaller windows on a terminal, so that the bar moves every second or two; they cost a little padding. Refers to
-// `prompt`.
+// Uses smaller windows on a terminal, at the cost of a little padding, so that the progress bar moves every second or
+// two. The result refers to `prompt`.
 [[nodiscard]] embedding::EmbedStreamOptions stream_options(const Progress& progress, const PromptArguments& prompt,
                                                            std::size_t dimensions);
 
-// "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding"; `seconds` of wall time.
+// "2000 texts in 4.1 s on openvino:CPU (…), f32: 486 texts/s, 14100 tokens/s, 3.1 % padding". `seconds` is wall time.
 [[nodiscard]] std::string summary(const embedding::EmbedStats& stats, double seconds,
                                   const embedding::Embedder& embedder);
 
-// How many of these texts a fallback computed, if the model's own device answers again and its attestation no longer
-// shows it; else "".
+// Describes how many texts a fallback computed if the model has since returned to its device, so that its attestation
+// no longer shows the fallback. Otherwise "".
 [[nodiscard]] std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
 void note_fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after);
 

@@ -1,4 +1,4 @@
-// What the program says of its commands: -h, --help. Pure functions of the tables (command_line.h).
+// Formats help (-h, --help) from the tables of the command line. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace latebind::cli {
 
-// -h: at most 24 lines, one for each of the options that are used most.
+// -h: at most 24 lines, with one line for each of the most common options.
 [[nodiscard]] std::string short_help(const Command& command, std::size_t columns);
 
-// --help: everything, grouped by headings, in lines of at most `columns` characters where words allow it.
+// --help: everything, grouped under headings, in lines of at most `columns` characters unless a word is longer.
 [[nodiscard]] std::string full_help(const Command& command, std::size_t columns);
 
-// The options in the order of help: positional arguments, the command's own options, then those that docs/ describe.
+// Returns the options in the order of help: positional ones, the command's specific ones, then those described in
+// docs/.
 [[nodiscard]] std::vector<const Option*> options_in_order(const Command& command);
 
 // "latebind search MODEL FILE... --query TEXT [OPTIONS]"
@@ -25,7 +26,8 @@ namespace latebind::cli {
 // "-o, --output FILE"
 [[nodiscard]] std::string option_title(const Option& option);
 
-// Up to the first full stop that ends a sentence, without it; and what stands in brackets at the end, its default.
+// Returns the help up to the full stop that ends the first sentence, without it, and the default in brackets at its
+// end.
 [[nodiscard]] std::string first_sentence(std::string_view help);
 
 }  // namespace latebind::cli

@@ -1,12 +1,12 @@
-// Ctrl-C as something that work asks about, instead of the end of the process. One at a time.
+// Interruption turns Ctrl-C into a cancellation that work can check. At most one object may exist.
 #pragma once
 
 #include "core/cancellation.h"
 
 namespace latebind::cli {
 
-// While it lives, the first Ctrl-C requests the cancellation; a second one ends the process, as every other signal
-// does.
+// While an object lives, the first Ctrl-C requests the cancellation. A second one ends the process, as do all other
+// signals.
 class Interruption {
  public:
   Interruption();

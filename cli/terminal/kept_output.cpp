@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/settings.h"
 #include "cli/terminal/messages.h"
 #include "core/platform/files/file_identity.h"
 #include "core/platform/files/folders.h"
@@ -23,6 +24,54 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSaveInterval{2};
 constexpr std::size_t kShownMax = 8;  // differences
+
+// "--dimensions" of "settings.dimensions", "--max-tokens" of a setting's key, "the device" of "answers.device".
+std::string name_of(std::string_view place) {
+  constexpr std::string_view kOptions = "settings.";
+  constexpr std::string_view kSettings = "settings.embedder.";
+  constexpr std::string_view kAnswers = "answers.";
+  const auto spaced = [](std::string_view words, char sign) {
+    std::string name(words);
+    std::ranges::replace(name, '_', sign);
+    return name;
+  };
+  if (place.starts_with(kSettings)) {
+    const std::string_view key = place.substr(kSettings.size());
+    const app::SettingSpec* const spec = app::find_setting(key);
+    if (spec != nullptr && spec->is_family()) return fmt::format("--property {}", key.substr(spec->key.size()));
+    return std::string(spec != nullptr && !spec->flag.empty() ? spec->flag : key);
+  }
+  if (place.starts_with(kOptions)) return "--" + spaced(place.substr(kOptions.size()), '-');
+  if (place == "answers.version") return "the release of latebind";
+  if (place == "answers.threads" || place == "answers.requests")
+    return fmt::format("the number of {}", place.substr(kAnswers.size()));
+  if (place.starts_with(kAnswers)) return "the " + spaced(place.substr(kAnswers.size()), ' ');
+  return std::string(place);
+}
+
+// What makes this run another one than that of the manifest, each as a sentence.
+// `now`: that of this run.
+std::vector<std::string> told(const app::Json& now, const std::vector<app::Difference>& differences) {
+  std::vector<std::string> sentences;
+  const auto tell = [&sentences](std::string sentence) {
+    if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(std::move(sentence));
+  };
+  constexpr std::string_view kInputs = "inputs[";
+  for (const app::Difference& one : differences) {
+    if (one.place == "answers.model") {
+      tell("MODEL is another one, or its files were changed");
+    } else if (!one.place.starts_with(kInputs)) {
+      tell(fmt::format("{} was {}, now {}", name_of(one.place), one.was.value_or("not given"),
+                       one.now.value_or("not given")));
+    } else if (one.place.ends_with(".name") || one.place.ends_with(']')) {
+      tell(fmt::format("FILE was {}, now {}", one.was.value_or("not given"), one.now.value_or("not given")));
+    } else {
+      const std::size_t input = std::stoul(one.place.substr(kInputs.size()));
+      tell(fmt::format("{} was changed", app::to_line(now.at("inputs").at(input).at("name"))));
+    }
+  }
+  return sentences;
+}
 
 }  // namespace
 
@@ -49,7 +98,7 @@ Result<std::unique_ptr<KeptOutput>> KeptOutput::open(const std::string& output, 
   for (const std::string& file : source.files) {
     const auto path = platform::path_from_utf8(file);
     const auto identity = platform::file_identity(path);
-    // What is wrong with it, the reader says.
+    // The reader reports what is wrong with the file.
     if (file == "-" || !identity.ok()) return std::unique_ptr<KeptOutput>();
     inputs.push_back({.name = file, .file = path, .identity = *identity});
   }
@@ -80,7 +129,7 @@ Status KeptOutput::begin(MadeBy made_by, TextReader& reader) {
   made_by_ = std::move(made_by);
   if (output_.manifest()) {
     LB_ASSIGN_OR_RETURN(manifest_, make_manifest());
-    auto found = app::differences(*output_.manifest(), *manifest_);
+    auto found = told(*manifest_, app::differences(*output_.manifest(), *manifest_));
     if (!found.empty()) {
       const std::size_t more = found.size() - std::min(found.size(), kShownMax);
       found.resize(found.size() - more);
@@ -115,7 +164,7 @@ Status KeptOutput::save() {
   if (!manifest_) {
     auto manifest = make_manifest();
     if (!manifest.ok()) {
-      // It can be read to its end all the same.
+      // The run can still complete.
       can_save_ = false;
       note(fmt::format("this run cannot be continued if it is interrupted: {}", manifest.status().message()));
       return {};
@@ -128,7 +177,7 @@ Status KeptOutput::save() {
 }
 
 void KeptOutput::discard() {
-  // What cannot be removed, the next run names.
+  // The next run reports what cannot be removed.
   static_cast<void>(output_.restart());
   can_save_ = false;
 }
@@ -149,9 +198,7 @@ Status KeptOutput::finish() {
     }
     LB_ASSIGN_OR_RETURN(const auto now, app::describe_inputs(inputs_));
     if (const auto found = app::differences(manifest_->at("inputs"), now); !found.empty()) {
-      return Status(StatusCode::kIo,
-                    fmt::format("an input changed while it was read: inputs{}; run this again with --restart",
-                                found.front()));
+      return Status(StatusCode::kIo, "an input was changed while it was read; run this again with --restart");
     }
   }
   return output_.finish(now_.has_ids && has_beside_);

@@ -1,5 +1,5 @@
-// KeptOutput: the file that `latebind embed` writes, such that an interrupted run can go on
-// (app/bulk/partial_output.h): which texts are done, and what they were made by. One thread at a time.
+// KeptOutput is the file that `latebind embed` writes. It records which texts are done and how, so that an interrupted
+// run can be continued (app/bulk/partial_output.h). One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace latebind::cli {
 
 class KeptOutput {
  public:
-  // What the vectors depend on.
+  // Everything that the vectors depend on.
   struct MadeBy {
     app::Json settings = app::Json::object();
     std::function<core::Result<std::string>()> model_digest{};
@@ -33,31 +33,32 @@ class KeptOutput {
     std::size_t dimension = 0;
   };
 
-  // Null where no run could go on: the output or an input is a pipe or a device, or texts are on the command line.
-  // `restart`: what an earlier run has left is discarded. The errors of PartialOutput::open().
+  // Returns null if the run could not be continued, because the output or an input is a pipe or a device, or because
+  // texts are on the command line. `restart` discards what an earlier run left. Returns the errors of
+  // PartialOutput::open().
   static core::Result<std::unique_ptr<KeptOutput>> open(const std::string& output, const TextSource& source,
                                                         bool restart);
 
-  // Continues where an earlier run was interrupted, whose texts the reader then leaves out. kInvalidArgument, and
-  // everything stays, where that run was another one; the message has what differs.
+  // Continues after the texts of an interrupted run, which the reader skips. Returns kInvalidArgument, naming the
+  // differences, and changes nothing if that run had other inputs, settings or another model.
   [[nodiscard]] core::Status begin(MadeBy made_by, TextReader& reader);
 
-  // For a VectorWriter; this object must outlive it.
+  // For a VectorWriter. This object must outlive it.
   [[nodiscard]] std::unique_ptr<ByteSink> sink();
-  // Ids beside the output.
+  // Writes an id to the file beside the output.
   [[nodiscard]] core::Status write_id(std::string_view line) {
     has_beside_ = true;
     return output_.write_id(line);
   }
 
-  // The texts up to this one were written. Saves that every other second.
+  // Records that the texts up to this one are written, and saves every other second.
   [[nodiscard]] core::Status advance(std::size_t texts, const TextRecord& last, bool has_ids);
   [[nodiscard]] core::Status save();
-  // Nothing is kept.
+  // Discards everything.
   void discard();
 
   [[nodiscard]] std::uint64_t texts() const { return now_.texts; }
-  // "1024 of 5000 texts are kept in 'x.part'"; "" where none are.
+  // "1024 of 5000 texts are kept in 'x.part'". Empty if nothing is kept.
   [[nodiscard]] std::string kept() const;
 
  private:
@@ -71,8 +72,8 @@ class KeptOutput {
   std::vector<app::ManifestInput> inputs_;
   MadeBy made_by_;
   std::optional<app::Json> manifest_;
-  bool can_save_ = true;     // false: an input changes while it is read
-  bool has_beside_ = false;  // ids beside the output
+  bool can_save_ = true;     // false if an input changes while it is read
+  bool has_beside_ = false;  // ids are in a file beside the output
   app::PartialProgress now_;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };

@@ -11,7 +11,7 @@
 namespace latebind::cli {
 namespace {
 
-// As roff takes it: a hyphen is one that can be copied, no line is a request, and everything is ASCII.
+// Escapes text for roff: hyphens that can be copied, no accidental requests, and only ASCII.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Lines that begin with a blank stay as they are; others are filled, and a blank line begins a paragraph.
+// Lines that begin with a blank are kept; others are filled, and a blank line begins a paragraph.
 std::string paragraphs(std::string_view text) {
   std::string out;
   bool is_kept = false;
@@ -70,9 +70,10 @@ std::string manual_page(const Command& command) {
   std::string page =
       fmt::format(".TH {} 1 \"\" \"latebind " LATEBIND_VERSION "\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n\\fB{}\\fR\n",
                   escaped(name), escaped(name), escaped(command.description()), escaped(usage(command)));
-  if (!command.subcommands().empty()) page += ".SH COMMANDS\n";
-  for (const Command& sub : command.subcommands())
-    if (!sub.is_hidden()) page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(sub.name()), escaped(sub.description()));
+  const auto subcommands = command.subcommands();
+  if (!subcommands.empty()) page += ".SH COMMANDS\n";
+  for (const Command* const sub : subcommands)
+    page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(sub->name()), escaped(sub->description()));
   add_options(command, page);
   if (!command.footer().empty()) page += fmt::format(".SH NOTES\n{}", paragraphs(command.footer()));
   return page + ".SH SEE ALSO\nlatebind(1)\n";

@@ -1,4 +1,4 @@
-// The manual pages, from the tables of the command line. Pure functions.
+// Writes the manual pages from the tables of the command line. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace latebind::cli {
 // "latebind-bench-embed"
 [[nodiscard]] std::string manual_name(const Command& command);
 
-// The page in roff, with the macros of man(7).
+// Returns the page in roff, with the macros of man(7).
 [[nodiscard]] std::string manual_page(const Command& command);
 
 }  // namespace latebind::cli

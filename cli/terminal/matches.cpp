@@ -13,13 +13,13 @@ namespace latebind::cli {
 
 namespace {
 
-// Where a match is, for people: "docs/a.md:12", or "line 12" where there is one file.
+// The place of a match, for people: "docs/a.md:12", or "line 12" if there is one file.
 std::string place_of(const MatchReport& report, const Match& match) {
   if (!report.shows_files) return fmt::format("line {:<6}", match.line);
   return fmt::format("{}:{} ", core::one_line(report.files[match.file]), match.line);
 }
 
-// A line for each: rank, score, place, text.
+// One line per match: rank, score, place, text.
 std::string for_people(const MatchReport& report) {
   std::string text;
   std::size_t rank = 0;
@@ -68,20 +68,20 @@ std::string for_programs(const MatchReport& report, const core::Attestation& att
 
 }  // namespace
 
-Exit tell_matches(const core::Result<MatchReport>& report, const embedding::Embedder& network,
-                  const core::Attestation& before, std::chrono::steady_clock::time_point start,
-                  const MatchTelling& telling) {
+Exit print_matches(const core::Result<MatchReport>& report, const embedding::Embedder& network,
+                   const core::Attestation& before, std::chrono::steady_clock::time_point start,
+                   const MatchOutput& output) {
   const auto now = network.attestation();
   note_takeover(before, *now);
   if (!report.ok()) return fail(report.status());
   note_fallback_texts(report->stats, *now);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (!telling.quiet) {
+  if (!output.quiet) {
     if (report->left_out && report->left_out->count() > 0) note("left out: " + report->left_out->text());
-    // Of an index nothing may have been computed but the query.
+    // With an up-to-date index, only the query was computed.
     if (report->index.is_null() || report->stats.texts > 0) note(summary(report->stats, time.count(), network));
   }
-  const auto printed = print(telling.json ? for_programs(*report, *now) : for_people(*report));
+  const auto printed = print(output.json ? for_programs(*report, *now) : for_people(*report));
   return printed.ok() ? Exit::kGood : fail(printed);
 }
 

@@ -1,4 +1,4 @@
-// The lines of a file that a command found for a query, as it prints them.
+// Prints the lines that a command found for a query.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace latebind::cli {
 
-// Who gave the matches their last scores, where that is another model.
+// The model that gave the matches their final scores, if not the first one.
 struct RerankReport {
   std::string model{};
   std::shared_ptr<const core::Attestation> attestation{};
@@ -28,7 +28,7 @@ struct MatchReport {
   std::string query{};
   std::vector<Match> matches{};  // best first
   embedding::EmbedStats stats{};
-  // Of Match::file; people see them where they named more than one file.
+  // Indexed by Match::file. Shown to people if they named more than one file.
   std::vector<std::string> files{};
   bool shows_files = false;
   std::optional<app::LeftOut> left_out{};
@@ -36,15 +36,15 @@ struct MatchReport {
   std::optional<RerankReport> reranked{};
 };
 
-// How a report is told.
-struct MatchTelling {
+// The form of a printed report.
+struct MatchOutput {
   bool json = false;
   bool quiet = false;
 };
-// Prints what was found, and tells of fallbacks and the summary: the end of a command. `before`: what the network
-// attested when the work began, at `start`.
-[[nodiscard]] Exit tell_matches(const core::Result<MatchReport>& report, const embedding::Embedder& network,
-                                const core::Attestation& before, std::chrono::steady_clock::time_point start,
-                                const MatchTelling& telling);
+// Prints the matches, notes about fallbacks, and the summary; it ends a command. `before` is the network's attestation
+// when the work began, at `start`.
+[[nodiscard]] Exit print_matches(const core::Result<MatchReport>& report, const embedding::Embedder& network,
+                                 const core::Attestation& before, std::chrono::steady_clock::time_point start,
+                                 const MatchOutput& output);
 
 }  // namespace latebind::cli

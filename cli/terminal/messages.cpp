@@ -32,7 +32,7 @@ namespace {
 std::atomic<bool> is_json = false;
 std::atomic<bool> tells_details = false;
 std::mutex sink_mutex;
-// Guarded by sink_mutex. Never destroyed: threads of vendors may log until the end.
+// Guarded by sink_mutex. Never destroyed, because vendors' threads may log until the end.
 std::function<void(std::string)>& sink = *new std::function<void(std::string)>();
 
 // Guarded by sink_mutex.
@@ -91,11 +91,11 @@ void note(std::string_view text) {
     line["message"] = core::one_line(text);
     return put_line(app::to_line(line) + "\n");
   }
-  // Progress may stand in this line; it is drawn again.
+  // Wipes the line of Progress, which redraws it.
   put_line(fmt::format("{}latebind: {}\n", can_wipe_lines() ? "\r\x1b[K" : "", core::one_line(text)));
 }
 
-void tell_details() {
+void show_details() {
   tells_details.store(true);
 }
 

@@ -1,5 +1,5 @@
-// The program's messages to users, and its exit codes. Everything here goes to the error stream, one line each, with
-// "latebind: " in front; results go to stdout and never pass through here. One thread.
+// The program's messages to users, and its exit codes. Messages go to the error stream, one line each, after "latebind:
+// ". Results go to stdout and never pass through here. For one thread.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace latebind::cli {
 
-// The exit codes, a promise to scripts.
+// The exit codes, which scripts rely on.
 enum class Exit : int {
   kGood = 0,
   kFailed = 1,         // the work could not be done
   kUsage = 2,          // the command line is wrong
-  kInterrupted = 130,  // by Ctrl-C; what was done is kept
+  kInterrupted = 130,  // by Ctrl-C; completed work is kept
 };
 
-// Whether stderr is a terminal on which a line can be drawn again, as Progress does.
+// Whether stderr is a terminal where a line can be redrawn, as Progress does.
 [[nodiscard]] bool can_wipe_lines();
 
-// From here on messages are JSON objects, with the time, as the lines of a log are that another program reads.
+// Prints the messages that follow as JSON objects with the time, like the lines of the log.
 void print_messages_as_json();
 
-// Keeps messages until it ends or is released: what is said before the settings are known that say what lines look
-// like.
+// While an object lives, messages are held back until release(), because the settings that determine their format are
+// not known yet.
 class HeldMessages {
  public:
   HeldMessages();
@@ -33,28 +33,28 @@ class HeldMessages {
   HeldMessages(const HeldMessages&) = delete;
   HeldMessages& operator=(const HeldMessages&) = delete;
 
-  // Prints them, as all that follow.
+  // Prints the held messages, and the following ones at once.
   static void release();
 };
 
-// Messages go there from here on, as lines with their ends, instead of to the error stream; nothing: back to it. When
-// this returns, the previous one is no longer called. It must not print messages itself.
+// Redirects messages, as lines with their ends, from the error stream to `to`; an empty function restores the error
+// stream. Once this returns, the previous function is not called any more. `to` must not print messages.
 void send_messages_to(std::function<void(std::string line)> to);
 
 // Prints a message and continues.
 void note(std::string_view text);
 
-// From here on fail() prints the details of errors as well.
-void tell_details();
+// Makes fail() print the details of errors, too.
+void show_details();
 
-// Reports why the work failed: the cause and what mends it in the first line, and the details, one a line, after
-// tell_details(). Silent when only the reader of the output has gone (see closed_pipe).
+// Reports a failure: the cause and the remedy in the first line, and the details, one per line, after show_details().
+// Prints nothing if the reader of the output has closed the pipe (closed_pipe()).
 [[nodiscard]] Exit fail(const core::Status& status);
 
-// Says what is wrong with the command line and where its help is.
+// Reports a mistake in the command line and where to find help.
 [[nodiscard]] Exit misuse(std::string_view command, std::string_view text);
 
-// The error of writing to a pipe without a reader, as with `| head -1`: not reported.
+// The error of writing to a pipe without a reader, as with `| head -1`, which is not reported.
 [[nodiscard]] core::Status closed_pipe();
 
 // The error for `errno` after a failed write to `what`.

@@ -30,7 +30,7 @@ constexpr const char* kFooter =
 "\n"
 "Results go to stdout, everything else to stderr.";
 
-// "embed", or "bench embed"; "" for the program itself.
+// "embed", or "bench embed". "" for the program.
 std::string name_of(const Command& command) {
   if (command.parent() == nullptr) return {};
   const std::string before = name_of(*command.parent());
@@ -46,7 +46,7 @@ Exit show(const std::string& text) {
   return status.ok() ? Exit::kGood : fail(status);
 }
 
-// What is printed to a file or a pipe is for people as well.
+// Output to a file or a pipe is for people as well.
 constexpr std::size_t kUsualColumns = 80;
 // Longer lines are hard to read.
 constexpr std::size_t kColumnsMax = 100;
@@ -63,7 +63,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   bool verbose = false;
   program.add_flag("-v,--verbose", verbose,
                    "Also reports on stderr what is tried and found, not only warnings.");
-  // For those who read the tables: the line's reader knows both by itself.
+  // Only for the readers of the tables: the parser handles both flags itself.
   const auto known = [](const std::string& /*text*/) { return core::Status(); };
   program.add_flag("--version", known, "Shows the version.");
   program.add_flag("-h,--help", known, "Shows help: -h on one screen, --help in full.");
@@ -72,19 +72,19 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
     add_command(program, chosen);
 
   const ReadLine line = read_line(program, std::span(arguments).subspan(std::min<std::size_t>(arguments.size(), 1)));
-  switch (line.wish) {
-    case ReadLine::Wish::kShortHelp:
+  switch (line.request) {
+    case ReadLine::Request::kShortHelp:
       return show(short_help(*line.command, help_columns()));
-    case ReadLine::Wish::kFullHelp:
+    case ReadLine::Request::kFullHelp:
       return show(full_help(*line.command, help_columns()));
-    case ReadLine::Wish::kVersion:
+    case ReadLine::Request::kVersion:
       return show("latebind " LATEBIND_VERSION "\n");
-    case ReadLine::Wish::kMistake:
+    case ReadLine::Request::kMistake:
       return misuse(name_of(*line.command), line.mistake.message());
-    case ReadLine::Wish::kRun:
+    case ReadLine::Request::kRun:
       break;
   }
-  if (verbose) tell_details();
+  if (verbose) show_details();
   show_log(verbose ? LogShown::kEverything : is_quiet(line) ? LogShown::kNothing : LogShown::kWarnings);
   return chosen();
 }

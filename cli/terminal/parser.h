@@ -1,4 +1,4 @@
-// The command line's usual kinds of options, each declared in one line.
+// Declares the usual kinds of options in one line each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace latebind::cli {
 
-// An option with a value from the table of an enumeration; a wrong word is an error that lists the known ones.
+// Adds an option whose value is a word of an enumeration. The error for another word lists the known ones.
 template <class E, class Target>
 Option* add_word_to(Command& app, const std::string& names, Target& target, const std::string& description) {
   std::vector<std::string> words;
@@ -33,13 +33,13 @@ Option* add_word(Command& app, const std::string& names, E& target, const std::s
   return add_word_to<E>(app, names, target, description);
 }
 
-// The same where it matters whether it was given.
+// Likewise, for options where it matters whether they were given.
 template <class E>
 Option* add_word(Command& app, const std::string& names, std::optional<E>& target, const std::string& description) {
   return add_word_to<E>(app, names, target, description);
 }
 
-// An option with a whole number from `least` to `most`.
+// Adds an option that takes an integer from `least` to `most`.
 template <class Integer>
 Option* add_integer(Command& app, const std::string& names, Integer& target, std::int64_t least, std::int64_t most,
                     const std::string& description) {
@@ -52,17 +52,17 @@ Option* add_integer(Command& app, const std::string& names, Integer& target, std
   return app.add_option(names, take, description)->type_name("N");
 }
 
-// The model of a command, its first argument; where it is given by name, every argument is something else.
+// The names of a command's model, its first argument. If the model is given by name, all arguments go to other options.
 inline constexpr const char* kModelNames = "MODEL,-m,--model";
 
-// An option with a text.
+// Adds an option that takes a text.
 Option* add_text(Command& app, const std::string& names, std::string& target, const std::string& value_name,
                  const std::string& description);
 
-// An option with a text that may not be "": the error names it, and says what to do.
+// Makes an option reject "". The error names it and the remedy.
 Option* refuse_empty(Option* option, const std::string& name, const std::string& remedy);
 
-// An option that may be given several times, one value each time.
+// Adds an option that takes one text each time and may be repeated.
 Option* add_texts(Command& app, const std::string& names, std::vector<std::string>& target,
                   const std::string& value_name, const std::string& description);
 

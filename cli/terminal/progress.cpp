@@ -87,7 +87,7 @@ void Progress::advance(std::uint64_t texts, std::uint64_t bytes) {
 
 void Progress::draw(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  // The last column stays free, where some terminals would begin a new line.
+  // The last column stays free, because some terminals begin a new line there.
   const unsigned columns = platform::error_stream_columns() - 1;
   const std::string line = kind_ == Kind::kTexts ? progress_line(texts_, bytes_, total_bytes_, seconds, columns)
                                                  : loading_line(bytes_, total_bytes_.value_or(0), seconds, columns);

@@ -1,7 +1,7 @@
-// Progress: one line on a terminal with the progress, the speed and the remaining time.
+// Progress shows one line on a terminal with the progress, the speed and the remaining time.
 //
-// Writes to the error stream, at most ten times a second, and only when that is a terminal; wiped on destruction, and
-// by any other message (messages.h). One thread at a time.
+// It writes to the error stream, at most ten times a second and only if that is a terminal. The line is wiped on
+// destruction and by any other message (messages.h). One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace latebind::cli {
 
-// The line itself, at most `columns` characters. Without a total there is no bar and no remaining time.
+// Returns the line, at most `columns` characters. Without a total there is no bar and no remaining time.
 [[nodiscard]] std::string progress_line(std::uint64_t texts, std::uint64_t bytes,
                                         std::optional<std::uint64_t> total_bytes, double seconds, unsigned columns);
 
-// The same for downloads: "[==== ] 33 % 30.1 of 90.9 MB 11.2 MB/s 0:00:05 left".
+// The line for downloads: "[==== ] 33 % 30.1 of 90.9 MB 11.2 MB/s 0:00:05 left".
 [[nodiscard]] std::string loading_line(std::uint64_t bytes, std::uint64_t total_bytes, double seconds,
                                        unsigned columns);
 
@@ -23,13 +23,13 @@ class Progress {
  public:
   enum class Kind { kTexts, kLoading };
 
-  // `total_bytes`: size of the whole input, when known. `quiet`: draw nothing.
+  // `total_bytes` is the size of the whole input, if known. `quiet` disables drawing.
   Progress(std::optional<std::uint64_t> total_bytes, bool quiet, Kind kind = Kind::kTexts);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // This many more texts are done, which took `bytes` of the input.
+  // Records that `texts` more texts are done, which used `bytes` of the input.
   void advance(std::uint64_t texts, std::uint64_t bytes);
   [[nodiscard]] bool is_shown() const { return shown_; }
 

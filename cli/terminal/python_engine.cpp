@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/data/file_kinds.h"
 #include "core/platform/child_process.h"
 #include "core/platform/environment.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
 #include "core/result.h"
-#include "core/text/ascii.h"
 
 namespace latebind::cli {
 namespace {
@@ -23,7 +23,6 @@ using core::Status;
 using core::StatusCode;
 using std::filesystem::path;
 
-constexpr const char* kPackage = "pip install 'latebind[bulk]'";
 #ifdef _WIN32
 constexpr char kListSeparator = ';';
 constexpr std::array kNames{"python.exe"};
@@ -33,15 +32,10 @@ constexpr char kListSeparator = ':';
 constexpr std::array kNames{"python3", "python"};
 constexpr const char* kVirtual = "bin";
 #endif
-// pyarrow is large, and disks may be slow.
+// Generous, because pyarrow is large and disks may be slow.
 constexpr std::chrono::minutes kTrialTime{2};
 
-bool ends_in_any(std::string_view name, std::initializer_list<std::string_view> endings) {
-  const std::string lower = core::ascii_lowered(name);
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return lower.ends_with(ending); });
-}
-
-// Interpreters that may have the package, the likeliest first. Never in the current folder.
+// Interpreters that may have the package, the most likely first. Never from the current folder.
 std::vector<path> interpreters() {
   std::vector<path> found;
   const auto add = [&found](const path& folder) {
@@ -63,30 +57,45 @@ std::vector<path> interpreters() {
   return found;
 }
 
-// Ok where it has the package, of this version.
-Status try_interpreter(const path& python) {
+// Whether an interpreter has the package and can use it.
+struct Trial {
+  bool has_package = false;  // of this version
+  std::string why{};         // the reason why it cannot be used; empty: it can
+};
+
+Trial try_interpreter(const path& python) {
   constexpr const char* kCode =
-      "import latebind, latebind.bulk; latebind.bulk.embed_files; print(latebind.__version__)";
+      "import latebind\n"
+      "print(latebind.__version__, flush=True)\n"
+      "import latebind.bulk\n"
+      "try: latebind.bulk.embed_files\n"
+      "except latebind.LibraryError as error: raise SystemExit(str(error))";
   platform::ChildLimits limits;
   limits.time = kTrialTime;
-  LB_ASSIGN_OR_RETURN(const auto outcome, platform::run_child(python, {"-c", kCode}, limits));
-  const std::string_view output = outcome.output;
-  if (outcome.good() && output.substr(0, output.find_first_of("\r\n")) == LATEBIND_VERSION) return {};
-  std::string_view why = outcome.good() ? output : std::string_view(outcome.errors);
+  const auto outcome = platform::run_child(python, {"-c", kCode}, limits);
+  if (!outcome.ok()) return {.why = std::string(outcome.status().message())};
+  const std::string_view output = outcome->output;
+  const std::string_view version = output.substr(0, output.find_first_of("\r\n"));
+  if (!version.empty() && version != LATEBIND_VERSION)
+    return {.why = fmt::format("{} has latebind {}", platform::quoted(python), version)};
+  Trial trial{.has_package = !version.empty()};
+  if (trial.has_package && outcome->good()) return trial;
+  std::string_view why = outcome->errors;
   while (why.ends_with('\n') || why.ends_with('\r'))
     why.remove_suffix(1);
-  why = why.substr(why.rfind('\n') + 1);
-  return Status(StatusCode::kLibraryNotFound,
-                fmt::format("{}: {}", platform::quoted(python),
-                            outcome.good() ? fmt::format("it has latebind {}", why) : std::string(why)));
+  trial.why = fmt::format("{}: {}", platform::quoted(python), why.substr(why.rfind('\n') + 1));
+  return trial;
 }
 
 Result<path> find_interpreter() {
   std::string reasons;
-  const auto try_one = [&reasons](const path& python) {
-    const Status status = try_interpreter(python);
-    if (!status.ok()) reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", status.message());
-    return status.ok();
+  std::string almost;  // what is missing where the package is
+  const auto try_one = [&](const path& python) {
+    const Trial trial = try_interpreter(python);
+    if (trial.why.empty()) return true;
+    if (trial.has_package && almost.empty()) almost = trial.why;
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", trial.why);
+    return false;
   };
   if (const auto given = platform::trusted_environment("LATEBIND_PYTHON")) {
     if (try_one(platform::path_from_utf8(*given))) return platform::path_from_utf8(*given);
@@ -95,25 +104,24 @@ Result<path> find_interpreter() {
       if (try_one(python)) return python;
     }
   }
-  return Status(
-      StatusCode::kLibraryNotFound,
-      fmt::format("the Python package latebind {}, which reads and writes Parquet and packed files, was not found: run {}, or set LATEBIND_PYTHON to the Python that has it{}",
-                  LATEBIND_VERSION, kPackage, reasons.empty() ? "" : " (" + reasons + ")"));
+  constexpr std::string_view kWhat = "tables and packed files are read and written by latebind's Python package";
+  if (!almost.empty()) return Status(StatusCode::kLibraryNotFound, fmt::format("{}: {}", kWhat, almost));
+  return Status(StatusCode::kLibraryNotFound,
+                fmt::format("{}, and no Python has its version {}: install the wheel of this release, which is a file "
+                            "(pip install latebind-{}-*.whl pyarrow), or set LATEBIND_PYTHON to the Python that has "
+                            "it{}",
+                            kWhat, LATEBIND_VERSION, LATEBIND_VERSION, reasons.empty() ? "" : " (" + reasons + ")"));
 }
 
 }  // namespace
 
-bool is_read_by_python(std::string_view name) {
-  return ends_in_any(name, {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".gz"});
-}
-
 bool is_known_to_python(std::string_view name) {
-  if (ends_in_any(name, {".gz"})) name.remove_suffix(3);
-  return ends_in_any(name, {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".txt"});
+  return is_binary_table(name) || is_comma_table(name) || is_json_lines(name) ||
+         ends_in_any(unpacked_name(name), {".txt"});
 }
 
 Exit run_python_engine(const std::vector<std::string>& arguments) {
-  // Nothing is imported from the folder that one happens to be in.
+  // Prevents imports from the current folder.
   platform::set_environment_default("PYTHONSAFEPATH", "1");
   const auto python = find_interpreter();
   if (!python.ok()) return fail(python.status());

@@ -1,5 +1,5 @@
-// The Python package's engine for bulk work, `python -m latebind.bulk`, for formats that this program neither reads nor
-// writes: Parquet and Arrow files, and files that gzip has packed.
+// Runs the Python package's engine for bulk work, `python -m latebind.bulk`, for formats that this program neither
+// reads nor writes: Parquet and Arrow files, and gzip-compressed files.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,10 @@
 
 namespace latebind::cli {
 
-// Whether a file with such a name is read by that engine alone.
-[[nodiscard]] bool is_read_by_python(std::string_view name);
-// A kind that the engine knows by the file's name: otherwise it has to be given one.
+// Whether the engine recognises the file's format by its name. Otherwise the format must be given.
 [[nodiscard]] bool is_known_to_python(std::string_view name);
 
-// Runs it with these arguments in the place of this program, or reports that it is not here and what installs it.
+// Replaces this program with the engine, run with these arguments. Reports how to install the engine if it is missing.
 [[nodiscard]] Exit run_python_engine(const std::vector<std::string>& arguments);
 
 }  // namespace latebind::cli

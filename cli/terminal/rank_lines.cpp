@@ -15,10 +15,10 @@ using core::Status;
 
 namespace {
 
-// Documents that are scored by one call, on a terminal fewer: the bar moves then.
+// Documents scored by one call. Fewer on a terminal, so that the progress bar moves.
 constexpr std::size_t kWindowDocuments = 16384;
 constexpr std::size_t kShownWindowDocuments = 512;
-// Of their texts together, which are in memory.
+// The limit for their texts, which are in memory.
 constexpr std::size_t kWindowBytes = std::size_t{64} << 20;
 
 struct Document {
@@ -54,7 +54,7 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
   BestMatches best(options.count);
   MatchReport report{.query = options.query};
   std::vector<Document> documents;
-  std::size_t bytes = 0;         // of their texts
+  std::size_t bytes = 0;         // of the documents' texts
   std::uint64_t read_bytes = 0;  // of the file
   const auto score_window = [&]() -> Status {
     const std::size_t count = documents.size();
@@ -70,7 +70,7 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
     LB_ASSIGN_OR_RETURN(const bool more, reader.next(record));
     if (!more) break;
     read_bytes += record.bytes;
-    // Nobody ranks an empty line.
+    // Empty lines are skipped.
     if (record.text.find_first_not_of(" \t") == std::string::npos) continue;
     bytes += record.text.size();
     documents.push_back({record.file, record.line, std::move(record.text)});
@@ -81,8 +81,9 @@ Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader, c
   return report;
 }
 
-Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder, const std::string& query,
-                                   const embedding::PromptChoice& query_prompt, const embedding::PromptChoice& prompt) {
+Result<ScoreDocuments> multi_vector_scores(const embedding::MultiVectorEncoder& encoder, const std::string& query,
+                                           const embedding::PromptChoice& query_prompt,
+                                           const embedding::PromptChoice& prompt) {
   auto vectors = std::make_shared<embedding::TokenVectors>();
   const std::string_view texts[] = {query};
   const auto query_stats =
@@ -92,7 +93,7 @@ Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder,
                             std::span<const std::string_view> documents, std::span<float> scores) mutable {
     auto stats = encoder.score(vectors->numbers, documents, scores,
                                {.texts = {.role = embedding::TextRole::kDocument, .prompt = prompt}});
-    // The query's are counted once.
+    // The query's texts are counted once.
     if (stats.ok()) stats->fallback_texts += std::exchange(of_query, 0);
     return stats;
   });

@@ -1,4 +1,4 @@
-// The lines of a file, ranked for a query by whatever gives documents scores.
+// Ranks the lines of a file for a query with any function that scores documents.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@
 
 namespace latebind::cli {
 
-// Writes as many scores as there are documents.
+// Writes one score per document.
 using ScoreDocuments = std::function<core::Result<embedding::EmbedStats>(std::span<const std::string_view> documents,
                                                                          std::span<float> scores)>;
 
 struct RankOptions {
   std::string query;
-  std::size_t count = 1;  // of the best lines
+  std::size_t count = 1;  // how many lines are kept
   bool quiet = false;
 };
-// Reads all lines, but for empty ones, and scores them some after the other, so that memory stays bounded.
+// Reads all lines except empty ones and scores them in groups, so that memory is bounded.
 [[nodiscard]] core::Result<MatchReport> rank_lines(const RankOptions& options, TextReader& reader,
                                                    const ScoreDocuments& score);
 
-// The scores of a multi-vector encoder, which must outlive them, as must what the prompts refer to. The prompts stand
-// instead of the model's markers, where they are chosen. The errors of encoding the query.
-[[nodiscard]] core::Result<ScoreDocuments> late_scores(const embedding::MultiVectorEncoder& encoder,
-                                                       const std::string& query,
-                                                       const embedding::PromptChoice& query_prompt = {},
-                                                       const embedding::PromptChoice& prompt = {});
+// Returns a function that scores with a multi-vector encoder. The encoder and the texts that the prompts refer to must
+// outlive it. Prompts, if chosen, replace the model's markers. Returns the errors of encoding the query.
+[[nodiscard]] core::Result<ScoreDocuments> multi_vector_scores(const embedding::MultiVectorEncoder& encoder,
+                                                               const std::string& query,
+                                                               const embedding::PromptChoice& query_prompt = {},
+                                                               const embedding::PromptChoice& prompt = {});
 
 }  // namespace latebind::cli

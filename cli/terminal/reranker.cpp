@@ -39,7 +39,7 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
 }
 
 Result<ScoreDocuments> Reranker::scores(const std::string& query) const {
-  if (late_) return late_scores(*late_, query);
+  if (late_) return multi_vector_scores(*late_, query);
   return ScoreDocuments([this, query](std::span<const std::string_view> documents, std::span<float> scores) {
     std::vector<embedding::TextPair> pairs;
     pairs.reserve(documents.size());

@@ -1,7 +1,6 @@
-// Reranker: a model that says how well a text answers a query, of either kind: a cross-encoder or a multi-vector
-// encoder.
+// Reranker is a model that scores how well a text answers a query: a cross-encoder or a multi-vector encoder.
 //
-// Owns the model; the runtime that loaded it must outlive it. One thread.
+// It owns the model. The runtime that loaded the model must outlive it. For one thread.
 #pragma once
 
 #include <memory>
@@ -16,19 +15,20 @@ namespace latebind::cli {
 
 class Reranker {
  public:
-  // Of a network that was opened already; `model` is its name, for messages. `raw_scores`: the network's numbers as
-  // they are, of a cross-encoder. kInvalidArgument and kUnsupported for what gives no score.
+  // Makes a reranker of an open network. `model` is its name for messages. `raw_scores` returns a cross-encoder's
+  // numbers unchanged. Returns kInvalidArgument or kUnsupported for a model that gives no scores.
   static core::Result<std::unique_ptr<Reranker>> of(std::unique_ptr<embedding::Embedder> network,
                                                     const std::string& model, bool raw_scores = false);
 
   [[nodiscard]] const embedding::Embedder& network() const { return pairs_ ? pairs_->network() : late_->network(); }
-  // For texts that answer this query. Refers to the reranker. The errors of encoding the query.
+  // Returns a function that scores texts for this query. It refers to the reranker. Returns the errors of encoding the
+  // query.
   [[nodiscard]] core::Result<ScoreDocuments> scores(const std::string& query) const;
 
  private:
   Reranker() = default;
 
-  // One of them.
+  // Exactly one of these is set.
   std::unique_ptr<embedding::CrossEncoder> pairs_;
   std::unique_ptr<embedding::MultiVectorEncoder> late_;
   bool raw_scores_ = false;

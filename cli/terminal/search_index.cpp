@@ -22,7 +22,7 @@ namespace {
 using core::Result;
 using core::Status;
 
-// All that changes what a text is, and its vector.
+// Everything that affects the texts and their vectors.
 Result<app::IndexedBy> made_by(const IndexSearch& search, const embedding::Embedder& embedder,
                                const app::Runtime& runtime) {
   app::IndexedBy by;
@@ -50,7 +50,7 @@ app::Json json_of(const IndexSearch& search, const app::IndexUpdate& update) {
   return json;
 }
 
-// A match names the text of its file until here: now its line, and what stands there.
+// Replaces the number of each match's text by its line, and fills in the content.
 Status fill_in(const app::IndexRequest& request, const app::IndexUpdate& update, std::vector<Match>& matches) {
   std::map<std::size_t, std::vector<Match*>> by_file;
   for (Match& match : matches)

@@ -1,4 +1,4 @@
-// `latebind search --index`: the texts nearest to a query, by the vectors of an index that is brought up to date first.
+// Implements `latebind search --index`: updates the index and finds the texts nearest to a query by its vectors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace latebind::cli {
 
 struct IndexSearch {
   std::string index{};
-  std::filesystem::path model{};  // the place that the embedder was opened from
+  std::filesystem::path model{};  // the path that the embedder was opened from
   std::string query{};
   std::size_t count = 1;
   std::size_t dimensions = 0;  // 0: all
@@ -26,7 +26,7 @@ struct IndexSearch {
   std::uint64_t bytes_max = 0;
   bool quiet = false;
 };
-// `found` loses no file; what turns out to be no text is counted in its `left_out`.
+// Keeps all files of `found`; those that are not text are counted in its `left_out`.
 [[nodiscard]] core::Result<MatchReport> search_index(const IndexSearch& search, app::FoundFiles& found,
                                                      const embedding::Embedder& embedder, const app::Runtime& runtime);
 

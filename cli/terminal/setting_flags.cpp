@@ -22,7 +22,7 @@ const char* title_of(SettingGroup group) {
   return "Devices and compiled models (see docs/configuration.md)";
 }
 
-// What is set most, for -h.
+// The most common settings, for -h.
 bool is_main(const app::SettingSpec& spec, SettingGroup group) {
   return group == SettingGroup::kServer || spec.key == "device" || spec.key == "precision";
 }
@@ -42,6 +42,12 @@ std::string description_of(const app::SettingSpec& spec) {
 }
 
 core::Status check(const app::SettingSpec& spec, const std::string& text) {
+  // A list that is empty unless something is set has no other way to be: nothing was meant, or a variable of a script
+  // has no value. Where emptiness says something, the help says what.
+  if (text.empty() && spec.is_list() && spec.help.find("Empty:") == std::string_view::npos) {
+    return {core::StatusCode::kInvalidArgument,
+            fmt::format("{} is empty: it takes {}, or leave it out", spec.flag, spec.value)};
+  }
   app::Settings scratch;
   const auto status = spec.assign(scratch, spec.key, text);
   return status.ok() ? status : status.with_context(spec.flag);
@@ -78,13 +84,13 @@ void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
     };
     Option* option = nullptr;
     if (spec.is_truth()) {
-      // --strict, --strict=false and --no-strict; -q.
+      // --strict, --strict=false, --no-strict, and -q.
       const std::string names =
           spec.letter != 0 ? fmt::format("-{},{}", spec.letter, spec.flag) : std::string(spec.flag);
       option = app.add_flag(names, take, description_of(spec))->negatable();
     } else {
       option = app.add_option(spec.flag, take, description_of(spec))->type_name(std::string(spec.value));
-      // A list may also come one by one.
+      // A list may also be given item by item.
       if (spec.is_list()) option->repeats(Repeat::kJoined);
       if (spec.value.find('|') != std::string_view::npos) option->words(words_of(spec.value));
     }

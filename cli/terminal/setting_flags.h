@@ -1,5 +1,5 @@
-// The flags of a command that are settings, from the same table as config.toml and the environment (app/settings.h);
-// --property, for those without a name; and --config.
+// The flags of a command that are settings, from the table that config.toml and the environment also use
+// (app/settings.h), plus --property and --config.
 #pragma once
 
 #include <memory>
@@ -20,21 +20,21 @@ enum class SettingGroup { kBackends, kPlacement, kDevice, kFailover, kVerificati
 
 class SettingFlags {
  public:
-  // Adds the flags of these groups, and those of the settings with the keys of `also`. A wrong value is a command-line
-  // error that names the flag. This object must outlive `app`'s parsing, and must not move.
+  // Adds the flags of these groups, and those of the settings whose keys are in `also`. An invalid value is a
+  // command-line error that names the flag. This object must outlive `app`'s parsing and must not move.
   void add_to(Command& app, std::span<const SettingGroup> groups, std::initializer_list<std::string_view> also = {});
 
-  // Defaults, configuration files, environment, then the flags of this command line. Errors name the place.
+  // Merges defaults, configuration files, environment and the flags of this command line. Errors name the origin.
   [[nodiscard]] core::Result<app::EffectiveSettings> effective() const;
 
-  // As if the command line had also given this item of a list, by `flag`.
+  // Adds an item to a list setting, as if the command line had given it by `flag`.
   void add(std::string_view key, std::string_view text, std::string flag);
 
-  // Whether this command line gave the setting with that key.
+  // Whether this command line gave the setting.
   [[nodiscard]] bool has(std::string_view key) const;
 
  private:
-  // What the command line set.
+  // A setting that the command line gave.
   struct Given {
     std::string key;
     std::string text;
@@ -42,7 +42,7 @@ class SettingFlags {
   };
 
   std::string config_file_;
-  std::vector<Given> given_;             // in its order
+  std::vector<Given> given_;             // in the order of the command line
   std::vector<std::string> properties_;  // KEY=VALUE
 };
 

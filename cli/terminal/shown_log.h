@@ -1,13 +1,13 @@
-// The part of the library's log that the program prints to the error stream.
+// Selects which part of the library's log the program prints to the error stream.
 #pragma once
 
 namespace latebind::cli {
 
 enum class LogShown { kNothing, kWarnings, kEverything };
 
-// kWarnings: what users should know unasked, such as that the cache is not used. Not vendors' own lines, nor which
-// devices failed: commands report which device answers at the end, and why. From the next line of the log on, from any
-// thread.
+// kWarnings prints what users should know without asking, such as that the cache is unusable. It excludes vendors'
+// messages and failed devices, because commands report at the end which device answers and why. Takes effect with the
+// next line of the log, from any thread.
 void show_log(LogShown shown);
 
 }  // namespace latebind::cli

@@ -1,5 +1,5 @@
-# CPack reads this before it makes a package: which files are in it. Those of another distribution, and those that Debian's
-# libraries are linked to, take the place of what `cmake --install` has.
+# CPack reads this before it makes a package, to determine its files. The self-contained binaries, or those linked for
+# Debian, replace the ones that `cmake --install` installs.
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(linked debian)
 elseif(CPACK_GENERATOR STREQUAL "TGZ")

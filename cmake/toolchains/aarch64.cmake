@@ -1,5 +1,5 @@
-# Linux aarch64 from another machine: Debian's cross compiler, the distribution's own libraries for aarch64 in a folder of
-# theirs, and qemu to run what was built. `scripts/setup platforms` installs all three.
+# Builds for Linux aarch64 on another machine: Debian's cross compiler, the distribution's aarch64 libraries in a
+# sysroot, and qemu to run the results. `scripts/setup platforms` installs all three.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -14,5 +14,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-# A processor that there is, with f16 and dot products: the same whatever qemu can do besides.
+# An existing processor with f16 and dot products, so that results do not depend on qemu's features.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu neoverse-n1 -L ${CMAKE_SYSROOT})

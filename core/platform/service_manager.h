@@ -41,7 +41,7 @@ class ServiceManager {
   using Warn = std::function<void(const core::Status&)>;
 
   // Reads NOTIFY_SOCKET, and WATCHDOG_USEC with WATCHDOG_PID.
-  [[nodiscard]] static ServiceManager of_environment(Warn warn = nullptr);
+  [[nodiscard]] static ServiceManager from_environment(Warn warn = nullptr);
   ServiceManager(ServiceManager&& other) noexcept;
   ServiceManager& operator=(ServiceManager&& other) noexcept;
   ~ServiceManager();

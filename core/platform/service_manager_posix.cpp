@@ -194,7 +194,7 @@ struct ServiceManager::Channel {
     return error;
   }
 
-  // Constant after of_environment().
+  // Constant after from_environment().
   sockaddr_un address{};
   socklen_t address_size = 0;
   int descriptor = -1;
@@ -211,7 +211,7 @@ ServiceManager::ServiceManager(ServiceManager&& other) noexcept = default;
 ServiceManager& ServiceManager::operator=(ServiceManager&& other) noexcept = default;
 ServiceManager::~ServiceManager() = default;
 
-ServiceManager ServiceManager::of_environment(Warn warn) {
+ServiceManager ServiceManager::from_environment(Warn warn) {
   auto channel = std::make_unique<Channel>();
   channel->warn = std::move(warn);
   channel->watchdog = asked_watchdog();

@@ -15,7 +15,7 @@ ServiceManager::ServiceManager(ServiceManager&& other) noexcept = default;
 ServiceManager& ServiceManager::operator=(ServiceManager&& other) noexcept = default;
 ServiceManager::~ServiceManager() = default;
 
-ServiceManager ServiceManager::of_environment(Warn) {
+ServiceManager ServiceManager::from_environment(Warn) {
   return ServiceManager(nullptr);
 }
 

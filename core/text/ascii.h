@@ -41,6 +41,10 @@ namespace latebind::core {
   return equals_in_any_case(text.substr(0, prefix.size()), prefix);
 }
 
+[[nodiscard]] constexpr bool ends_with_in_any_case(std::string_view text, std::string_view ending) {
+  return text.size() >= ending.size() && equals_in_any_case(text.substr(text.size() - ending.size()), ending);
+}
+
 // Returns the value of a hexadecimal digit in either case, 0 to 15; std::nullopt for other characters.
 [[nodiscard]] constexpr std::optional<unsigned> hexadecimal_digit(char c) {
   if (is_ascii_digit(c)) return static_cast<unsigned>(c - '0');

@@ -44,6 +44,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[width - 1];
 }
 
+// Returns the length of the beginning that both have, up to the last separator in it. What all names of a family begin
+// with does not tell them apart.
+std::size_t common_words(std::string_view a, std::string_view b) {
+  std::size_t words = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && same_letter(a[i], b[i]); ++i)
+    if (std::string_view("._-:").find(a[i]) != std::string_view::npos) words = i + 1;
+  return words;
+}
+
 // Returns the length of the longest run of letters that both have.
 std::size_t longest_run(std::string_view a, std::string_view b) {
   std::size_t longest = 0;
@@ -58,32 +67,32 @@ std::size_t longest_run(std::string_view a, std::string_view b) {
   return longest;
 }
 
-std::string_view behind_dots(std::string_view word) {
+std::string_view after_last_dot(std::string_view word) {
   return word.substr(word.rfind('.') + 1);
 }
 
 // Removes the beginning and the end that all words share.
 struct CommonEnds {
   std::string_view before;
-  std::string_view behind;
+  std::string_view after;
 
   explicit CommonEnds(std::span<const std::string_view> words) {
     if (words.size() < 2) return;
-    before = behind = words.front();
+    before = after = words.front();
     for (const std::string_view word : words.subspan(1)) {
       const auto first = std::ranges::mismatch(before, word).in1;
       before = before.substr(0, static_cast<std::size_t>(first - before.begin()));
       std::size_t same = 0;
-      while (same < std::min(behind.size(), word.size()) &&
-             behind[behind.size() - 1 - same] == word[word.size() - 1 - same])
+      while (same < std::min(after.size(), word.size()) &&
+             after[after.size() - 1 - same] == word[word.size() - 1 - same])
         ++same;
-      behind.remove_prefix(behind.size() - same);
+      after.remove_prefix(after.size() - same);
     }
-    if (std::ranges::any_of(words, [this](std::string_view word) { return cut(word).empty(); })) before = behind = {};
+    if (std::ranges::any_of(words, [this](std::string_view word) { return cut(word).empty(); })) before = after = {};
   }
   [[nodiscard]] std::string_view cut(std::string_view word) const {
     if (word.starts_with(before)) word.remove_prefix(before.size());
-    if (word.ends_with(behind)) word.remove_suffix(behind.size());
+    if (word.ends_with(after)) word.remove_suffix(after.size());
     return word;
   }
 };
@@ -92,11 +101,11 @@ struct CommonEnds {
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known) {
   std::vector<std::string_view> names;
   for (const std::string_view word : known)
-    names.push_back(behind_dots(word));
+    names.push_back(after_last_dot(word));
   const CommonEnds ends(names);
   for (std::string_view& name : names)
     name = ends.cut(name);
-  const std::string_view asked = ends.cut(behind_dots(given));
+  const std::string_view asked = ends.cut(after_last_dot(given));
   if (asked.size() > kWordLengthMax) return {};
   const std::string_view near = nearest_word(asked, names);
   if (!near.empty()) return known[static_cast<std::size_t>(std::ranges::find(names, near) - names.begin())];
@@ -117,11 +126,13 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
 std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known) {
   if (given.empty() || given.size() > kWordLengthMax) return {};
   std::string_view nearest;
-  // Up to a third of the letters may differ, but always one.
-  std::size_t least = std::max<std::size_t>(1, given.size() / 3) + 1;
+  std::size_t least = kWordLengthMax;
   for (const std::string_view word : known) {
-    const std::size_t distance = edit_distance(given, word);
-    if (distance < least) {
+    const std::size_t same = common_words(given, word);
+    // Up to a third of the letters after that beginning may differ, but always one.
+    const std::size_t most = std::max<std::size_t>(1, (given.size() - same) / 3);
+    const std::size_t distance = edit_distance(given.substr(same), word.substr(same));
+    if (distance <= most && distance < least) {
       least = distance;
       nearest = word;
     }

@@ -9,7 +9,8 @@
 
 namespace latebind::core {
 
-// Returns the known word with the smallest edit distance from `given`, ignoring case; empty when none is near enough.
+// Returns the known word with the smallest edit distance from `given`, ignoring case; empty when none is near enough. A
+// beginning that both have ("LATEBIND_", "server.") does not count as near.
 [[nodiscard]] std::string_view nearest_word(std::string_view given, std::span<const std::string_view> known);
 
 // Returns the names of a table's items, for the functions here. `name` gives the name of an item; it may be a pointer

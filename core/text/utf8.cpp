@@ -40,21 +40,21 @@ enum State : unsigned {
   kOneMore = 12,
   kTwoMore = 18,
   kThreeMore = 24,
-  kBehindE0 = 30,
-  kBehindEd = 36,
-  kBehindF0 = 42,
-  kBehindF4 = 48,
+  kAfterE0 = 30,
+  kAfterEd = 36,
+  kAfterF0 = 42,
+  kAfterF4 = 48,
 };
 
-constexpr State behind_lead(unsigned lead) {
+constexpr State after_lead(unsigned lead) {
   if (lead < 0x80) return kBetween;
   switch (begun_by(static_cast<unsigned char>(lead)).length) {
     case 2:
       return kOneMore;
     case 3:
-      return lead == 0xE0 ? kBehindE0 : lead == 0xED ? kBehindEd : kTwoMore;
+      return lead == 0xE0 ? kAfterE0 : lead == 0xED ? kAfterEd : kTwoMore;
     case 4:
-      return lead == 0xF0 ? kBehindF0 : lead == 0xF4 ? kBehindF4 : kThreeMore;
+      return lead == 0xF0 ? kAfterF0 : lead == 0xF4 ? kAfterF4 : kThreeMore;
     default:
       return kInvalid;
   }
@@ -64,7 +64,7 @@ constexpr std::array<std::uint64_t, 256> made_rows() {
   std::array<std::uint64_t, 256> rows{};
   for (unsigned byte = 0; byte < rows.size(); ++byte) {
     std::uint64_t& row = rows[byte];
-    row = std::uint64_t{behind_lead(byte)} << kBetween;
+    row = std::uint64_t{after_lead(byte)} << kBetween;
     const auto follows = [&](State state, unsigned low, unsigned high, State next) {
       if (byte >= low && byte <= high) row |= std::uint64_t{next} << state;
     };
@@ -72,8 +72,8 @@ constexpr std::array<std::uint64_t, 256> made_rows() {
     follows(kTwoMore, 0x80, 0xBF, kOneMore);
     follows(kThreeMore, 0x80, 0xBF, kTwoMore);
     for (const auto& [state, lead, next] :
-         {std::tuple(kBehindE0, 0xE0, kOneMore), std::tuple(kBehindEd, 0xED, kOneMore),
-          std::tuple(kBehindF0, 0xF0, kTwoMore), std::tuple(kBehindF4, 0xF4, kTwoMore)}) {
+         {std::tuple(kAfterE0, 0xE0, kOneMore), std::tuple(kAfterEd, 0xED, kOneMore),
+          std::tuple(kAfterF0, 0xF0, kTwoMore), std::tuple(kAfterF4, 0xF4, kTwoMore)}) {
       const Begun begun = begun_by(static_cast<unsigned char>(lead));
       follows(state, begun.low, begun.high, next);
     }

@@ -39,7 +39,7 @@ class AlbertNetwork final : public EncoderNetwork {
     LB_ASSIGN_OR_RETURN(Value x, bert_embeddings(encoder, config_.bert, ids, end));
     LB_ASSIGN_OR_RETURN(
         x, encoder.linear(x, "encoder.embedding_hidden_mapping_in", config_.bert.embedding_size, sizes().hidden));
-    // The same division as the reference's, whose rounding decides where a group ends.
+    // Divides like the reference, because the rounding decides where a group ends.
     const double layers_of_groups = static_cast<double>(sizes().layers) / static_cast<double>(config_.groups);
     for (std::size_t i = 0; i < sizes().layers; ++i) {
       const auto group = static_cast<std::size_t>(static_cast<double>(i) / layers_of_groups);

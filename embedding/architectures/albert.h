@@ -1,4 +1,4 @@
-// ALBERT: BERT with embeddings of a width of their own and few layers, each of which is applied many times.
+// ALBERT: BERT with narrower embeddings and few layers, each of which is applied many times.
 //
 // Source: Lan et al., "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations" (2019), with the
 // tensor names of transformers' AlbertModel. Pure functions, for any thread.
@@ -13,7 +13,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_albert(const nlohmann::json& config,
                                                                        const std::filesystem::path& file);
 

@@ -1,7 +1,7 @@
-// Architecture: a family of networks for which graphs are built here. architectures.cpp has the only list of them; no
-// other file names one.
+// Architecture is a family of networks for which Latebind builds graphs. architectures.cpp has the only list of
+// architectures; no other file names one.
 //
-// What is in the list is constant; a Network is immutable. Any thread.
+// The list is constant, and a Network is immutable. Any thread may use them.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,15 @@
 
 namespace latebind::embedding {
 
-// Limits of every network, whoever reads it; the largest are an order of magnitude below.
+// Limits for every network. The largest published ones are an order of magnitude below.
 inline constexpr std::size_t kHiddenSizeMax = 16384;
 inline constexpr std::size_t kTokensMax = std::size_t{1} << 17;
 
-// What follows pooling, as the modules of sentence-transformers: the names of a module's tensors are behind its
-// `place`.
+// The modules of sentence-transformers that follow pooling. The names of a module's tensors begin with its `place`.
 enum class Residual : std::uint8_t {
   kNone,
-  kAsItIs,     // what goes in is added to what comes out
-  kProjected,  // by a matrix of its own
+  kAsItIs,     // adds the input to the output
+  kProjected,  // adds the input multiplied by a separate matrix
 };
 struct DenseModule {
   std::string place;
@@ -50,26 +49,27 @@ struct LayerNormModule {
 };
 using VectorModule = std::variant<DenseModule, LayerNormModule>;
 
-// The output of a network: each token's vector, the text's, or a number for each label or entry of the vocabulary.
+// What a network computes: a vector per token, a vector of the text, or a number per label or vocabulary entry.
 struct NetworkEnd {
   bool hidden_states = false;
-  // Each token's vector behind `modules` and `normalize`, instead of the text's; and whether the mask may have
-  // graph::kUnattended then.
+  // Returns each token's vector, after `modules` and `normalize`, instead of the text's. `may_be_unattended` says
+  // whether the mask may then contain graph::kUnattended.
   bool token_vectors = false;
   bool may_be_unattended = false;
-  // The types of tokens are an input, of networks that have several: a text of two parts. Else all have the first one.
+  // Makes the token types an input of networks with several types, for texts of two parts. Otherwise all tokens have
+  // the first type.
   bool token_types = false;
-  // Either instead of what follows.
+  // If set, either of these replaces the members below.
   std::optional<ClassifierHead> classifier = std::nullopt;
   std::optional<VocabularyHead> vocabulary = std::nullopt;
-  // The latter's numbers of each token, instead of the largest of all of them.
+  // With `vocabulary`, returns the numbers of every token instead of their maximum.
   bool terms_of_tokens = false;
   graph::PoolingMode pooling = graph::PoolingMode::kMean;
   std::vector<VectorModule> modules{};
   bool normalize = false;
 };
 
-// A model's config.json, read and checked: its network, without the weights.
+// A network as described by config.json, checked, without its weights.
 class Network {
  public:
   Network() = default;
@@ -77,44 +77,49 @@ class Network {
   Network& operator=(const Network&) = delete;
   virtual ~Network() = default;
 
-  // Ids from 0 to below this have a vector.
+  // The number of token ids; all smaller ids are valid.
   [[nodiscard]] virtual std::size_t vocabulary_size() const = 0;
-  // Numbers of a token's vector.
+  // The size of a token's vector.
   [[nodiscard]] virtual std::size_t hidden_size() const = 0;
-  // The longest text that it takes, special tokens included.
+  // The length of the longest text, including special tokens.
   [[nodiscard]] virtual std::size_t tokens_max() const = 0;
 
-  // Inputs `input_ids`, `attention_mask` and, as `end` says, `token_type_ids`, i64 [batch, tokens], texts padded at
-  // their ends; output `sentence_embedding` [batch, dimension], `logits` [batch, labels], `last_hidden_state` [batch,
-  // tokens, hidden], `token_vectors` [batch, tokens, dimension], `term_logits` [batch, vocabulary], the largest number
-  // that a token has for each entry of the vocabulary, or `logits` [batch, tokens, vocabulary], all of them.
-  // kInvalidModel or kUnsupported, naming the tensor. The graph keeps `weights.parts()`.
+  // Builds the graph. Its inputs are `input_ids`, `attention_mask` and, depending on `end`, `token_type_ids`, all i64
+  // [batch, tokens], with texts padded at the end. Its output is one of
+  //
+  //   sentence_embedding  [batch, dimension]
+  //   logits              [batch, labels], or [batch, tokens, vocabulary] with `terms_of_tokens`
+  //   last_hidden_state   [batch, tokens, hidden]
+  //   token_vectors       [batch, tokens, dimension]
+  //   term_logits         [batch, vocabulary], the maximum over the tokens for each vocabulary entry
+  //
+  // The graph shares ownership of `weights.parts()`. Returns kInvalidModel or kUnsupported, naming the tensor.
   [[nodiscard]] virtual core::Result<graph::Graph> make_graph(const ModelWeights& weights,
                                                               const NetworkEnd& end) const = 0;
 };
 
 struct Architecture {
   std::string_view model_type;  // in config.json
-  std::string_view name;        // as people call it
-  // What its vectors were compared with, for the list of models: a sentence's part.
+  std::string_view name;        // for people
+  // What its vectors were compared with, as part of a sentence in the list of models.
   std::string_view checked;
-  // What of it is refused, for the same list; empty where that is what all refuse.
+  // Which of its variants are not supported, for the same list. Empty if only what every architecture refuses.
   std::string_view refused{};
-  // For folders without a tokenizer.json.
+  // For model folders without a tokenizer.json.
   TokenizerOfNetwork tokenizer{};
-  // `file` stands for config.json in messages. kInvalidModel or kUnsupported, naming the key.
+  // Reads config.json, which messages call `file`. Returns kInvalidModel or kUnsupported, naming the key.
   core::Result<std::shared_ptr<const Network>> (*read)(const nlohmann::json& config, const std::filesystem::path& file);
-  // Null where its networks for sequence classification, or for masked language modelling, are not known.
+  // Null if networks for sequence classification, or for masked language modelling, are not supported.
   ReadClassifierHead* read_classifier = nullptr;
   ReadVocabularyHead* read_vocabulary = nullptr;
 };
 
 [[nodiscard]] std::span<const Architecture> architectures();
-// Null when unknown.
+// Returns null for an unknown type.
 [[nodiscard]] const Architecture* find_architecture(std::string_view model_type);
-// Of the one that config.json names; nothing is known of others.
+// Returns the tokenizer of the architecture that config.json names, or an empty one if that is unknown.
 [[nodiscard]] TokenizerOfNetwork tokenizer_of_network(const nlohmann::json& config);
-// For messages about a `model_type` that is not among them: "; the nearest name that works is …; …".
+// Returns the end of a message about an unknown `model_type`: "; the nearest name that works is …; …".
 [[nodiscard]] std::string known_architectures(std::string_view model_type);
 
 }  // namespace latebind::embedding

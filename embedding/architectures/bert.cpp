@@ -49,7 +49,7 @@ Result<Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
   LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, width));
   LB_ASSIGN_OR_RETURN(const Value type, encoder.token_type(config.token_type_count, width));
   graph::GraphBuilder& graph = encoder.graph();
-  // What is the same for all texts first, where the type is.
+  // Adds the constant terms first if all texts have the same type.
   const bool is_given = takes_token_types(config.token_type_count, end);
   const Value a = is_given ? graph.add(graph::Add{.a = word, .b = type}) : word;
   const Value b = is_given ? position : graph.add(graph::Add{.a = position, .b = type});

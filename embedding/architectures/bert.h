@@ -1,4 +1,4 @@
-// BERT, and ELECTRA, which is BERT with embeddings of a width of their own.
+// BERT, and ELECTRA, which is BERT with embeddings of a different width.
 //
 // Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers" (2018); Clark et al., "ELECTRA"
 // (2020); with the tensor names of transformers' BertModel and ElectraModel. Pure functions, for any thread.
@@ -15,26 +15,26 @@ namespace latebind::embedding {
 
 struct BertConfig {
   EncoderSizes sizes{};
-  std::size_t embedding_size = 0;  // BERT's is the hidden one
+  std::size_t embedding_size = 0;  // equal to the hidden size in BERT
   std::size_t token_type_count = 0;
   std::string_view prefix = "bert.";
 };
 
-// As Architecture::read, and what it reads.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_bert(const nlohmann::json& config,
                                                                      const std::filesystem::path& file);
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_electra(const nlohmann::json& config,
                                                                         const std::filesystem::path& file);
-// `activation`: that where config.json names none.
+// `activation` is the default if config.json has none.
 [[nodiscard]] core::Result<BertConfig> read_bert_config(const nlohmann::json& config, const std::filesystem::path& file,
                                                         std::string_view activation = "gelu");
-// [batch, tokens, embedding_size], with their norm.
+// Returns the normalised embeddings, [batch, tokens, embedding_size].
 [[nodiscard]] core::Result<graph::Value> bert_embeddings(EncoderBuilder& encoder, const BertConfig& config,
                                                          graph::Value ids, const NetworkEnd& end);
 
 [[nodiscard]] std::shared_ptr<const Network> make_bert_network(const BertConfig& config);
 
-// As Network::make_graph().
+// See Network::make_graph().
 [[nodiscard]] core::Result<graph::Graph> make_bert_graph(const BertConfig& config, const ModelWeights& weights,
                                                          const NetworkEnd& end);
 

@@ -1,8 +1,8 @@
-// What networks for sequence classification have on their encoders: from the tokens' vectors to a number for each
-// label. Cross-encoders are such networks.
+// The head of networks for sequence classification, which turns the encoder's token vectors into a number per label.
+// Cross-encoders are such networks.
 //
-// Source: the ForSequenceClassification classes of transformers, and those that GTE's and JinaBERT's files bring along.
-// Values; reading is a pure function, for any thread.
+// Source: the ForSequenceClassification classes of transformers, and those published with GTE and JinaBERT. Values;
+// reading is a pure function, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,22 @@ namespace latebind::embedding {
 
 struct ClassifierHead {
   graph::PoolingMode pooling = graph::PoolingMode::kCls;
-  std::vector<HeadLayer> layers{};  // as wide as the encoder, those in it first
-  // The last one gives the numbers.
+  std::vector<HeadLayer> layers{};  // as wide as the encoder; those inside the encoder come first
+  // The layer that computes the numbers.
   std::string last = "classifier";
   bool last_bias = true;
   std::size_t labels = 1;
 };
 
-// By config.json, except its number of labels. kInvalidModel or kUnsupported, naming the key.
+// Reads the head from config.json, except the number of labels. Returns kInvalidModel or kUnsupported, naming the key.
 using ReadClassifierHead = core::Result<ClassifierHead>(const nlohmann::json& config,
                                                         const std::filesystem::path& file);
-ReadClassifierHead read_pooler_head;  // BERT's, JinaBERT's and GTE's
-ReadClassifierHead read_albert_head;  // the same under another name
-ReadClassifierHead read_dense_head;   // RoBERTa's and MPNet's
+ReadClassifierHead read_pooler_head;  // BERT, JinaBERT, GTE
+ReadClassifierHead read_albert_head;  // like the pooler head, with another name
+ReadClassifierHead read_dense_head;   // RoBERTa, MPNet
 ReadClassifierHead read_electra_head;
 ReadClassifierHead read_distilbert_head;
 ReadClassifierHead read_modernbert_head;
-ReadClassifierHead read_last_token_head;  // decoders'
+ReadClassifierHead read_last_token_head;  // decoders
 
 }  // namespace latebind::embedding

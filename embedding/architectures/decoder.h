@@ -1,6 +1,6 @@
-// What networks have in common that are made as decoders of text and embed: names of tensors and sizes as transformers
-// has them for Llama and its successors, RMS norms before the parts, of each head's queries and keys too, keys that
-// several heads share, and feed-forward parts with a gate.
+// The common part of decoders that are used to embed texts: names of tensors and sizes as in transformers' Llama and
+// its successors, RMS norms before the parts of a layer and optionally of each head's queries and keys, grouped-query
+// attention, and gated feed-forward parts.
 //
 // Pure functions, for any thread.
 #pragma once
@@ -20,14 +20,15 @@ inline constexpr const char* kDecoderWords = "embed_tokens.weight";
 struct DecoderConfig {
   EncoderSizes sizes{};
   bool attention_bias = false;
-  // `is_causal`. A null is refused: to transformers it is true of a text alone and false of one that is padded.
+  // `is_causal`. A null is refused, because transformers then treats a single text as causal but a padded one as not.
   bool causal = true;
 };
 
-// All but the kind of norm and the activation, whose key differs. kInvalidModel or kUnsupported, naming the key.
+// Reads everything but the kind of norm and the activation, whose key varies. Returns kInvalidModel or kUnsupported,
+// naming the key.
 [[nodiscard]] core::Result<DecoderConfig> read_decoder(const nlohmann::json& config, const std::filesystem::path& file);
 
-// The tensors of a layer below "layers.0.", with norms before its two parts and none behind them.
+// The tensors of a layer, below "layers.0.", with norms before its two parts only.
 [[nodiscard]] LayerNames decoder_names(const DecoderConfig& config);
 
 }  // namespace latebind::embedding

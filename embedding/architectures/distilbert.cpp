@@ -35,7 +35,7 @@ class DistilBertNetwork final : public EncoderNetwork {
   [[nodiscard]] Result<graph::Graph> make_graph(const ModelWeights& weights, const NetworkEnd& end) const override {
     EncoderBuilder encoder(sizes(), weights, end, "distilbert.");
     const auto [ids, mask] = encoder.inputs();
-    // Sinusoidal positions are stored like any others.
+    // Sinusoidal positions are stored like learned ones.
     LB_ASSIGN_OR_RETURN(const Value word, encoder.words(ids, sizes().hidden));
     LB_ASSIGN_OR_RETURN(const Value position, encoder.positions(ids, sizes().hidden));
     const Value sum = encoder.graph().add(graph::Add{.a = word, .b = position});
@@ -45,7 +45,7 @@ class DistilBertNetwork final : public EncoderNetwork {
   }
 };
 
-// transformers takes BERT's names for the same sizes, too: whichever it comes to last counts there.
+// transformers also accepts BERT's names for these sizes, and the last one in the file wins.
 Status refuse_second_names(const json& config, const path& file) {
   for (const auto& [key, own] : {std::pair{"hidden_size", "dim"}, std::pair{"num_attention_heads", "n_heads"},
                                  std::pair{"num_hidden_layers", "n_layers"}}) {

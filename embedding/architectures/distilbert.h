@@ -1,4 +1,4 @@
-// DistilBERT: BERT's encoder without token types, under names of its own.
+// DistilBERT: BERT's encoder without token types and with different names.
 //
 // Source: Sanh et al., "DistilBERT, a distilled version of BERT" (2019), with the tensor names of transformers'
 // DistilBertModel. A pure function, for any thread.
@@ -11,7 +11,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_distilbert(const nlohmann::json& config,
                                                                            const std::filesystem::path& file);
 

@@ -25,7 +25,7 @@ using std::filesystem::path;
 
 namespace {
 
-// By transformers' names.
+// By their names in transformers.
 constexpr std::pair<std::string_view, ActivationFunction> kActivationNames[] = {
     {"gelu", ActivationFunction::kGeluErf},
     {"gelu_python", ActivationFunction::kGeluErf},
@@ -103,7 +103,7 @@ Status expect(const json& config, const path& file, const char* key, const json&
 
 Status refuse_variants(const json& config, const path& file, std::string_view positions) {
   LB_RETURN_IF_ERROR(refuse_variants_of_all(config, file, positions));
-  // transformers lets each token see those before it alone then, but of texts that are padded.
+  // If this is set, transformers uses causal attention, except for padded texts.
   return expect(config, file, "is_causal", false);
 }
 
@@ -135,7 +135,7 @@ EncoderBuilder::EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& we
                                std::string_view prefix, std::string words)
     : sizes_(sizes), weights_(weights), end_(end), graph_(weights.parts()), words_(std::move(words)) {
   if (sizes_.key_heads == 0) sizes_.key_heads = sizes_.heads;
-  if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // without a rest: it was checked
+  if (sizes_.head_width == 0) sizes_.head_width = sizes_.hidden / sizes_.heads;  // exact, as checked before
   if (!weights_.contains(words_) && weights_.contains(std::string(prefix) + words_)) prefix_ = prefix;
 }
 
@@ -180,7 +180,7 @@ Result<Value> EncoderBuilder::linear(Value x, const std::string& name, std::size
 
 Result<Value> EncoderBuilder::linear_of(Value x, const std::string& name, std::size_t in, std::size_t out,
                                         std::size_t which, std::size_t of, bool has_bias) {
-  // Rows of one matrix lie one after the other.
+  // The rows of each matrix are contiguous.
   const auto part = [&](Weight whole) -> Result<Weight> {
     if (of == 1) return whole;
     Shape shape = whole.shape;
@@ -367,7 +367,7 @@ Result<graph::Graph> EncoderBuilder::finish(Value x, Value mask) && {
   if (end.vocabulary) {
     LB_ASSIGN_OR_RETURN(x, score_terms(x, *end.vocabulary));
     if (end.terms_of_tokens) return std::move(graph_).finish(x, "logits");
-    // The largest number before log(1 + max(x, 0)) is the largest one behind it.
+    // log(1 + max(x, 0)) is monotonic, so the maximum is the same before and after it.
     x = graph_.add(graph::Pool{.x = x, .mask = mask, .mode = graph::PoolingMode::kMax});
     return std::move(graph_).finish(x, std::string(kTermLogits));
   }

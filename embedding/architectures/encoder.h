@@ -1,8 +1,8 @@
-// What the encoders of the BERT family have in common: the layers of attention and feed-forward between which a token's
-// vector is added to and normalised, and the ends of the network. An architecture gives its own names and embeddings.
+// The common part of encoders like BERT: layers of attention and feed-forward parts with residual connections and
+// norms, and the heads that end a network. An architecture adds its names and embeddings.
 //
-// Source: Vaswani et al., "Attention Is All You Need" (2017), with the norms behind the sums. Pooling as
-// sentence-transformers defines it. For one thread.
+// Source: Vaswani et al., "Attention Is All You Need" (2017), with post-norm layers. Pooling as sentence-transformers
+// defines it. For one thread.
 #pragma once
 
 #include <cstddef>
@@ -24,90 +24,90 @@ enum class NormKind : std::uint8_t {
   kLayer,
   kLayerWithoutBias,
   kRms,
-  kRmsPlusOne,  // its weights are stored less 1
+  kRmsPlusOne,  // weights are stored minus 1
 };
 
-// Bounded when read: absurd ones are rejected.
+// Bounded when read: absurd sizes are rejected.
 struct EncoderSizes {
   std::size_t hidden = 0;
   std::size_t layers = 0;
   std::size_t heads = 0;
-  std::size_t key_heads = 0;   // 0: as many
+  std::size_t key_heads = 0;   // 0: equal to `heads`
   std::size_t head_width = 0;  // 0: hidden / heads
   std::size_t intermediate = 0;
   std::size_t vocabulary = 0;
-  std::size_t positions = 0;           // rows of their table
-  std::optional<std::size_t> padding;  // an id: positions are counted as graph::PositionLookup says
+  std::size_t positions = 0;           // rows of the position table
+  std::optional<std::size_t> padding;  // an id from which positions are counted: graph::PositionLookup
   NormKind norm = NormKind::kLayer;
   float epsilon = 1e-12F;  // of every norm
   graph::ActivationFunction activation = graph::ActivationFunction::kGeluErf;
 };
 
-// Where config.json has a size, and the most that is believed.
+// A size in config.json and its upper limit.
 struct SizeField {
   const char* key;
   std::size_t most;
   std::size_t* value;
 };
-// Limits of sizes beside those of every network; the largest models of the family are an order of magnitude below.
+// Further limits. The largest models of the family are an order of magnitude below.
 inline constexpr std::size_t kLayersMax = 128;
 inline constexpr std::size_t kHeadsMax = 256;
 inline constexpr std::size_t kIntermediateMax = 65536;
 inline constexpr std::size_t kVocabularyMax = std::size_t{1} << 22;
 inline constexpr std::size_t kTokenTypesMax = 1024;
 
-// kInvalidModel, naming the keys, where there is no position behind the padding's.
+// Returns kInvalidModel, naming the keys, unless there are positions after the padding's.
 [[nodiscard]] core::Status check_padding(const EncoderSizes& sizes, const std::filesystem::path& file,
                                          std::string_view padding_name);
-// Each must be there. kInvalidModel, naming the key.
+// Reads sizes, all of which are required. Returns kInvalidModel, naming the key.
 [[nodiscard]] core::Status read_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                       std::initializer_list<SizeField> fields);
-// The six that most of transformers' encoders have under the same names, and that the heads divide the width.
+// Reads the six sizes that most of transformers' encoders have under the same names, and checks the heads.
 [[nodiscard]] core::Status read_usual_sizes(const nlohmann::json& config, const std::filesystem::path& file,
                                             EncoderSizes& sizes);
-// kInvalidModel, naming the keys, where the heads do not divide the width.
+// Returns kInvalidModel, naming the keys, unless the number of heads divides the width.
 [[nodiscard]] core::Status check_heads(const EncoderSizes& sizes, const std::filesystem::path& file,
                                        std::string_view hidden_key, std::string_view heads_key);
-// One of transformers' names in config.json, by the formula behind it; `otherwise` where there is none.
+// Reads the name of an activation in transformers, or uses `otherwise`.
 [[nodiscard]] core::Result<graph::ActivationFunction> read_activation(const nlohmann::json& config, const char* key,
                                                                       const std::filesystem::path& file,
                                                                       std::string_view otherwise = "gelu");
-// Where there is one.
+// Reads the epsilon if the key is present.
 [[nodiscard]] core::Status read_epsilon(const nlohmann::json& config, const char* key,
                                         const std::filesystem::path& file, float& epsilon);
-// What would change the numbers of any encoder and is not implemented: kUnsupported, naming the key. `positions`: what
-// config.json may call them.
+// Returns kUnsupported, naming the key, for options that would change the results of any encoder and are not
+// implemented. `positions` is the accepted kind of position embedding.
 [[nodiscard]] core::Status refuse_variants(const nlohmann::json& config, const std::filesystem::path& file,
                                            std::string_view positions = "absolute");
-// The same of a network whose tokens may see those before them alone: `is_causal` is its own to read.
+// Likewise, for architectures with causal attention, which read `is_causal` themselves.
 [[nodiscard]] core::Status refuse_variants_of_all(const nlohmann::json& config, const std::filesystem::path& file,
                                                   std::string_view positions);
-// Where a key is there and not null, it must say what is computed: kUnsupported, naming both.
+// Returns kUnsupported, naming key and value, if the key is present, not null, and not equal to `expected`.
 [[nodiscard]] core::Status expect(const nlohmann::json& config, const std::filesystem::path& file, const char* key,
                                   const nlohmann::json& expected);
 
-// The tensors of a layer, without ".weight" and ".bias".
+// The names of a layer's tensors, without ".weight" and ".bias". Empty for tensors that the network does not have.
 struct LayerNames {
   std::string_view query{};
   std::string_view key{};
   std::string_view value{};
-  std::string_view query_key_value{};  // instead: the three as one
-  std::string_view query_norm{};       // of each head's, where there is one
+  std::string_view query_key_value{};  // instead of the three: one joint matrix
+  std::string_view query_norm{};       // of each head's queries
   std::string_view key_norm{};
-  std::string_view attended{};       // what joins the heads
-  std::string_view attended_norm{};  // behind attention and its sum, or before attention
-  std::string_view attended_end{};   // between both, where there is one
+  std::string_view attended{};       // the projection that joins the heads
+  std::string_view attended_norm{};  // post-norm: after attention and the sum; pre-norm: before attention
+  std::string_view attended_end{};   // after attention, before the sum
   std::string_view wide{};
-  std::string_view gate{};           // by which the wide part is multiplied, where there is one
-  std::string_view wide_and_gate{};  // instead: the two as one
-  std::string_view gate_and_wide{};  // or in this order
+  std::string_view gate{};           // multiplies the wide part
+  std::string_view wide_and_gate{};  // instead of the two: one joint matrix
+  std::string_view gate_and_wide{};  // likewise, in this order
   std::string_view narrow{};
-  std::string_view norm{};        // behind the feed-forward part and its sum, or before that part
-  std::string_view narrow_end{};  // between both, where there is one
-  // Which of them have one.
-  bool query_bias = true;  // and the key's and the value's
+  std::string_view norm{};        // post-norm: after the feed-forward part and the sum; pre-norm: before that part
+  std::string_view narrow_end{};  // after the feed-forward part, before the sum
+  // Which of them have a bias.
+  bool query_bias = true;  // also for key and value
   bool attended_bias = true;
-  bool wide_bias = true;  // and the gate's
+  bool wide_bias = true;  // also for the gate
   bool narrow_bias = true;
 };
 
@@ -128,7 +128,7 @@ class EncoderNetwork : public Network {
   const EncoderSizes sizes_;
 };
 
-// What attention knows of the places of tokens, and its scale: 1 / √(width of a head) where there is none.
+// How attention depends on the positions of tokens, and its scale, by default 1 / √(width of a head).
 struct AttentionTerms {
   std::optional<graph::DistanceBias> distance_bias = std::nullopt;
   std::optional<graph::LinearBias> linear_bias = std::nullopt;
@@ -138,45 +138,45 @@ struct AttentionTerms {
   std::optional<float> scale = std::nullopt;
 };
 
-// Whether the types of tokens are an input of a network with so many.
+// Whether a network with this many token types has them as an input.
 [[nodiscard]] inline bool takes_token_types(std::size_t types, const NetworkEnd& end) {
   return end.token_types && types > 1;
 }
 
 class EncoderBuilder {
  public:
-  // `end`: what finish() makes; it must outlive the builder. `prefix`: below it checkpoints of models with a head on
-  // top keep the encoder ("bert."). `words`: the tensor with the vectors of the ids.
+  // `end` is what finish() builds and must outlive the builder. Checkpoints with a head keep the encoder below `prefix`
+  // ("bert."). `words` is the tensor of the word embeddings.
   EncoderBuilder(const EncoderSizes& sizes, const ModelWeights& weights, const NetworkEnd& end, std::string_view prefix,
                  std::string words = "embeddings.word_embeddings.weight");
 
-  // `input_ids` and `attention_mask`: the first nodes.
+  // Adds the first nodes, `input_ids` and `attention_mask`.
   [[nodiscard]] std::pair<graph::Value, graph::Value> inputs();
-  // Errors name the tensor.
+  // Returns a tensor, checked for its shape. Errors name the tensor.
   [[nodiscard]] core::Result<graph::Weight> weight(const std::string& name, std::initializer_list<std::size_t> dims);
-  // Over each `width` numbers. Old checkpoints call the two tensors of a layer norm gamma and beta.
+  // Normalises groups of `width` numbers. Old checkpoints call the two tensors of a layer norm gamma and beta.
   [[nodiscard]] core::Result<graph::Value> norm(graph::Value x, std::size_t width, const std::string& name);
   [[nodiscard]] core::Result<graph::Value> linear(graph::Value x, const std::string& name, std::size_t in,
                                                   std::size_t out, bool has_bias = true);
-  // Vectors of the ids, of their places, and of the tokens' types: [batch, tokens, width] where types are given, else
-  // [width], that of the first type, which all tokens of a single text have.
+  // The embeddings of the ids, of the positions and of the token types. The last is [batch, tokens, width] if types are
+  // an input, otherwise [width] for the first type, which all tokens of a single text have.
   [[nodiscard]] core::Result<graph::Value> words(graph::Value ids, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> positions(graph::Value ids, std::size_t width);
   [[nodiscard]] core::Result<graph::Value> token_type(std::size_t types, std::size_t width);
-  // Of all attention that follows.
+  // Sets the terms for all attention that follows.
   void set_terms(AttentionTerms terms) { terms_ = std::move(terms); }
-  // `place`: "encoder.layer.0."
+  // `place` is like "encoder.layer.0.".
   [[nodiscard]] core::Result<graph::Value> attention(graph::Value x, graph::Value mask, const std::string& place,
                                                      const LayerNames& names);
   [[nodiscard]] core::Result<graph::Value> feed_forward(graph::Value x, const std::string& place,
                                                         const LayerNames& names);
-  // Both, each with its sum, and the norm behind it.
+  // A post-norm layer: each part, its residual sum, and a norm.
   [[nodiscard]] core::Result<graph::Value> layer(graph::Value x, graph::Value mask, const std::string& place,
                                                  const LayerNames& names);
-  // Both, each with the norm before it, and its sum. A norm without a name is left out.
+  // A pre-norm layer: a norm, each part, and its residual sum. A norm without a name is omitted.
   [[nodiscard]] core::Result<graph::Value> pre_norm_layer(graph::Value x, graph::Value mask, const std::string& place,
                                                           const LayerNames& names);
-  // All of them, "encoder.layer." and their number being the place.
+  // All layers, at the places "encoder.layer.N.".
   [[nodiscard]] core::Result<graph::Value> layers(graph::Value x, graph::Value mask, std::string_view place,
                                                   const LayerNames& names);
   [[nodiscard]] core::Result<graph::Graph> finish(graph::Value x, graph::Value mask) &&;
@@ -184,7 +184,7 @@ class EncoderBuilder {
   [[nodiscard]] graph::GraphBuilder& graph() { return graph_; }
 
  private:
-  // By one of so many matrices, [out, in] each, that are stored as one.
+  // Multiplies by one of `of` matrices, [out, in] each, that are stored as one.
   [[nodiscard]] core::Result<graph::Value> linear_of(graph::Value x, const std::string& name, std::size_t in,
                                                      std::size_t out, std::size_t which, std::size_t of, bool has_bias);
   [[nodiscard]] core::Result<graph::Value> norm_of(graph::Value x, std::size_t width, const std::string& name,
@@ -206,13 +206,13 @@ class EncoderBuilder {
   AttentionTerms terms_;
 };
 
-// A network with no parts but these: the vectors of the words, with that of the type of all tokens where there are
-// types, a norm, and layers. Texts are literals.
+// A network that consists of word embeddings, the first token type's embedding if there are types, a norm, and
+// post-norm layers. All strings are literals.
 struct PlainEncoder {
   EncoderSizes sizes{};
   std::size_t token_type_count = 0;
   AttentionTerms terms{};
-  std::string_view prefix{};  // as EncoderBuilder's
+  std::string_view prefix{};  // see EncoderBuilder
   std::string_view norm = "embeddings.LayerNorm";
   std::string_view layers = "encoder.layer.";
   LayerNames names{};

@@ -64,7 +64,7 @@ Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const pat
   Gemma3Config gemma;
   LB_ASSIGN_OR_RETURN(gemma.decoder, read_decoder(config, file));
   if (!gemma.decoder.causal) {
-    // It is an encoder already; transformers makes the windows wider by one.
+    // The model is already bidirectional; with this key, transformers widens the windows by one.
     return unsupported_file(file, "'is_causal' is false beside 'use_bidirectional_attention', which is not supported");
   }
   EncoderSizes& sizes = gemma.decoder.sizes;

@@ -1,6 +1,5 @@
-// Gemma 3 as an encoder, as in EmbeddingGemma: all tokens attend to all, or to near ones alone; RMS norms before each
-// part and behind it, and of each head's queries and keys; keys that several heads share, and rotary positions of two
-// bases.
+// Gemma 3 as an encoder, as in EmbeddingGemma: bidirectional attention, global or local by layer; RMS norms before and
+// after each part, and of each head's queries and keys; grouped-query attention, and rotary positions with two bases.
 //
 // Source: Gemma Team, "Gemma 3 Technical Report" (2025), with the tensor names and the configuration of transformers'
 // Gemma3TextModel. Pure functions, for any thread.
@@ -15,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_gemma3(const nlohmann::json& config,
                                                                        const std::filesystem::path& file);
 

@@ -32,7 +32,7 @@ Result<std::shared_ptr<const Network>> read_gte(const json& config, const path& 
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));
   LB_ASSIGN_OR_RETURN(const auto types,
                       core::read_size(config, "type_vocab_size", 0, kTokenTypesMax, platform::path_to_utf8(file)));
-  gte.token_type_count = types.value_or(1);  // some have none
+  gte.token_type_count = types.value_or(1);  // some files have none
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, sizes.epsilon));
   LB_ASSIGN_OR_RETURN(sizes.activation, read_activation(config, "hidden_act", file));
   for (const auto& [key, expected] : {std::pair{"layer_norm_type", json("layer_norm")},

@@ -1,5 +1,5 @@
-// GTE of the second generation, also in Snowflake's Arctic Embed 2.0: BERT with rotary positions and feed-forward parts
-// with a gate.
+// The second generation of GTE, also used by Snowflake's Arctic Embed 2.0: BERT with rotary positions and gated
+// feed-forward parts.
 //
 // Source: Zhang et al., "mGTE: Generalized Long-Context Text Representation and Reranking Models" (2024), with the
 // tensor names of the published checkpoints and the numbers of transformers' GteModel. Pure functions, for any thread.
@@ -14,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_gte(const nlohmann::json& config,
                                                                     const std::filesystem::path& file);
 

@@ -1,6 +1,4 @@
-// A layer of what a network has on its encoder: a linear one, an activation and, perhaps, a norm.
-//
-// Values.
+// A layer of a head: a linear layer, an activation and optionally a norm. A value.
 #pragma once
 
 #include <string>
@@ -11,10 +9,10 @@ namespace latebind::embedding {
 
 struct HeadLayer {
   std::string name;         // of its tensors, without ".weight" and ".bias"
-  bool in_encoder = false;  // they are below the encoder's prefix
+  bool in_encoder = false;  // below the encoder's prefix
   bool has_bias = true;
   graph::ActivationFunction activation = graph::ActivationFunction::kTanh;
-  std::string norm{};  // behind the activation, of the encoder's kind; empty: none
+  std::string norm{};  // after the activation, of the encoder's kind; empty: none
 };
 
 }  // namespace latebind::embedding

@@ -25,8 +25,8 @@ constexpr LayerNames kJinaNames{.query = "attention.self.query",
                                 .norm = "mlp.layernorm",
                                 .wide_bias = false};
 
-// Of ALiBi, for each head: 2^(-8/n), its square and so on for n heads where n is a power of two; else those for the
-// next lower one, and then every other one of those for twice as many.
+// The slopes of ALiBi. For n heads, with n a power of two, they are 2^(-8/n) and its powers. Otherwise they are those
+// for the next lower power of two, followed by every other slope for twice as many heads.
 std::vector<float> alibi_slopes(std::size_t heads) {
   const std::size_t power = std::bit_floor(heads);
   std::vector<float> slopes;
@@ -46,7 +46,7 @@ Result<std::shared_ptr<const Network>> read_jina_bert(const json& config, const 
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, jina.sizes));
   LB_RETURN_IF_ERROR(read_sizes(config, file, {{"type_vocab_size", kTokenTypesMax, &jina.token_type_count}}));
   LB_RETURN_IF_ERROR(read_epsilon(config, "layer_norm_eps", file, jina.sizes.epsilon));
-  // Its activation is that one's, whatever `hidden_act` says.
+  // This activation applies regardless of `hidden_act`.
   LB_RETURN_IF_ERROR(expect(config, file, "feed_forward_type", "geglu"));
   jina.terms.linear_bias = graph::LinearBias{.slopes = alibi_slopes(jina.sizes.heads),
                                              .positions = static_cast<std::int64_t>(jina.sizes.positions)};

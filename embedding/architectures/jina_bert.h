@@ -1,5 +1,4 @@
-// JinaBERT of the second generation: BERT whose attention knows distances by ALiBi instead of having positions, and
-// feed-forward parts with a gate.
+// The second generation of JinaBERT: BERT with ALiBi instead of position embeddings, and gated feed-forward parts.
 //
 // Source: Günther et al., "Jina Embeddings 2: 8192-Token General-Purpose Text Embeddings for Long Documents" (2023),
 // with the tensor names of the published checkpoints. Pure functions, for any thread.
@@ -14,7 +13,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read: of files whose `model_type` is bert and whose `position_embedding_type` is alibi.
+// See Architecture::read. For files with `model_type` bert and `position_embedding_type` alibi.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_jina_bert(const nlohmann::json& config,
                                                                           const std::filesystem::path& file);
 

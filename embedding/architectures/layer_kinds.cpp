@@ -45,7 +45,7 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
   return {};
 }
 
-// Either kind's object, with what `rope_scaling` adds to it.
+// Reads the object of one kind of layer, including what `rope_scaling` adds.
 Result<graph::Rotary> read_kind(const json& config, const path& file, const char* kind, const RotaryHeads& heads,
                                 double base, bool is_scaled) {
   const json all = config.value("rope_parameters", json::object());

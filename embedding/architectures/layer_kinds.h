@@ -1,5 +1,4 @@
-// Networks in which some layers attend to all tokens and the others to near ones alone, each kind with its own angles
-// of rotary positions.
+// Networks that mix layers with global and with local attention, each kind with separate rotary angles.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +13,26 @@ namespace latebind::embedding {
 
 struct LayerKinds {
   std::vector<bool> is_local{};  // by layer
-  std::size_t window = 0;        // of those: the farthest distance
-  graph::Rotary rotary{};        // of the others
+  std::size_t window = 0;        // of the local layers: the largest distance
+  graph::Rotary rotary{};        // of the global layers
   graph::Rotary local_rotary{};
 
-  // What attention of that layer knows of the places of tokens.
+  // The attention terms of a layer.
   [[nodiscard]] AttentionTerms terms_of(std::size_t layer) const;
 };
 
-// Where older files than those with `layer_types` and `rope_parameters` say the same.
+// The keys of files that are older than `layer_types` and `rope_parameters`.
 struct OldLayerKeys {
-  const char* pattern = nullptr;  // every so manyth layer attends to all tokens
+  const char* pattern = nullptr;  // the interval of global layers
   std::size_t pattern_otherwise = 1;
-  bool is_first_global = false;  // the first of so many layers does, else the last
+  bool is_first_global = false;  // the global layer is the first of each interval, not the last
   const char* base = nullptr;
   double base_otherwise = 10000;
-  const char* local_base = nullptr;  // 10000 where it is not there
-  bool scales_local = false;         // `rope_scaling` is of both kinds
+  const char* local_base = nullptr;  // 10000 if the key is missing
+  bool scales_local = false;         // `rope_scaling` applies to both kinds
 };
 
-// All but the window. kInvalidModel and kUnsupported, naming the key.
+// Reads everything but the window. Returns kInvalidModel or kUnsupported, naming the key.
 [[nodiscard]] core::Status read_layer_kinds(const nlohmann::json& config, const std::filesystem::path& file,
                                             const EncoderSizes& sizes, const OldLayerKeys& old, LayerKinds& kinds);
 

@@ -44,7 +44,7 @@ class ModernBertNetwork final : public EncoderNetwork {
                      .wide_bias = config_.mlp_bias,
                      .narrow_bias = config_.mlp_bias};
     for (std::size_t i = 0; i < sizes().layers; ++i) {
-      // The first one's is that of the embeddings.
+      // In the first layer, the norm of the embeddings takes its place.
       if (i > 0) names.attended_norm = "attn_norm";
       encoder.set_terms(config_.kinds.terms_of(i));
       LB_ASSIGN_OR_RETURN(x, encoder.pre_norm_layer(x, mask, fmt::format("layers.{}.", i), names));
@@ -57,7 +57,8 @@ class ModernBertNetwork final : public EncoderNetwork {
   const ModernBertConfig config_;
 };
 
-// On each side. `sliding_window` is transformers' other name of it, without the other side, and the one that counts.
+// Returns the window on each side. `sliding_window` is another name in transformers, which counts one side and takes
+// precedence.
 Result<std::size_t> read_window(const json& config, const path& file) {
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const auto both_sides, core::read_size(config, "local_attention", 2, kTokensMax, name));

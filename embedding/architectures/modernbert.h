@@ -1,5 +1,5 @@
-// ModernBERT: norms before the sums, rotary positions of two bases, most layers with attention to near tokens alone,
-// feed-forward parts with a gate, and hardly a bias.
+// ModernBERT: pre-norm layers, rotary positions with two bases, mostly local attention, gated feed-forward parts, and
+// few biases.
 //
 // Source: Warner et al., "Smarter, Better, Faster, Longer" (2024), with the tensor names and the configuration of
 // transformers' ModernBertModel. Pure functions, for any thread.
@@ -14,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_modernbert(const nlohmann::json& config,
                                                                            const std::filesystem::path& file);
 

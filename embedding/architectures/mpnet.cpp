@@ -14,7 +14,7 @@ using graph::Value;
 using nlohmann::json;
 using std::filesystem::path;
 
-// Whatever config.json says, transformers computes with these.
+// transformers uses these values regardless of config.json.
 constexpr std::size_t kMpnetPadding = 1;
 constexpr std::size_t kMpnetBuckets = 32;
 constexpr std::int64_t kMpnetFarthest = 128;

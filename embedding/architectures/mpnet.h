@@ -1,5 +1,4 @@
-// MPNet: an encoder whose attention knows the distance between two tokens, in buckets, and whose positions are counted
-// from the padding's id on.
+// MPNet: an encoder with a bucketed bias for the distance between tokens, and positions counted from the padding's id.
 //
 // Source: Song et al., "MPNet: Masked and Permuted Pre-training for Language Understanding" (2020), with the tensor
 // names, the buckets and the padding's id of transformers' MPNetModel. Pure functions, for any thread.
@@ -14,7 +13,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_mpnet(const nlohmann::json& config,
                                                                       const std::filesystem::path& file);
 

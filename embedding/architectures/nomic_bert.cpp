@@ -27,7 +27,7 @@ constexpr LayerNames kNomicNames{.query_key_value = "attn.Wqkv",
                                  .wide_bias = false,
                                  .narrow_bias = false};
 
-// The keys of the published checkpoints, which are GPT-2's and those of their own code.
+// Reads the keys of the published checkpoints, which are GPT-2's and those of their code.
 Status read_published(const json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_sizes(config, file,
@@ -54,7 +54,7 @@ Status read_published(const json& config, const path& file, PlainEncoder& nomic)
   return {};
 }
 
-// transformers' own.
+// Reads transformers' keys.
 Status read_new(const json& config, const path& file, PlainEncoder& nomic) {
   EncoderSizes& sizes = nomic.sizes;
   LB_RETURN_IF_ERROR(read_usual_sizes(config, file, sizes));

@@ -1,4 +1,4 @@
-// NomicBERT: BERT with rotary positions, feed-forward parts with a gate, and biases in its norms alone.
+// NomicBERT: BERT with rotary positions, gated feed-forward parts, and biases only in its norms.
 //
 // Source: Nussbaum et al., "Nomic Embed: Training a Reproducible Long Context Text Embedder" (2024), with the
 // configurations and tensor names of the published checkpoints and of transformers' NomicBertModel. Pure functions, for
@@ -14,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_nomic_bert(const nlohmann::json& config,
                                                                            const std::filesystem::path& file);
 

@@ -44,7 +44,7 @@ class Qwen3Network final : public EncoderNetwork {
   const Qwen3Config config_;
 };
 
-// Attention to near tokens alone, which no published checkpoint has.
+// Refuses local attention, which no published checkpoint has.
 Status refuse_windows(const json& config, const path& file) {
   LB_RETURN_IF_ERROR(expect(config, file, "use_sliding_window", false));
   const auto* const types = core::find_member(config, "layer_types");

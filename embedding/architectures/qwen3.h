@@ -1,6 +1,5 @@
-// Qwen3: a decoder, each token of which attends to itself and those before it, or to all (`is_causal` false); RMS norms
-// before the sums and of each head's queries and keys, keys that several heads share, rotary positions, and
-// feed-forward parts with a gate.
+// Qwen3: a decoder with causal attention, or bidirectional attention if `is_causal` is false; pre-norm layers with RMS
+// norms, also of each head's queries and keys; grouped-query attention, rotary positions, and gated feed-forward parts.
 //
 // Source: Yang et al., "Qwen3 Technical Report" (2025), with the tensor names and the configuration of transformers'
 // Qwen3Model. Pure functions, for any thread.
@@ -15,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_qwen3(const nlohmann::json& config,
                                                                       const std::filesystem::path& file);
 

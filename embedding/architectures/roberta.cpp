@@ -11,7 +11,7 @@ using nlohmann::json;
 using std::filesystem::path;
 
 Result<std::shared_ptr<const Network>> read_roberta(const json& config, const path& file) {
-  // transformers' own, where config.json says nothing.
+  // transformers' default.
   constexpr std::size_t kPadding = 1;
   LB_ASSIGN_OR_RETURN(BertConfig roberta, read_bert_config(config, file));
   if (config.contains("pad_token_id") && config["pad_token_id"].is_null())
@@ -20,7 +20,7 @@ Result<std::shared_ptr<const Network>> read_roberta(const json& config, const pa
                                                           platform::path_to_utf8(file)));
   roberta.sizes.padding = padding.value_or(kPadding);
   LB_RETURN_IF_ERROR(check_padding(roberta.sizes, file, "'pad_token_id'"));
-  // CamemBERT's, too.
+  // Also CamemBERT's.
   roberta.prefix = "roberta.";
   return make_bert_network(roberta);
 }

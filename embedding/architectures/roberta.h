@@ -1,5 +1,5 @@
-// RoBERTa, and XLM-RoBERTa and CamemBERT, which are RoBERTa with other vocabularies: BERT whose positions are counted
-// from the padding's id on.
+// RoBERTa, and XLM-RoBERTa and CamemBERT, which differ in their vocabularies: BERT with positions counted from the
+// padding's id.
 //
 // Source: Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach" (2019), with the tensor names and the
 // positions of transformers' RobertaModel. Pure functions, for any thread.
@@ -14,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// As Architecture::read.
+// See Architecture::read.
 [[nodiscard]] core::Result<std::shared_ptr<const Network>> read_roberta(const nlohmann::json& config,
                                                                         const std::filesystem::path& file);
 

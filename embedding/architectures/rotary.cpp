@@ -29,7 +29,7 @@ using std::filesystem::path;
 namespace {
 
 constexpr double kRotaryBaseMax = 1e9;
-// Of factors and of turns: published ones are an order of magnitude below.
+// The limit of factors and turns. Published ones are an order of magnitude below.
 constexpr double kRopeFactorMax = 1e4;
 constexpr std::array<std::string_view, 6> kRopeTypes{"default", "dynamic", "linear", "llama3", "ntk", "yarn"};
 
@@ -37,7 +37,7 @@ const char* type_key_of(const json& parameters) {
   return parameters.contains("rope_type") ? "rope_type" : "type";
 }
 
-// One object with a rope type and its figures.
+// An object with a rope type and its parameters.
 class RopeParameters {
  public:
   RopeParameters(const json& object, const path& file, const std::string& name, const RotaryHeads& heads)
@@ -49,10 +49,10 @@ class RopeParameters {
   [[nodiscard]] Status wrong(const std::string& what) const {
     return unsupported_file(file_, fmt::format("'{}' has {}", name_, what));
   }
-  // Null is as if it were not there.
+  // Null counts as missing.
   [[nodiscard]] Result<std::optional<double>> number(const char* key, double least, double most) const;
   [[nodiscard]] Result<double> required(const char* key, double least, double most) const;
-  // All but these, and those that every type has, would change the angles in a way that is not known here.
+  // Rejects other keys than these and the common ones, since they would change the angles in an unknown way.
   [[nodiscard]] Status allow(std::string_view type, std::initializer_list<std::string_view> keys) const;
   [[nodiscard]] Result<double> original_positions() const;
 
@@ -84,7 +84,7 @@ Result<double> RopeParameters::required(const char* key, double least, double mo
 
 Status RopeParameters::allow(std::string_view type, std::initializer_list<std::string_view> keys) const {
   for (const auto& [key, value] : object_.items()) {
-    // All of a head turns, as everywhere here.
+    // All columns of a head are rotated, as in all supported networks.
     const bool says_nothing = value.is_null() || (key == "partial_rotary_factor" && value == 1.0);
     const bool is_known = key == "rope_type" || key == "type" || key == "rope_theta" || says_nothing ||
                           std::ranges::find(keys, std::string_view(key)) != keys.end();
@@ -110,7 +110,7 @@ Status RopeParameters::scale_linearly(Rotary& rotary) const {
   return {};
 }
 
-// As the code beside GTE's published files and text-embeddings-inference have it.
+// As in the code published with GTE and in text-embeddings-inference.
 Status RopeParameters::scale_by_ntk(Rotary& rotary, double base) const {
   LB_RETURN_IF_ERROR(allow("ntk", {"factor"}));
   LB_ASSIGN_OR_RETURN(const double factor, required("factor", 1, kRopeFactorMax));
@@ -157,7 +157,7 @@ Status RopeParameters::scale_by_yarn(Rotary& rotary, double base) const {
   LB_ASSIGN_OR_RETURN(const auto mscale_all, number("mscale_all_dim", 0, kRopeFactorMax));
   LB_ASSIGN_OR_RETURN(const auto fast, number("beta_fast", 0, kRopeFactorMax));
   LB_ASSIGN_OR_RETURN(const auto slow, number("beta_slow", 0, kRopeFactorMax));
-  // 0 is as if it were not there.
+  // 0 counts as missing.
   const auto or_else = [](const std::optional<double>& value, double otherwise) {
     return value.value_or(0) == 0 ? otherwise : *value;
   };
@@ -168,7 +168,7 @@ Status RopeParameters::scale_by_yarn(Rotary& rotary, double base) const {
                                      : has_both       ? magnitude(*mscale) / magnitude(*mscale_all)
                                                       : magnitude(1));
 
-  // The pair of columns that turns so often on all positions of the training.
+  // The pair of columns that makes this many turns over all positions of the training.
   const auto width = static_cast<double>(heads_.width);
   const auto pair_of = [&](double turns) {
     return width * std::log(original / (turns * 2 * std::numbers::pi)) / (2 * std::log(base));
@@ -206,7 +206,7 @@ Result<Rotary> RopeParameters::read(double base) const {
   if (type == "default") {
     status = allow(type, {});
   } else if (type == "dynamic") {
-    // It changes angles beyond `max_position_embeddings` alone, which no text is.
+    // The type only changes angles beyond `max_position_embeddings`, which no text reaches.
     status = allow(type, {"factor"});
   } else if (type == "linear") {
     status = scale_linearly(rotary);
@@ -256,7 +256,7 @@ Result<Rotary> read_rope_parameters(const json& parameters, const path& file, co
 Result<Rotary> read_rotary(const json& config, const path& file, const RotaryHeads& heads, double base) {
   LB_RETURN_IF_ERROR(expect(config, file, "partial_rotary_factor", 1.0));
   LB_ASSIGN_OR_RETURN(base, read_rotary_base(config, "rope_theta", base, file));
-  // The older key counts where it says something.
+  // The older key takes precedence if it is set.
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const auto* const found = core::find_member(config, key);
     if (found == nullptr || *found == json::object()) continue;

@@ -1,5 +1,5 @@
-// Rotary positions as the config.json of transformers describes them: the base of their angles, and what is done to the
-// angles for texts that are longer than those of the training ("rope_scaling").
+// Rotary positions as described by transformers' config.json: the base of the angles, and how the angles are scaled for
+// texts longer than those of the training ("rope_scaling").
 //
 // Source: transformers' rope types default, dynamic, linear, yarn and llama3, and "ntk" of GTE's published files. Pure
 // functions, for any thread.
@@ -16,26 +16,26 @@
 
 namespace latebind::embedding {
 
-// What they are for.
+// The heads that the angles are for.
 struct RotaryHeads {
   std::size_t width = 0;      // columns of a head
   std::size_t positions = 0;  // of the longest text
 };
 [[nodiscard]] RotaryHeads rotary_heads_of(const EncoderSizes& sizes);
 
-// Wherever transformers' encoders have them: `rope_scaling` or `rope_parameters`, and the keys beside it. `base` where
-// there is none. kInvalidModel or kUnsupported, naming the key, for all but the types above with all columns.
+// Reads `rope_scaling` or `rope_parameters` and the keys beside them. `base` is the default. Returns kInvalidModel or
+// kUnsupported, naming the key, for anything but the types above applied to all columns.
 [[nodiscard]] core::Result<graph::Rotary> read_rotary(const nlohmann::json& config, const std::filesystem::path& file,
                                                       const RotaryHeads& heads, double base);
-// An object like transformers' `rope_parameters`, which messages call `name`.
+// Reads an object like transformers' `rope_parameters`, which messages call `name`.
 [[nodiscard]] core::Result<graph::Rotary> read_rope_parameters(const nlohmann::json& parameters,
                                                                const std::filesystem::path& file,
                                                                const std::string& name, const RotaryHeads& heads,
                                                                double base);
-// The base alone, under a key of its own.
+// Reads only the base, from a separate key.
 [[nodiscard]] core::Result<double> read_rotary_base(const nlohmann::json& config, const char* key, double otherwise,
                                                     const std::filesystem::path& file);
-// Angles that nothing is done to. kInvalidModel where a head has an odd number of columns.
+// Returns unscaled angles, or kInvalidModel if a head has an odd number of columns.
 [[nodiscard]] core::Result<graph::Rotary> plain_rotary(const std::filesystem::path& file, const RotaryHeads& heads,
                                                        double base);
 

@@ -16,8 +16,8 @@ using std::filesystem::path;
 
 namespace {
 
-// The tensors by their names. One after the other: where memory gives out in the middle of a nested initializer, GCC 12
-// destroys some of its parts twice.
+// Sets the tensors by their names. Assigned one by one, because GCC 12 destroys parts of a nested initializer twice if
+// memory runs out in its middle.
 VocabularyHead head_of(std::string_view dense, std::string_view norm, std::string_view decoder,
                        std::string_view other_bias = {}) {
   VocabularyHead head;
@@ -29,14 +29,14 @@ VocabularyHead head_of(std::string_view dense, std::string_view norm, std::strin
   return head;
 }
 
-// Unless config.json says otherwise, the last matrix is the table of the words.
+// Unless config.json says otherwise, the last matrix is the word embeddings.
 Result<VocabularyHead> with_tie(VocabularyHead head, const json& config, const path& file) {
   LB_ASSIGN_OR_RETURN(head.may_be_words,
                       core::read_bool(config, "tie_word_embeddings", true, platform::path_to_utf8(file)));
   return head;
 }
 
-// The width of networks whose words have another one than their layers.
+// Reads the width of word embeddings that differs from that of the layers.
 core::Status read_words_width(const json& config, const path& file, std::size_t& width) {
   return read_sizes(config, file, {{"embedding_size", kHiddenSizeMax, &width}});
 }

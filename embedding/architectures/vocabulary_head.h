@@ -1,5 +1,5 @@
-// What networks for masked language modelling have on their encoders: from a token's vector to a number for each entry
-// of the vocabulary. Sparse encoders are such networks.
+// The head of networks for masked language modelling, which turns a token's vector into a number per vocabulary entry.
+// Sparse encoders are such networks.
 //
 // Source: the ForMaskedLM classes of transformers. Values; reading is a pure function, for any thread.
 #pragma once
@@ -15,22 +15,22 @@
 
 namespace latebind::embedding {
 
-// The output of a network with one.
+// The output of a network with this head.
 inline constexpr std::string_view kTermLogits = "term_logits";
 
 struct VocabularyHead {
   HeadLayer layer{};
-  std::size_t width = 0;  // of its result; 0: as wide as the encoder
-  // The tensors of the last layer. Where its file has none of the matrix, it is the table of the words, unless that is
-  // excluded.
+  std::size_t width = 0;  // of its result; 0: the encoder's width
+  // The tensors of the last layer. If the file lacks its matrix, the word embeddings are used, unless `may_be_words` is
+  // false.
   std::string decoder{};
   bool may_be_words = true;
-  // None where it has no bias; without ".bias" of the decoder's name, where its file has it under another one.
+  // `other_bias` is the bias's alternative name, without ".bias" of the decoder's name.
   bool has_bias = true;
   std::string other_bias{};
 };
 
-// By config.json. kInvalidModel or kUnsupported, naming the key.
+// Reads the head from config.json. Returns kInvalidModel or kUnsupported, naming the key.
 using ReadVocabularyHead = core::Result<VocabularyHead>(const nlohmann::json& config,
                                                         const std::filesystem::path& file);
 ReadVocabularyHead read_albert_vocabulary_head;
@@ -38,6 +38,6 @@ ReadVocabularyHead read_bert_vocabulary_head;
 ReadVocabularyHead read_distilbert_vocabulary_head;
 ReadVocabularyHead read_electra_vocabulary_head;
 ReadVocabularyHead read_modernbert_vocabulary_head;
-ReadVocabularyHead read_roberta_vocabulary_head;  // MPNet's, too
+ReadVocabularyHead read_roberta_vocabulary_head;  // also MPNet
 
 }  // namespace latebind::embedding

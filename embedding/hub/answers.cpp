@@ -43,8 +43,8 @@ std::optional<unsigned> parse_part(std::string_view text) {
   return value;
 }
 
-// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of a date that servers may send today. Seconds, because the clock's own
-// unit ends in the year 2262.
+// Parses a date such as "Sun, 06 Nov 1994 08:49:37 GMT", the only form that servers may send today. Seconds, because
+// the clock's own unit ends in the year 2262.
 std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
   constexpr std::size_t kLength = 29;
   constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -68,7 +68,7 @@ std::optional<std::chrono::sys_seconds> parse_date(std::string_view text) {
          std::chrono::seconds(*seconds);
 }
 
-// A text that is the digest of a content; empty for anything else.
+// A text that is the digest of a content; empty otherwise.
 std::string digest_in(const json& object, std::string_view key) {
   const json* const found = core::find_member(object, key);
   if (found == nullptr || !found->is_string()) return {};
@@ -76,7 +76,7 @@ std::string digest_in(const json& object, std::string_view key) {
   return is_commit(text) ? text : std::string();
 }
 
-// The blob of a file: of large files SHA-256, of others git's own name. Nothing where it is not told.
+// The blob of a file: large files are named by SHA-256, others by git's name. std::nullopt if the hub gives neither.
 std::optional<FileInfo> blob_in(const json& file, std::string_view sha256, std::string_view git_name) {
   FileInfo info{.etag = std::string(sha256.empty() ? git_name : sha256), .size = std::nullopt};
   if (info.etag.empty()) return std::nullopt;
@@ -106,7 +106,7 @@ Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name)
     if (!is_file_name(file)) continue;
     const json* const large = core::find_member(sibling, "lfs");
     const std::string sha256 = large != nullptr ? digest_in(*large, "sha256") : std::string();
-    // Git's name of a large file is that of its pointer.
+    // Git's name of a large file is the name of its pointer.
     if (auto blob = blob_in(sibling, sha256, large != nullptr ? std::string() : digest_in(sibling, "blobId")))
       info.infos.emplace(file, *std::move(blob));
     info.files.push_back(std::move(file));

@@ -35,10 +35,10 @@ Status error_of(std::string_view action, const path& place, const std::error_cod
   return platform::status_of_errno(action, place, error.default_error_condition().value());
 }
 
-// What is below a folder, which may be missing: links are not followed.
+// The contents of a folder, which may be missing. Links are not followed.
 struct Contents {
-  std::vector<path> files;    // and links
-  std::vector<path> folders;  // the folder itself first, each before what is in it
+  std::vector<path> files;    // files and links
+  std::vector<path> folders;  // the folder itself first; each folder precedes its contents
 };
 Status add_contents(const path& folder, Contents& contents, std::size_t depth = 0) {
   std::error_code error;
@@ -65,7 +65,7 @@ Status add_contents(const path& folder, Contents& contents, std::size_t depth = 
   return {};
 }
 
-// Everything that a link leads to, one link after the other. The last place may not exist.
+// The places to which a link leads, one link after the other. The last place need not exist.
 std::vector<path> steps_of(const path& link) {
   std::vector<path> steps;
   path place = link;
@@ -75,14 +75,14 @@ std::vector<path> steps_of(const path& link) {
     const path target = std::filesystem::read_symlink(place, error);
     if (error) break;
     place = std::filesystem::weakly_canonical(place.parent_path(), error) / target;
-    // The folders on the way are real ones; the last part may be a link again.
+    // The folders on the path are resolved; the last part may be another link.
     place = std::filesystem::weakly_canonical(place.parent_path(), error) / place.filename();
     steps.push_back(place);
   }
   return steps;
 }
 
-// Each folder of a repository in the cache, models and others.
+// Each folder of a repository in the cache, including repositories that are not models.
 Result<std::vector<path>> repositories(const path& cache) {
   std::vector<path> folders;
   std::error_code error;
@@ -99,7 +99,7 @@ Result<std::vector<path>> repositories(const path& cache) {
   return folders;
 }
 
-// PyTorch's and GGUF's are not read.
+// Weights in PyTorch's and GGUF's formats are not read.
 bool ends_with_weights(const std::string& name) {
   return name.ends_with(".safetensors") || name.ends_with(".onnx");
 }
@@ -123,7 +123,7 @@ Result<CachedRevision> read_revision(const path& folder) {
   return revision;
 }
 
-// Of the contents that these files and links are, each once.
+// The size of the contents of these files and links, counting each content once.
 std::uint64_t bytes_of(const std::vector<path>& files) {
   std::set<path> counted;
   std::uint64_t bytes = 0;
@@ -223,11 +223,11 @@ Result<Removal> plan_removal(const path& cache_folder, const CachedModel& model,
   const path own = cache / model.folder.filename();
   if (!revision.empty()) {
     LB_ASSIGN_OR_RETURN(auto commit, commit_of(model, revision));
-    // Of the only one nothing else would be left.
+    // Without its only revision, nothing of the model would be left.
     if (model.revisions.size() > 1) removal.commit = std::move(commit);
   }
 
-  // What goes in any case, and what stays, whose links keep their contents.
+  // The files that are removed in any case, and those that stay, whose links keep their contents.
   Contents going;
   LB_RETURN_IF_ERROR(add_contents(removal.commit ? own / "snapshots" / *removal.commit : own, going));
   const std::set<path> gone(going.files.begin(), going.files.end());
@@ -254,7 +254,7 @@ Result<Removal> plan_removal(const path& cache_folder, const CachedModel& model,
   };
   for (const path& file : going.files) {
     take(file);
-    // Contents of its own, wherever in the cache they are; anything else outside is somebody else's.
+    // Contents of the model are removed wherever they are in the cache; files outside belong to others.
     for (const path& step : steps_of(file)) {
       if (platform::is_within(step, cache) && std::filesystem::exists(std::filesystem::symlink_status(step, error)) &&
           !std::filesystem::is_directory(step, error)) {
@@ -283,7 +283,8 @@ Result<Removal> plan_removal(const path& cache_folder, const CachedModel& model,
     if (!error) removal.bytes += size;
   }
   removal.files.assign(files.begin(), files.end());
-  // Links go before what they lead to: what is interrupted leaves contents without a name, and no link to nothing.
+  // Links are removed before the contents they lead to, so that an interruption leaves contents without a name rather
+  // than dangling links.
   std::ranges::stable_partition(removal.files, [](const path& file) {
     std::error_code unreadable;
     return std::filesystem::is_symlink(std::filesystem::symlink_status(file, unreadable));
@@ -310,7 +311,7 @@ Status remove(const Removal& removal) {
   }
   for (auto& [lock, file] : locks)
     lock.remove(file);
-  // Those that still have something in them stay.
+  // Folders that are not empty stay.
   for (const path& folder : removal.folders) {
     std::error_code ignored;
     std::filesystem::remove(folder, ignored);

@@ -24,7 +24,7 @@ constexpr std::string_view kModels = "models--";
 constexpr std::size_t kRefMax = 200;
 constexpr std::size_t kSnapshotFilesMax = 10'000;
 
-// "models--org--name"
+// The folder of a model: "models--org--name".
 std::string folder_name(const std::string& id) {
   std::string name = std::string(kModels) + id;
   const auto slash = name.find('/');
@@ -90,7 +90,7 @@ std::optional<std::string> CacheLayout::read_ref(const std::string& revision) co
 }
 
 Status CacheLayout::write_ref(const std::string& revision, const std::string& commit) const {
-  // What is right already is not written: the cache may be one that is only read.
+  // A correct reference is not written again, since the cache may be read-only.
   if (revision == commit || read_ref(revision) == commit) return {};
   const path file = model_folder_ / "refs" / path_from_utf8(revision);
   LB_RETURN_IF_ERROR(make_folder(file.parent_path()));
@@ -134,14 +134,14 @@ Status CacheLayout::put(const std::string& commit, const std::string& name, cons
   const path place = file(commit, name);
   LB_RETURN_IF_ERROR(make_folder(place.parent_path()));
   std::error_code error;
-  // A link that leads nowhere, or a file of another content.
+  // A dangling link, or a file with other content.
   std::filesystem::remove(place, error);
   if (links) {
     const path target = blob(etag).lexically_relative(place.parent_path());
     std::filesystem::create_symlink(target, place, error);
     if (!error || (error == std::errc::file_exists && has(commit, name))) return {};
   }
-  // Whole or not at all, as everything else here.
+  // Complete or not at all, like everything in the cache.
   const auto mapped = platform::MappedFile::open(blob(etag));
   if (!mapped.ok()) return mapped.status();
   LB_ASSIGN_OR_RETURN(auto output, platform::OutputFile::create(place));

@@ -21,14 +21,14 @@ using core::StatusCode;
 constexpr unsigned kRedirectsMax = 10;
 constexpr std::size_t kAnswerBytesMax = std::size_t{16} << 20;
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 40;
-// A question is answered within this, however slowly its bytes come.
+// The limit for the answer to a query, however slowly its bytes arrive.
 constexpr std::chrono::seconds kAnswerTimeout{60};
-// A server that asks to wait longer gets no more requests.
+// If a server asks for a longer wait, it gets no more requests.
 constexpr std::chrono::seconds kLongestWait{60};
-constexpr std::chrono::milliseconds kSlice{50};  // of a pause, after which a cancellation is noticed
-// A pause or a failed attempt that is reported to the user.
+constexpr std::chrono::milliseconds kSlice{50};  // interval within a pause, after which a cancellation is noticed
+// Pauses and failed attempts of at least this length are reported to the user.
 constexpr std::chrono::seconds kLongWait{2};
-// This much of a file between two failures resets the count of failures.
+// After this many bytes of a file without a failure, the count of failures restarts.
 constexpr std::uint64_t kProgressBytes = std::uint64_t{1} << 20;
 
 std::string_view header(const HttpAnswer& answer, std::string_view name) {
@@ -44,7 +44,7 @@ HttpOutcome permanent(StatusCode code, std::string text) {
   return {.answer = {}, .failure = HttpFailure::kPermanent, .status = Status(code, std::move(text))};
 }
 
-// Several machines that failed together should not retry together.
+// Machines that failed together should not retry together.
 std::chrono::milliseconds jittered(std::chrono::milliseconds pause) {
   thread_local std::mt19937_64 random(platform::random_number());
   return pause + pause * static_cast<int>(random() % 26) / 100;
@@ -63,7 +63,7 @@ Client::Client(const Settings& settings, Http http, Note note)
       note_(std::move(note)),
       hub_origin_(http_.origin_of(settings.endpoint)) {}
 
-// One attempt, along all redirects.
+// Makes one attempt, following all redirects.
 HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
   attempt_began_ = std::chrono::steady_clock::now();
   HttpRequest request;
@@ -80,15 +80,15 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
                        fmt::format("the hub redirects to {}, which is not an HTTP address", shown_url(request.url)));
     }
     request.headers.clear();
-    // The token is sent only to the hub.
+    // Only the hub gets the token.
     if (settings_->token && origin == hub_origin_) {
       request.headers.push_back("Authorization: Bearer " + *settings_->token);
     }
-    // Sizes and digests are those of the file as it is.
+    // Sizes and digests apply to the uncompressed file.
     request.headers.emplace_back("Accept-Encoding: identity");
     if (question.from > 0) request.headers.push_back(fmt::format("Range: bytes={}-", question.from));
     HttpOutcome outcome = http_.exchange(request, body);
-    // The hub's metadata of a file is in its own response, not in those of redirect targets.
+    // The hub's metadata of a file is in its first response, not in those of redirect targets.
     for (const auto& [name, value] : outcome.answer.headers) {
       if (name == "x-repo-commit" || name == "x-linked-etag" || name == "x-linked-size") first.emplace(name, value);
     }
@@ -153,13 +153,13 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   unreachable_ = false;
   const int status = outcome.answer.status;
   if (outcome.failure == HttpFailure::kNone && status >= 200 && status < 400) return {};
-  const bool passing = outcome.failure == HttpFailure::kPassing;
+  const bool is_transient = outcome.failure == HttpFailure::kTransient;
   const bool answered = outcome.failure == HttpFailure::kNone;
   const bool busy = answered && (status == 429 || status == 408);
   const bool broken = answered && status >= 500;
-  unreachable_ = passing || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
+  unreachable_ = is_transient || broken || (outcome.failure == HttpFailure::kPermanent && status == 0);
   Status error = answered ? refusal(question, outcome.answer) : outcome.status.with_context(question.what);
-  if (!passing && !busy && !broken) return error;
+  if (!is_transient && !busy && !broken) return error;
   if (++failures >= (answered ? attempts_max_ : unreached_max_)) return error;
 
   std::chrono::milliseconds pause = jittered(backoff_after(failures));
@@ -276,7 +276,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
           StatusCode::kIo,
           fmt::format("{}: the server returns a different range than requested; try again", question.what));
     }
-    // A server that does not support ranges sends everything.
+    // A server without support for ranges sends the whole file.
     return answer.status == 206 || partial.size() == 0 ? Status() : partial.clear();
   };
   bool misplaced = false;
@@ -305,7 +305,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
         outcome.failure == HttpFailure::kNone && (outcome.answer.status == 200 || outcome.answer.status == 206);
     if (ended && (!info.size || partial.size() == *info.size)) break;
     if (ended) {
-      outcome.failure = HttpFailure::kPassing;
+      outcome.failure = HttpFailure::kTransient;
       outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes arrived", partial.size(), *info.size));
     } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
       // The partial file cannot be continued.

@@ -1,5 +1,6 @@
-// The hub's protocol: a model's files, a file's metadata, and its bytes. Redirects are followed here (the token is only
-// sent to the hub), and temporary failures are retried, a bounded number of times and with growing pauses.
+// Client: the hub's protocol for a model's list of files, a file's metadata, and its bytes. Redirects are followed
+// here, sending the token only to the hub. Temporary failures are retried a limited number of times with growing
+// pauses.
 //
 // One thread at a time.
 #pragma once
@@ -21,36 +22,38 @@ namespace latebind::embedding::hub {
 
 class Client {
  public:
-  // Tells the user the cause of a delay: "the hub asks to wait 20 s".
+  // Reports the cause of a delay to the user: "the hub asks to wait 20 s".
   using Note = std::function<void(std::string_view)>;
 
-  // kLibraryNotFound when there is no libcurl. `settings` must outlive the client.
+  // Returns kLibraryNotFound if libcurl is missing. `settings` must outlive the client.
   static core::Result<Client> make(const Settings& settings, Note note);
 
-  // Ends requests with kCancelled.
+  // A request on the cancellation ends requests with kCancelled.
   void set_cancellation(core::Cancellation cancellation) { cancellation_ = std::move(cancellation); }
 
-  // How often a request may fail before it is abandoned; 5 until set. `unreached`: how often without any answer.
+  // Sets how often a request may fail before it is abandoned; `unreached` is the limit for failures without any answer.
+  // Both are 5 by default.
   void set_attempts_max(unsigned attempts, unsigned unreached) {
     attempts_max_ = attempts;
     unreached_max_ = unreached;
   }
   void set_attempts_max(unsigned attempts) { set_attempts_max(attempts, attempts); }
 
-  // The commit and the list of files; with `blobs` also what each of them is, where the hub tells. kNotFound,
-  // kPermissionDenied (with what to do), kBusy (asked to come later), kIo, kDeadlineExceeded.
+  // The commit and its list of files, with `blobs` including the information about each file that the hub gives.
+  // Returns kNotFound, kPermissionDenied (with a remedy), kBusy (the hub asks to come back later), kIo or
+  // kDeadlineExceeded.
   [[nodiscard]] core::Result<ModelInfo> model_info(const ModelName& name, bool blobs);
 
   [[nodiscard]] core::Result<FileInfo> file_info(const ModelName& name, const std::string& commit,
                                                  const std::string& file);
 
-  // Downloads what `partial` lacks of the file. What was received is kept, whatever the outcome; the caller checks the
+  // Downloads the part of the file that `partial` lacks. Received bytes are kept even on failure; the caller checks the
   // digest. `on_bytes` receives the number of bytes so far.
   [[nodiscard]] core::Status load(const ModelName& name, const std::string& commit, const std::string& file,
                                   const FileInfo& info, platform::PartialFile& partial,
                                   const std::function<core::Status(std::uint64_t)>& on_bytes);
 
-  // True when the last call failed because the hub could not be reached or does not work: the cache may be used
+  // Whether the last call failed because the hub could not be reached or does not work, so that the cache may be used
   // instead.
   [[nodiscard]] bool unreachable() const { return unreachable_; }
 
@@ -59,8 +62,8 @@ class Client {
     bool head = false;
     std::string url;
     std::string what;          // for messages: "'org/name'", "model.safetensors of 'org/name'"
-    std::uint64_t from = 0;    // first byte wanted
-    bool at_hub_only = false;  // a redirect to another host is an answer
+    std::uint64_t from = 0;    // the first byte to send
+    bool at_hub_only = false;  // a redirect to another host counts as the answer
     std::chrono::seconds whole_timeout{0};
     std::chrono::seconds stall_timeout{10};
   };
@@ -68,7 +71,8 @@ class Client {
   Client(const Settings& settings, Http http, Note note);
 
   [[nodiscard]] HttpOutcome ask(const Question& question, const HttpBody& body);
-  // Ok when the answer is final; otherwise waits and is ok with `again` set, or is the error. `failures` counts.
+  // Ok if the answer is final. Otherwise counts the failure in `failures`, and either waits and sets `again`, or
+  // returns the error.
   [[nodiscard]] core::Status judge(const Question& question, const HttpOutcome& outcome, unsigned& failures,
                                    bool& again);
   [[nodiscard]] core::Result<HttpAnswer> ask_until_answered(const Question& question, const HttpBody& body);

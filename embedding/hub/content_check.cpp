@@ -29,10 +29,10 @@ struct CachedSnapshot {
   std::string commit;
 };
 
-// The snapshot whose folder this is, or is above it.
+// The snapshot that is this folder or contains it.
 std::optional<CachedSnapshot> snapshot_of(const path& place) {
   std::error_code error;
-  // A file's own link leads to its content, away from the snapshot.
+  // A file may be a link to its content, which is outside of the snapshot.
   const bool is_folder = std::filesystem::is_directory(place, error);
   path folder = std::filesystem::canonical(is_folder ? place : platform::anchored(place).parent_path(), error);
   if (error) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<CachedSnapshot> snapshot_of(const path& place) {
   return std::nullopt;
 }
 
-// "`latebind pull org/name`"
+// The command that repairs the snapshot: "`latebind pull org/name`".
 std::string repair_of(const CachedSnapshot& snapshot) {
   const bool is_main = snapshot.layout.read_ref("main") == snapshot.commit;
   std::string command = fmt::format("`latebind pull {}{}`", snapshot.id, is_main ? "" : "@" + snapshot.commit);
@@ -58,7 +58,7 @@ std::string repair_of(const CachedSnapshot& snapshot) {
   return command + " with HF_HUB_CACHE=" + platform::quoted(snapshot.layout.cache_folder());
 }
 
-// Whether it may come of a damaged file.
+// Whether a damaged file may be the cause.
 bool may_come_of_damage(const Status& status) {
   return status.code() == StatusCode::kInvalidModel || status.code() == StatusCode::kNotFound ||
          status.code() == StatusCode::kIo || status.code() == StatusCode::kNoDevice;
@@ -99,7 +99,7 @@ Status with_damage(Status status, const path& place) {
   if (!snapshot) return status;
   const auto tree = snapshot->layout.read_tree(snapshot->commit);
   bool all_are_known = true;
-  // The small ones first.
+  // Small files first.
   std::vector<std::pair<std::uint64_t, std::string>> files;
   for (std::string& name : snapshot->layout.files_of(snapshot->commit)) {
     std::error_code error;

@@ -18,7 +18,7 @@ using core::Status;
 using core::StatusCode;
 using platform::DynamicLibrary;
 
-// In the order of preference; what distributions call it.
+// The names that distributions use, in order of preference.
 #ifdef _WIN32
 constexpr std::array kNames{"libcurl-x64.dll", "libcurl.dll", "libcurl-4.dll"};
 constexpr const char* kRemedy = "put libcurl-x64.dll beside the program";

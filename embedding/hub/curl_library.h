@@ -1,7 +1,7 @@
-// libcurl, opened when the first model is asked for: code that never uses the hub neither loads it nor needs it
-// installed. Types come from curl's own headers, functions are taken by name, all or none.
+// CurlLibrary: libcurl, opened when a model is first requested, so that a program without use of the hub neither loads
+// it nor needs it installed. Types come from curl's headers; functions are looked up by name, all or none.
 //
-// Thread-safe; the library stays open until the process ends.
+// Thread-safe. The library stays open until the process ends.
 #pragma once
 
 #include <curl/curl.h>
@@ -29,8 +29,8 @@ struct CurlLibrary {
   decltype(&::curl_url_cleanup) url_cleanup = nullptr;
   decltype(&::curl_free) free = nullptr;
 
-  // Opens the library on first use; a failure is not remembered, so that one installed meanwhile is found.
-  // kLibraryNotFound says what to install, kLibraryUnusable which function is missing.
+  // Opens the library on first use. A failure is not remembered, so that a later installation is found.
+  // kLibraryNotFound says what to install, and kLibraryUnusable which function is missing.
   static core::Result<const CurlLibrary*> get();
 };
 

@@ -29,10 +29,11 @@ using nlohmann::json;
 
 using Names = std::set<std::string, std::less<>>;
 
-// One way from a text to its vector: the modules that are gone through, of which the first is the transformer.
-struct Way {
-  std::vector<std::string> folders;  // each empty or with a '/' at its end
-  bool is_table = false;             // of vectors or weights, instead of a network that config.json describes
+// One route from a text to its vector: a sequence of modules, the first of which is the transformer.
+struct Route {
+  std::vector<std::string> folders;  // each is empty or ends in '/'
+  bool is_table = false;             // the first module is a table of vectors or weights, not a network that
+                                     // config.json describes
 };
 
 Result<json> read_whole(const ReadFile& read, const std::string& name) {
@@ -40,31 +41,31 @@ Result<json> read_whole(const ReadFile& read, const std::string& name) {
   return parse_json(text, name);
 }
 
-Result<Way> way_of(const std::vector<ListedModule>& list, const std::string& name) {
-  Way way;
+Result<Route> route_of(const std::vector<ListedModule>& list, const std::string& name) {
+  Route route;
   const std::string_view first = list.front().kind();
-  way.is_table = first == "StaticEmbedding" || first == "SparseStaticEmbedding";
+  route.is_table = first == "StaticEmbedding" || first == "SparseStaticEmbedding";
   for (const ListedModule& module : list) {
     if (!module.folder.empty() && !is_file_name(module.folder)) {
       return Status(StatusCode::kInvalidModel,
                     fmt::format("{}: '{}' is not a folder of the model", name, printable(module.folder)));
     }
-    way.folders.push_back(module.folder.empty() ? "" : module.folder + "/");
+    route.folders.push_back(module.folder.empty() ? "" : module.folder + "/");
   }
-  return way;
+  return route;
 }
 
-// One, or the two of a router, and the files that say so.
-Result<std::vector<Way>> read_ways(const Names& files, const ReadFile& read, std::vector<std::string>& lists) {
+// The routes of the model, one or a router's two, and the files that define them.
+Result<std::vector<Route>> read_routes(const Names& files, const ReadFile& read, std::vector<std::string>& lists) {
   const std::string file = "modules.json";
-  if (!files.contains(file)) return std::vector{Way{.folders = {""}}};
+  if (!files.contains(file)) return std::vector{Route{.folders = {""}}};
   lists.push_back(file);
   LB_ASSIGN_OR_RETURN(const json modules, read_whole(read, file));
   LB_ASSIGN_OR_RETURN(const auto list, read_module_list(modules, file));
-  std::vector<Way> ways;
+  std::vector<Route> routes;
   if (!begins_with_router(list)) {
-    LB_ASSIGN_OR_RETURN(ways.emplace_back(), way_of(list, file));
-    return ways;
+    LB_ASSIGN_OR_RETURN(routes.emplace_back(), route_of(list, file));
+    return routes;
   }
   const std::string& folder = list.front().folder;
   const std::string router_file = fmt::format("{}{}{}", folder, folder.empty() ? "" : "/", kRouterFile);
@@ -74,18 +75,18 @@ Result<std::vector<Way>> read_ways(const Names& files, const ReadFile& read, std
   for (const TextRole role : {TextRole::kDocument, TextRole::kQuery}) {
     std::vector<ListedModule> whole = router.modules_of(role);
     whole.insert(whole.end(), list.begin() + 1, list.end());
-    LB_ASSIGN_OR_RETURN(ways.emplace_back(), way_of(whole, router_file));
+    LB_ASSIGN_OR_RETURN(routes.emplace_back(), route_of(whole, router_file));
   }
-  return ways;
+  return routes;
 }
 
-// The first of `candidates` that there is, or an empty text.
+// The first of `candidates` that exists, or an empty text.
 std::string first_of(const Names& files, const std::vector<std::string>& candidates) {
   const auto found = std::ranges::find_if(candidates, [&](const std::string& name) { return files.contains(name); });
   return found == candidates.end() ? std::string() : *found;
 }
 
-// An ONNX file with the files beside it that hold its tensors, the file itself last.
+// An ONNX file and the files beside it that contain its tensors; the ONNX file is last.
 std::vector<std::string> onnx_with_data(const Names& files, const std::string& onnx) {
   std::vector<std::string> found;
   for (const std::string& file : files) {
@@ -95,7 +96,7 @@ std::vector<std::string> onnx_with_data(const Names& files, const std::string& o
   return found;
 }
 
-// The weights, with the list of their pieces, and with an ONNX file the files beside it that hold its tensors.
+// The weights, with the list of their parts, or an ONNX file with the files beside it that contain its tensors.
 Result<std::vector<std::string>> weights_of(const Names& files, const std::string& folder, const ReadFile& read,
                                             const std::string& model) {
   const std::string config_name = folder + "config.json";
@@ -146,7 +147,7 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
   return onnx_with_data(files, onnx);
 }
 
-// What makes the tokenizer of a model without a tokenizer.json.
+// The files from which the tokenizer is made if there is no tokenizer.json.
 Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folder, const ReadFile& read,
                                     const std::string& model) {
   const std::string config_name = folder + "config.json";
@@ -164,30 +165,30 @@ Result<FoundTokenizer> tokenizer_of(const Names& files, const std::string& folde
   return found;
 }
 
-// What is read of a way besides its weights.
-Result<std::vector<std::string>> small_files_of(const Way& way, const Names& there, const ReadFile& read,
+// The files of a route other than its weights.
+Result<std::vector<std::string>> small_files_of(const Route& route, const Names& there, const ReadFile& read,
                                                 const std::string& model) {
-  const std::string& transformer = way.folders.front();
+  const std::string& transformer = route.folders.front();
   if (const std::string adapters = transformer + std::string(kAdapterConfigFile);
-      !way.is_table && there.contains(adapters)) {
+      !route.is_table && there.contains(adapters)) {
     return refuse_adapters(adapters).with_context(core::quoted(model));
   }
   const std::string tokenizer = first_of(there, {transformer + "tokenizer.json", "tokenizer.json"});
   FoundTokenizer made;
-  if (tokenizer.empty() && way.is_table) {
+  if (tokenizer.empty() && route.is_table) {
     made.missing = "tokenizer.json";
   } else if (tokenizer.empty()) {
     LB_ASSIGN_OR_RETURN(made, tokenizer_of(there, transformer, read, model));
   }
   std::string missing;
-  if (!way.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
+  if (!route.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
   if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
   if (!missing.empty()) {
     return Status(StatusCode::kNotFound,
                   fmt::format("'{}' has no {}: is it a sentence-transformers model in the current layout?", model, missing));
   }
   std::vector<std::string> names;
-  for (const std::string& folder : way.folders)
+  for (const std::string& folder : route.folders)
     names.push_back(folder + "config.json");
   for (const char* name : {"sentence_bert_config.json", "tokenizer_config.json", "special_tokens_map.json"})
     names.push_back(transformer + name);
@@ -198,14 +199,14 @@ Result<std::vector<std::string>> small_files_of(const Way& way, const Names& the
   return names;
 }
 
-// Its weights, those of the network last.
-Result<std::vector<std::string>> large_files_of(const Way& way, const Names& there, const ReadFile& read,
+// The weights of a route, those of the network last.
+Result<std::vector<std::string>> large_files_of(const Route& route, const Names& there, const ReadFile& read,
                                                 const std::string& model) {
   std::vector<std::string> names;
-  for (std::size_t i = way.is_table ? 0 : 1; i < way.folders.size(); ++i)
-    names.push_back(way.folders[i] + std::string(kSafetensorsFile));
-  if (way.is_table) return names;
-  LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, way.folders.front(), read, model));
+  for (std::size_t i = route.is_table ? 0 : 1; i < route.folders.size(); ++i)
+    names.push_back(route.folders[i] + std::string(kSafetensorsFile));
+  if (route.is_table) return names;
+  LB_ASSIGN_OR_RETURN(const auto weights, weights_of(there, route.folders.front(), read, model));
   names.insert(names.end(), weights.begin(), weights.end());
   return names;
 }
@@ -224,7 +225,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
                               model));
   }
   std::vector<std::string> lists;
-  LB_ASSIGN_OR_RETURN(const std::vector<Way> ways, read_ways(there, read, lists));
+  LB_ASSIGN_OR_RETURN(const std::vector<Route> routes, read_routes(there, read, lists));
   std::vector<std::string> plan;
   std::vector<std::string> large;
   const auto add = [&there](std::vector<std::string>& to, const std::string& name) {
@@ -233,13 +234,13 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   for (const std::string& list : lists)
     add(plan, list);
   add(plan, "config_sentence_transformers.json");
-  for (const Way& way : ways) {
-    LB_ASSIGN_OR_RETURN(const auto small, small_files_of(way, there, read, model));
+  for (const Route& route : routes) {
+    LB_ASSIGN_OR_RETURN(const auto small, small_files_of(route, there, read, model));
     for (const std::string& name : small)
       add(plan, name);
-    // The ONNX file that is asked for stands for the network of the documents, which are first.
-    if (!onnx_file.empty() && &way == &ways.front()) continue;
-    LB_ASSIGN_OR_RETURN(const auto weights, large_files_of(way, there, read, model));
+    // The requested ONNX file replaces the network of the documents' route, which is the first one.
+    if (!onnx_file.empty() && &route == &routes.front()) continue;
+    LB_ASSIGN_OR_RETURN(const auto weights, large_files_of(route, there, read, model));
     for (const std::string& name : weights)
       add(large, name);
   }

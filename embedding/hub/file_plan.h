@@ -1,6 +1,6 @@
-// Which files of a model on the hub are needed: those that ModelFolder reads, and no others.
+// Decides which files of a model on the hub are needed: those that ModelFolder reads.
 //
-// A pure function except for reading the small files that determine the others; any thread.
+// Apart from reading the small files that determine the others, it is a pure function; any thread.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace latebind::embedding::hub {
 
-// The text of one of the model's files.
+// Returns the text of one of the model's files.
 using ReadFile = std::function<core::Result<std::string>(const std::string& name)>;
 
-// Names from `files`, the weights last: when those are complete, so is the rest. Reads modules.json, config.json and
-// tokenizer_config.json, and of a router its own file. `onnx_file`: the ONNX file that is used instead of the weights;
-// empty: these. kNotFound or kUnsupported says what is missing, kInvalidModel what is wrong in which file; `model` is
-// for the text.
+// Selects names from `files`. The weights are last, so that all files are present once they are. Reads modules.json,
+// config.json, tokenizer_config.json and a router's own file. `onnx_file` is the ONNX file that replaces the weights,
+// or empty. Returns kNotFound or kUnsupported, saying what is missing, or kInvalidModel, saying what is wrong in which
+// file; `model` is its name for messages.
 [[nodiscard]] core::Result<std::vector<std::string>> plan_files(const std::vector<std::string>& files,
                                                                 const ReadFile& read, const std::string& model,
                                                                 const std::string& onnx_file = {});

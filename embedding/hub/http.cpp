@@ -21,15 +21,15 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// Headers of one response; a server that sends more is not a hub.
+// Limits for the headers of one response; no hub sends more.
 constexpr std::size_t kHeadersMax = 200;
 constexpr std::size_t kHeaderBytesMax = std::size_t{16} * 1024;
 constexpr long kConnectTimeoutMax = 10;
-// Less than this many bytes a second is standing still.
+// A rate below this many bytes a second counts as standing still.
 constexpr long kSlowestBytes = 128;
 constexpr long kBufferBytes = 512L * 1024;
 
-// What the callbacks need. No exception may pass through libcurl.
+// The state of the callbacks. No exception may pass through libcurl.
 struct Exchange {
   const HttpBody* body = nullptr;
   core::Cancellation cancellation{};
@@ -51,7 +51,7 @@ std::string_view trimmed_line(std::string_view text) {
   return text;
 }
 
-// A status line begins a new answer: those of a proxy, and of "100 Continue", come before the one that counts.
+// A status line begins a new answer: answers of a proxy and "100 Continue" precede the final one.
 void take_header(Exchange& exchange, std::string_view line) {
   if (line.starts_with("HTTP/")) {
     exchange.answer = {};
@@ -76,7 +76,7 @@ Status take_body(Exchange& exchange, std::string_view bytes) {
   return exchange.body->write ? exchange.body->write(bytes) : Status();
 }
 
-// Wraps what must not throw; anything but `size` ends the exchange.
+// Calls `take` and catches exceptions; any result other than `size` ends the exchange.
 template <class Take>
 std::size_t guarded(void* user, std::size_t size, const Take& take) noexcept {
   auto& exchange = *static_cast<Exchange*>(user);
@@ -100,7 +100,7 @@ std::size_t on_body(char* data, std::size_t one, std::size_t count, void* user) 
   });
 }
 
-// Called every second at least, also while nothing comes.
+// Called at least once a second, even while no data arrives.
 int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
   auto& exchange = *static_cast<Exchange*>(user);
   if (!exchange.cancellation.is_requested()) return 0;
@@ -111,20 +111,20 @@ int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noex
 struct Meaning {
   HttpFailure failure;
   StatusCode code;
-  std::string_view words;  // after "cannot reach …: "
+  std::string_view words;  // what follows "cannot reach …: "
 };
 
 Meaning meaning_of(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {HttpFailure::kPassing, StatusCode::kIo,
+      return {HttpFailure::kTransient, StatusCode::kIo,
               "its name cannot be resolved; is there a network, or must https_proxy name a proxy?"};
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name cannot be resolved; check https_proxy"};
     case CURLE_COULDNT_CONNECT:
-      return {HttpFailure::kPassing, StatusCode::kIo, "no response; is there a network?"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "no response; is there a network?"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {HttpFailure::kPassing, StatusCode::kDeadlineExceeded,
+      return {HttpFailure::kTransient, StatusCode::kDeadlineExceeded,
               "it did not answer in time; HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT set the seconds"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {HttpFailure::kPermanent, StatusCode::kPermissionDenied,
@@ -138,9 +138,9 @@ Meaning meaning_of(CURLcode code) {
     case CURLE_OUT_OF_MEMORY:
       return {HttpFailure::kPermanent, StatusCode::kOutOfMemory, "out of memory"};
     case CURLE_SSL_CONNECT_ERROR:
-      return {HttpFailure::kPassing, StatusCode::kIo, "the encrypted connection could not be established"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "the encrypted connection could not be established"};
     default:
-      return {HttpFailure::kPassing, StatusCode::kIo, "the connection broke off"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "the connection broke off"};
   }
 }
 
@@ -187,7 +187,7 @@ HttpOutcome Http::exchange(const HttpRequest& request, const HttpBody& body) {
   exchange.body = &body;
   exchange.cancellation = request.cancellation;
   std::array<char, CURL_ERROR_SIZE> error{};
-  // Connections and names that were looked up are kept.
+  // Keeps connections and resolved names.
   curl.easy_reset(handle);
   curl_slist* list = nullptr;
   for (const std::string& header : request.headers) {
@@ -202,7 +202,7 @@ HttpOutcome Http::exchange(const HttpRequest& request, const HttpBody& body) {
   taken = set(CURLOPT_WRITEDATA, static_cast<void*>(&exchange)) == CURLE_OK && taken;
   taken = set(CURLOPT_NOBODY, request.head ? 1L : 0L) == CURLE_OK && taken;
   taken = set(CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK && taken;
-  // Timeouts without signals, which belong to the program.
+  // Timeouts must not use signals, which belong to the program.
   taken = set(CURLOPT_NOSIGNAL, 1L) == CURLE_OK && taken;
   const long stall = static_cast<long>(request.stall_timeout.count());
   taken = set(CURLOPT_CONNECTTIMEOUT, std::min(stall, kConnectTimeoutMax)) == CURLE_OK && taken;

@@ -1,7 +1,7 @@
-// One HTTP exchange at a time over libcurl: a request, the response's headers, and its body as it arrives. No redirect
-// is followed and nothing is retried here: the caller decides (client.h).
+// Http: HTTP exchanges over libcurl, one at a time: a request, the response's headers, and its body as it arrives.
+// Redirects and retries are left to the caller (client.h).
 //
-// Proxies come from libcurl's own variables (https_proxy, no_proxy …). Connections are kept for the next request of the
+// libcurl's own variables configure proxies (https_proxy, no_proxy …). Connections are kept for later requests of the
 // same object. One thread at a time.
 #pragma once
 
@@ -21,43 +21,44 @@ namespace latebind::embedding::hub {
 struct CurlLibrary;
 
 struct HttpRequest {
-  bool head = false;  // HEAD, else GET
+  bool head = false;  // HEAD instead of GET
   std::string url;
   std::vector<std::string> headers;        // "Name: value"
-  std::chrono::seconds stall_timeout{10};  // no or almost no data arrives for this long
+  std::chrono::seconds stall_timeout{10};  // limit for a time with almost no data
   std::chrono::seconds whole_timeout{0};   // 0: no limit
-  core::Cancellation cancellation{};       // noticed within a second or so, as a failure of the body: kCancelled
+  core::Cancellation cancellation{};       // noticed within about a second; fails like the body, with kCancelled
 };
 
 struct HttpAnswer {
   int status = 0;
   Headers headers;
-  std::string redirect;  // full address, when the answer is one
+  std::string redirect;  // the full address if the answer is a redirect
 };
 
 // Receives the body of a response with status 200 or 206; other bodies are dropped. An error ends the exchange.
 struct HttpBody {
-  std::function<core::Status(const HttpAnswer& answer)> begin;  // once, before the first byte, also of an empty body
+  std::function<core::Status(const HttpAnswer& answer)> begin;  // called once before the first byte, even of an empty
+                                                                // body
   std::function<core::Status(std::string_view bytes)> write;
 };
 
 // How an exchange failed.
 enum class HttpFailure {
   kNone,
-  kPassing,    // interrupted, refused, timed out: may be retried
+  kTransient,  // temporary, such as an interruption, a refusal or a timeout: may be retried
   kPermanent,  // an untrusted certificate, an unknown host: an immediate retry is useless
-  kBody,       // the receiver of the body failed, or it was cancelled
+  kBody,       // the receiver of the body failed, or the request was cancelled
 };
 
 struct HttpOutcome {
   HttpAnswer answer;
   HttpFailure failure = HttpFailure::kNone;
-  core::Status status;  // ok when there is no failure, whatever the answer's status
+  core::Status status;  // ok if the exchange did not fail, whatever the answer's status
 };
 
 class Http {
  public:
-  // kLibraryNotFound or kLibraryUnusable. `authorities`: a file of certificates to trust, or empty.
+  // Returns kLibraryNotFound or kLibraryUnusable. `authorities` is a file of trusted certificates, or empty.
   static core::Result<Http> make(std::string authorities);
 
   Http(Http&&) noexcept;
@@ -66,7 +67,7 @@ class Http {
 
   [[nodiscard]] HttpOutcome exchange(const HttpRequest& request, const HttpBody& body);
 
-  // "https://host:443", or empty for anything but an HTTP address.
+  // "https://host:443"; empty for anything but an HTTP address.
   [[nodiscard]] std::string origin_of(const std::string& url) const;
 
  private:
@@ -77,7 +78,7 @@ class Http {
   std::string authorities_;
 };
 
-// The address without what may be a secret: user, password, query.
+// The address without parts that may be secret: user, password, query.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 }  // namespace latebind::embedding::hub

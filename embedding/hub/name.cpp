@@ -33,7 +33,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// An organisation's or a model's own name.
+// Whether the text can be the name of an organisation or of a model.
 bool is_part(std::string_view text) {
   return !text.empty() && text.size() <= kPartMax && all_of(text, core::is_name_character) && is_word(text.front()) &&
          is_word(text.back());
@@ -46,21 +46,21 @@ bool is_id(std::string_view id) {
          !id.ends_with(".git");
 }
 
-// Endings of files that this program opens or writes: such a word names a missing file.
+// Whether the text has the ending of a file that this program opens or writes: such a word names a missing file.
 bool has_file_ending(std::string_view text) {
   constexpr std::array<std::string_view, 10> kEndings{".onnx", ".xml",         ".bin",  ".pte", ".lbundle",
                                                       ".gguf", ".safetensors", ".json", ".zip", ".txt"};
   return std::ranges::any_of(kEndings, [text](std::string_view ending) { return text.ends_with(ending); });
 }
 
-// A short name, "all-MiniLM-L6-v2".
+// Whether the text is a short name, such as "all-MiniLM-L6-v2".
 bool is_word_of_a_name(std::string_view text) {
   return is_part(text) && !contains(text, "--") && !contains(text, "..") && !text.ends_with(".git") &&
          !has_file_ending(text);
 }
 
-// Models of architectures that are read here which the hub has without an owner, and which sentence-transformers does
-// not complete. Sorted.
+// Models that the hub has without an owner and that sentence-transformers does not complete, of the architectures that
+// are supported. Sorted.
 constexpr std::array<std::string_view, 31> kWithoutOwner{
     "albert-base-v1",
     "albert-base-v2",
@@ -96,7 +96,7 @@ constexpr std::array<std::string_view, 31> kWithoutOwner{
 };
 static_assert(std::ranges::is_sorted(kWithoutOwner));
 
-// What git allows of a branch or tag, and no more than is usual.
+// Whether git allows the text as a branch or tag, restricted to usual characters.
 bool is_revision(std::string_view text) {
   const auto is_allowed = [](char c) { return core::is_name_character(c) || c == '/' || c == '+'; };
   return !text.empty() && text.size() <= kRevisionMax && all_of(text, is_allowed) && text.front() != '-' &&
@@ -151,7 +151,7 @@ bool is_file_name(std::string_view text) {
   while (true) {
     const auto slash = text.find('/');
     const std::string_view part = text.substr(0, slash);
-    // Windows drops dots and spaces at an end; a leading dot would hide a file, "." and ".." among them.
+    // Windows drops dots and spaces at an end. A leading dot would hide a file; it also covers "." and "..".
     if (part.empty() || part.front() == '.' || part.front() == ' ' || part.back() == '.' || part.back() == ' ') {
       return false;
     }

@@ -35,7 +35,7 @@ bool is_true(const char* name) {
   return std::ranges::find(kTrue, word) != kTrue.end();
 }
 
-// The folder that a variable names, "~/" at its beginning being the user's home.
+// The folder that a variable names; "~/" at its beginning stands for the user's home.
 Result<std::optional<path>> folder_in(const char* name) {
   const auto value = trusted_environment(name);
   if (!value) return std::optional<path>();
@@ -44,7 +44,7 @@ Result<std::optional<path>> folder_in(const char* name) {
     LB_ASSIGN_OR_RETURN(const path home, platform::home_folder());
     named = value->size() <= 2 ? home : home / platform::path_from_utf8(value->substr(2));
   }
-  // Full: the program's folder may change between here and the last file.
+  // An absolute path, since the program's current folder may change before the last file.
   std::error_code error;
   path full = std::filesystem::absolute(named, error);
   if (error) return platform::status_of_errno("find", named, error.default_error_condition().value());
@@ -69,7 +69,7 @@ Result<path> cache_folder_of(const path& home) {
   return home / "hub";
 }
 
-// What goes into a header must not be able to end it; an error about a secret does not contain it.
+// A text in a header must not be able to end it. Errors about a secret do not contain it.
 Result<std::optional<std::string>> checked_token(std::string_view text, std::string_view source) {
   const std::string_view token = core::trimmed(text, " \t\r\n");
   if (token.empty()) return std::optional<std::string>();
@@ -90,7 +90,7 @@ Result<std::optional<std::string>> find_token(const path& home) {
   const auto mapped = platform::MappedFile::open(file);
   if (!mapped.ok()) {
     if (named) return mapped.status().with_context("HF_TOKEN_PATH");
-    // Nobody has named it: where HOME is another user's, the token there is not meant.
+    // The default file: if HOME belongs to another user, the token there is not meant.
     const StatusCode code = mapped.status().code();
     if (code == StatusCode::kPermissionDenied || code == StatusCode::kIo) {
       core::log(core::LogLevel::kWarning,
@@ -133,7 +133,7 @@ Result<Settings> Settings::from_environment() {
   LB_ASSIGN_OR_RETURN(const path home, hub_home());
   LB_ASSIGN_OR_RETURN(settings.cache_folder, cache_folder_of(home));
   settings.offline = is_true(trusted_environment("HF_HUB_OFFLINE") ? "HF_HUB_OFFLINE" : "TRANSFORMERS_OFFLINE");
-  // An unreadable token does not matter when no server is contacted.
+  // An unreadable token does not matter if no server is contacted.
   if (!settings.offline) {
     LB_ASSIGN_OR_RETURN(settings.token, find_token(home));
   }

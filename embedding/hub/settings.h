@@ -1,4 +1,4 @@
-// What the environment says about the hub, by the variables that the hub's other tools read. A value type.
+// Settings of the hub, read from the environment variables that the hub's other tools use. A value type.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@ struct Settings {
   bool offline = false;
   bool links = true;          // false: snapshots hold copies
   std::string authorities{};  // a file of certificates; empty: the library's own
-  // How long a server may send nothing: for requests, and during a download.
+  // Limits for a time without data: for queries, and during a download.
   std::chrono::seconds answer_timeout{10};
   std::chrono::seconds stall_timeout{10};
 
-  // HF_ENDPOINT; HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME; HF_TOKEN, HF_TOKEN_PATH, HF_HOME/token; HF_HUB_OFFLINE;
-  // HF_HUB_DISABLE_SYMLINKS; SSL_CERT_FILE; HF_HUB_ETAG_TIMEOUT, HF_HUB_DOWNLOAD_TIMEOUT. kInvalidArgument names the
-  // invalid variable.
+  // Reads HF_ENDPOINT; HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME; HF_TOKEN, HF_TOKEN_PATH, HF_HOME/token;
+  // HF_HUB_OFFLINE; HF_HUB_DISABLE_SYMLINKS; SSL_CERT_FILE; HF_HUB_ETAG_TIMEOUT, HF_HUB_DOWNLOAD_TIMEOUT.
+  // kInvalidArgument names the invalid variable.
   static core::Result<Settings> from_environment();
 };
 

@@ -36,16 +36,16 @@ std::uint64_t size_of(const path& file) {
   return error ? 0 : size;
 }
 
-// A file of the snapshot that decides about others: modules.json, config.json.
+// Reads a file of the snapshot that determines other files: modules.json, config.json.
 Result<std::string> read_snapshot_file(const CacheLayout& layout, const std::string& commit, const std::string& name) {
   LB_ASSIGN_OR_RETURN(const auto mapped, platform::MappedFile::open(layout.file(commit, name)));
   return std::string(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
 }
 
-// What the cache has of a commit; an error says what is missing.
+// The snapshot that the cache has of a commit; an error says what is missing.
 Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const std::string& commit,
                         const std::string& onnx_file) {
-  // Another tool may have been interrupted; its list of all files, if present, shows it.
+  // Another tool may have been interrupted; its list of all files, if present, shows that.
   const auto tree = layout.read_tree(commit);
   const std::vector<std::string> files = tree ? tree->files : layout.files_of(commit);
   const auto read = [&](const std::string& file) { return read_snapshot_file(layout, commit, file); };
@@ -60,10 +60,10 @@ Result<Snapshot> cached(const CacheLayout& layout, const ModelName& name, const 
   return found;
 }
 
-// Compares a complete snapshot with what the cache itself records.
+// Compares a complete snapshot with the information in the cache.
 struct LocalComparison {
-  Status damage{};        // ok: no damage is visible
-  bool is_whole = false;  // the cache tells of every file
+  Status damage{};        // ok: no damage found
+  bool is_whole = false;  // the cache has information about every file
 };
 LocalComparison compare_locally(const CacheLayout& layout, const Snapshot& snapshot) {
   LocalComparison comparison{.damage = {}, .is_whole = true};
@@ -89,7 +89,7 @@ Status check_loaded(const platform::PartialFile& partial, const FileInfo& info, 
   return Status(StatusCode::kInvalidModel, fmt::format("{} arrived damaged: {}; try again", what, *difference));
 }
 
-// Loads the files of one commit. One object a call of snapshot().
+// Loads the files of one commit, for one call of snapshot().
 class Loader {
  public:
   Loader(Client& client, const CacheLayout& layout, const ModelName& name, const Settings& settings,
@@ -104,14 +104,14 @@ class Loader {
         commit_(model_.commit),
         tree_(layout.read_tree(commit_)) {}
 
-  // All that is needed of the hub's list.
+  // Loads all needed files of the hub's list.
   Result<Snapshot> load() {
     const auto read = [&](const std::string& file) -> Result<std::string> {
       LB_RETURN_IF_ERROR(ensure(file));
       return read_snapshot_file(layout_, commit_, file);
     };
     LB_ASSIGN_OR_RETURN(const auto plan, plan_files(model_.files, read, name_.text(), options_.onnx_file));
-    // All sizes first, so that the whole is known before the first large file comes.
+    // All sizes first, so that the total is known before the first large file.
     for (const std::string& file : plan) {
       LB_ASSIGN_OR_RETURN(const bool is_there, has(file));
       if (is_there) continue;
@@ -144,7 +144,7 @@ class Loader {
     return {StatusCode::kCancelled, fmt::format("downloading '{}' was cancelled; what has arrived is kept", name_.text())};
   }
 
-  // Whether the snapshot has the file as it is wanted.
+  // Whether the snapshot has the file as requested.
   Result<bool> has(const std::string& file) {
     if (!layout_.has(commit_, file)) return false;
     if (content_ == CachedContent::kTrusted || present_.contains(file)) return true;
@@ -164,7 +164,7 @@ class Loader {
     return !difference;
   }
 
-  // Makes sure that the snapshot has the file.
+  // Ensures that the snapshot has the file.
   Status ensure(const std::string& file) {
     LB_ASSIGN_OR_RETURN(bool is_there, has(file));
     if (is_there) return {};
@@ -176,7 +176,7 @@ class Loader {
     };
     const auto lock = platform::FileLock::acquire(layout_.lock_file(info.etag), options_.lock_timeout, tell);
     if (!lock.ok()) return lock.status();
-    // Of another process, which may be reading it by now.
+    // Another process may have downloaded the file while this one waited.
     LB_ASSIGN_OR_RETURN(is_there, has(file));
     if (is_there) return {};
     LB_ASSIGN_OR_RETURN(const bool is_blob_whole, is_whole(info));
@@ -188,12 +188,12 @@ class Loader {
     return {};
   }
 
-  // A blob of another size is what a crash of the machine may leave.
+  // A crash of the machine may leave a blob of another size.
   Result<bool> is_whole(const FileInfo& info) const {
     std::error_code error;
     const path blob = layout_.blob(info.etag);
     if (!std::filesystem::is_regular_file(blob, error)) return false;
-    // Two files may have one content, which is loaded once.
+    // Two files may have the same content, which is loaded once.
     if (content_ == CachedContent::kReplaced) return replaced_.contains(info.etag);
     if (content_ == CachedContent::kTrusted) return !info.size || size_of(blob) == *info.size;
     LB_ASSIGN_OR_RETURN(const auto difference, find_difference(blob, info));
@@ -203,7 +203,7 @@ class Loader {
   Status load_blob(const std::string& file, const FileInfo& info) {
     const std::string what = fmt::format("{} of '{}'", printable(file), name_.text());
     LB_ASSIGN_OR_RETURN(auto partial, platform::PartialFile::open(layout_.partial(info.etag)));
-    // Not with a beginning that nobody could check.
+    // A beginning that cannot be checked is not continued.
     if (content_ == CachedContent::kReplaced && !is_commit(info.etag)) LB_RETURN_IF_ERROR(partial.clear());
     for (;;) {
       const std::uint64_t before = partial.size();
@@ -223,7 +223,7 @@ class Loader {
       Status content = check_loaded(partial, info, what);
       if (content.ok()) break;
       LB_RETURN_IF_ERROR(partial.clear());
-      // What was there before may have been another's mistake; what came in one piece is the hub's.
+      // The old beginning may have been wrong; content that came in one piece is the hub's.
       if (before == 0) return content;
     }
     loaded_.push_back(file);
@@ -244,9 +244,9 @@ class Loader {
   const ModelInfo model_;
   const std::string commit_;
   const std::optional<FileList> tree_;
-  std::set<std::string, std::less<>> present_;   // and as they are wanted
-  std::set<std::string, std::less<>> damaged_;   // files that were reported
-  std::set<std::string, std::less<>> replaced_;  // ETags of what was loaded now
+  std::set<std::string, std::less<>> present_;   // with the requested content
+  std::set<std::string, std::less<>> damaged_;   // files that were reported as damaged
+  std::set<std::string, std::less<>> replaced_;  // ETags of contents that were downloaded now
   std::map<std::string, FileInfo> infos_;
   std::vector<std::string> loaded_;
   std::uint64_t total_bytes_ = 0;
@@ -261,7 +261,7 @@ Status offline_error(const Settings& settings, const ModelName& name, std::strin
                   name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
 }
 
-// What the cache has is the answer when there is no other.
+// Answers from the cache if the hub cannot be asked.
 Result<Snapshot> snapshot_offline(const ModelName& name, const Settings& settings, const CacheLayout& layout,
                                   CachedContent content, const Result<Snapshot>& present) {
   if (content == CachedContent::kReplaced) {
@@ -305,7 +305,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
     if (compared.damage.ok() && compared.is_whole) return present;
   }
 
-  // What the cache has counts where nothing better can be had.
+  // Falls back to the cache if the hub does not answer.
   const auto stand_in = [&](const Status& why) -> Result<Snapshot> {
     if (content != CachedContent::kTrusted) {
       const auto compared = compare_locally(layout, *present);
@@ -344,7 +344,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   const std::string commit = info->commit;
   Loader loader(*client, layout, name, settings, options, content, *std::move(info));
   LB_ASSIGN_OR_RETURN(Snapshot loaded, loader.load());
-  // Last, so that a revision never stands for what is not complete.
+  // Written last, so that a revision never refers to an incomplete snapshot.
   LB_RETURN_IF_ERROR(layout.write_ref(name.revision, commit));
   return loaded;
 }

@@ -20,13 +20,13 @@ bool is_space(char32_t c) {
   return (unicode::properties(c) & unicode::kWhitespace) != 0;
 }
 
-// Whether a search would go through more of both than it may, at every place of a text.
+// Whether two tokens share so long a beginning that a search at every place of a text would take too long.
 bool share_beginning(std::string_view one, std::string_view other) {
   constexpr std::size_t kMost = Vocabulary::kSearchedBytesMax;
   return one.size() >= kMost && other.size() >= kMost && one.substr(0, kMost) == other.substr(0, kMost);
 }
 
-// The code point that ends before `end`, which is moved to its beginning.
+// Decodes the code point that ends before `end`, and moves `end` to its beginning.
 char32_t decode_backwards(std::string_view text, std::size_t& end) {
   do {
     --end;
@@ -66,7 +66,7 @@ const AddedToken* AddedTokenMatcher::longest_at(std::string_view text) const {
   auto begin = tokens_.begin() + range.begin;
   auto end = tokens_.begin() + range.end;
   const AddedToken* longest = nullptr;
-  // The tokens from begin to end are those that agree with the text up to `depth`.
+  // The tokens from begin to end agree with the text up to `depth`.
   for (std::size_t depth = 1; begin != end; ++depth) {
     if (begin->content.size() == depth) {
       longest = &*begin;
@@ -139,11 +139,11 @@ bool AddedTokenSplitter::next(Piece& piece) {
   while (const auto match = matcher_.find(text_, searched_)) {
     searched_ = match->stop;
     if (match->token->single_word && !stands_alone(*match)) continue;
-    // White space that an earlier token took along may hold a match of its own: its start then lies before
-    // `delivered_`, and, as in the reference, the token counts all the same and the text goes on behind it.
+    // White space that an earlier token has included may contain a match. Its start then lies before `delivered_`; as
+    // in the reference, the token counts nevertheless, and the text continues after it.
     const std::size_t start = match->token->lstrip ? spaces_begin(match->start, delivered_) : match->start;
     const std::size_t stop = match->token->rstrip ? spaces_end(match->stop) : match->stop;
-    // Of white space alone, and an earlier token took all of it along.
+    // The match consists of white space that an earlier token has included.
     if (start >= stop) continue;
     const Piece token{text_.substr(start, stop - start), match->token};
     const bool text_before = delivered_ < start;

@@ -1,6 +1,6 @@
-// Added tokens: strings such as "[CLS]" that are found in a text before anything else is done to it.
+// Added tokens: strings such as "[CLS]" that are found in a text before it is processed any further.
 //
-// AddedTokenMatcher is immutable after creation (any thread); AddedTokenSplitter is one thread's walk over one text.
+// AddedTokenMatcher is immutable after creation (any thread); AddedTokenSplitter walks over one text on one thread.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 namespace latebind::embedding {
 
 struct AddedToken {
-  std::string content;  // what is looked for
+  std::string content;  // the text to search for
   std::int32_t id = 0;
-  bool single_word = false;  // only between characters that are not word characters
+  bool single_word = false;  // matches only between characters that are not word characters
   bool lstrip = false;       // includes the white space before it
-  bool rstrip = false;       // and behind it
-  bool normalized = false;   // looked for in the normalized text; else in the text as it is
+  bool rstrip = false;       // includes the white space after it
+  bool normalized = false;   // searched in the normalized text, otherwise in the original one
   bool special = false;
 };
 
@@ -34,12 +34,11 @@ class AddedTokenMatcher {
   };
 
   AddedTokenMatcher() = default;
-  // Contents must not be empty. kInvalidModel when two are equal.
+  // Contents must not be empty. Returns kInvalidModel if two of them are equal.
   static core::Result<AddedTokenMatcher> create(std::vector<AddedToken> tokens);
 
   [[nodiscard]] bool empty() const { return tokens_.empty(); }
-  // The leftmost match at or after `from`, and of those the longest. The splitter applies the strip and single-word
-  // rules.
+  // The longest of the leftmost matches at or after `from`. The splitter applies the strip and single-word rules.
   [[nodiscard]] std::optional<Match> find(std::string_view text, std::size_t from) const;
 
  private:
@@ -55,7 +54,7 @@ class AddedTokenMatcher {
   std::optional<char> only_first_byte_;
 };
 
-// Splits a text into added tokens and what is between them.
+// Splits a text into added tokens and the text between them.
 class AddedTokenSplitter {
  public:
   struct Piece {
@@ -63,10 +62,10 @@ class AddedTokenSplitter {
     const AddedToken* token = nullptr;  // null: ordinary text
   };
 
-  // Both must outlive the splitter. `text` must be well-formed UTF-8.
+  // Both arguments must outlive the splitter. `text` must be well-formed UTF-8.
   AddedTokenSplitter(const AddedTokenMatcher& matcher, std::string_view text) : matcher_(matcher), text_(text) {}
 
-  // False when the text is used up.
+  // Returns false at the end of the text.
   bool next(Piece& piece);
 
  private:
@@ -76,10 +75,10 @@ class AddedTokenSplitter {
 
   const AddedTokenMatcher& matcher_;
   std::string_view text_;
-  std::size_t searched_ = 0;   // matches before here are done
-  std::size_t delivered_ = 0;  // pieces before here are done
+  std::size_t searched_ = 0;   // end of the searched text
+  std::size_t delivered_ = 0;  // end of the delivered pieces
   std::optional<Piece> waiting_;
-  // The last white space that was skipped, so that no text makes the walk examine it repeatedly.
+  // The last white space that was skipped, so that no text causes repeated examination.
   std::size_t skipped_begin_ = 0;
   std::size_t skipped_end_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace latebind::embedding {
 namespace {
 
-// White space, and what stands for the space in byte-level tokens.
+// White space, and the character that represents the space in byte-level tokens.
 bool is_trimmed(char32_t c) {
   return c == U'\u0120' || CharMap::unchanged().lookup(c).kind() == CharKind::kSpace;
 }
@@ -21,10 +21,10 @@ void count_spaces(std::string_view text, AlignedToken& token) {
   for (const char* p = text.data(); p != text.data() + text.size();) {
     if (!is_trimmed(core::decode_utf8(p))) {
       is_inside = true;
-      token.spaces_behind = 0;
+      token.spaces_after = 0;
       continue;
     }
-    ++token.spaces_behind;
+    ++token.spaces_after;
     if (!is_inside) ++token.spaces_before;
   }
 }
@@ -35,13 +35,13 @@ std::size_t end_of_char(std::string_view text, std::size_t begin) {
   return static_cast<std::size_t>(p - text.data());
 }
 
-// Without as many characters at its beginning, but not beyond its end.
+// Removes `count` characters from the beginning, but at most all.
 void trim_beginning(std::string_view text, std::size_t count, TokenOffsets& offsets) {
   for (; count > 0 && offsets.begin < offsets.end; --count)
     offsets.begin = end_of_char(text, offsets.begin);
 }
 
-// The reference leaves an end as it is that has not so many characters of the text before it.
+// Like the reference, leaves the end unchanged if the text has fewer than `count` characters before it.
 void trim_end(std::string_view text, std::size_t count, TokenOffsets& offsets) {
   std::size_t end = offsets.end;
   for (; count > 0; --count) {
@@ -54,7 +54,7 @@ void trim_end(std::string_view text, std::size_t count, TokenOffsets& offsets) {
 
 }  // namespace
 
-// One text on its way.
+// The state of encoding one text.
 class AlignedEncoder::Walk final : public WordSink {
  public:
   Walk(const AlignedEncoder& encoder, std::string_view text, std::size_t tokens_end)
@@ -124,7 +124,7 @@ class AlignedEncoder::Walk final : public WordSink {
     return parts_.pre_tokenizer->split_from(words, origin, *this);
   }
 
-  // Of what stands for the normalized text's bytes from the first to the last one.
+  // The offsets of the normalized text's bytes from `first` to `last`.
   [[nodiscard]] TokenOffsets offsets_of(std::size_t first, std::size_t last) const {
     return {aligned_.origin(first), end_of_char(text_, aligned_.origin(last))};
   }
@@ -141,8 +141,8 @@ class AlignedEncoder::Walk final : public WordSink {
   const bool counts_spaces_;
   const std::string_view text_;
   const std::size_t tokens_end_;
-  AlignedText aligned_;          // the piece that is normalized
-  std::size_t words_begin_ = 0;  // where the words stand in it that are split now
+  AlignedText aligned_;          // the piece that is being normalized
+  std::size_t words_begin_ = 0;  // position in it of the words that are being split
   std::vector<Token> found_;
   std::vector<std::size_t> places_;
   std::vector<AlignedToken> tokens_;
@@ -158,7 +158,7 @@ void AlignedEncoder::trim(std::string_view text, std::vector<AlignedToken>& toke
       const bool is_first = token.offsets.begin == 0 || (trim.sees_first_token && &token == &tokens.front());
       const bool was_added = is_first && trim.add_prefix_space && token.spaces_before == 1;
       if (!was_added) trim_beginning(text, token.spaces_before, token.offsets);
-      if (token.spaces_behind > 0) trim_end(text, token.spaces_behind, token.offsets);
+      if (token.spaces_after > 0) trim_end(text, token.spaces_after, token.offsets);
     }
   }
 }

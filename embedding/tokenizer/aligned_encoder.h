@@ -1,7 +1,7 @@
-// AlignedEncoder: text to tokens with their offsets, one part after the other, for any parts.
+// AlignedEncoder: text to tokens with offsets, applying one part after the other. It supports all parts.
 //
-// The same ids as those of the other encoders, in more time and memory: each byte of the normalized text is kept with
-// the character that it stands for. Immutable, any thread.
+// It gives the same ids as the other encoders, in more time and memory, since it stores for each byte of the normalized
+// text the character that it represents. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,25 @@ namespace latebind::embedding {
 struct AlignedToken {
   std::int32_t id = 0;
   TokenOffsets offsets{};
-  // Characters of white space at either end of what the reference takes for its text; counted where a post-processor
-  // asks.
+  // Characters of white space at both ends of the token's text as the reference sees it; counted only for
+  // post-processors that need them.
   std::size_t spaces_before = 0;
-  std::size_t spaces_behind = 0;
+  std::size_t spaces_after = 0;
 };
 
 class AlignedEncoder {
  public:
-  // All must outlive it. `normalized_tokens` are looked for in the normalized text, `raw_tokens` in the text as it is.
+  // All arguments must outlive the encoder. `normalized_tokens` are searched in the normalized text, `raw_tokens` in
+  // the original one.
   AlignedEncoder(const TokenizerParts& parts, const AddedTokenMatcher& raw_tokens,
                  const AddedTokenMatcher& normalized_tokens)
       : parts_(parts), raw_tokens_(raw_tokens), normalized_tokens_(normalized_tokens) {}
 
-  // The tokens of `text`, which must be well-formed UTF-8, without special ones; work ends once there are `tokens_end`
-  // of them or more.
+  // The tokens of `text`, which must be well-formed UTF-8, without special ones. Ends early once there are `tokens_end`
+  // or more.
   [[nodiscard]] std::vector<AlignedToken> encode(std::string_view text, std::size_t tokens_end) const;
 
-  // What the post-processor does to the offsets of the tokens that are left of `text`.
+  // Applies the post-processor to the offsets of those tokens of `text` that are kept.
   void trim(std::string_view text, std::vector<AlignedToken>& tokens) const;
 
  private:

@@ -1,9 +1,8 @@
-// AlignedText: a text on its way through the normalizers, with the original character that each of its bytes stands
-// for.
+// AlignedText: a text during normalization, with the original character that each of its bytes represents.
 //
-// The account is the reference's: a changed text is read as its characters in order, each of which replaces the next
-// one of the text before it, or is added behind it, or takes others away with it. So a byte always stands for one
-// character of the original text, and these never go back. A value; one thread.
+// The mapping is the reference's. A normalizer writes the characters of its result in order: each one replaces the next
+// character of the previous text, is added after it, or removes some characters that follow. Therefore a byte always
+// represents exactly one character of the original text, and the characters never go backwards. A value; one thread.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace latebind::embedding {
 class AlignedText {
  public:
   AlignedText() = default;
-  // A text that nothing has changed yet, which stands at `place` of the original text. Must be well-formed UTF-8.
+  // An unchanged text, which begins at `place` of the original text. Must be well-formed UTF-8.
   AlignedText(std::string_view text, std::size_t place) : text_(text) {
     origins_.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i)
@@ -28,7 +27,7 @@ class AlignedText {
   }
 
   [[nodiscard]] std::string_view text() const { return text_; }
-  // Where the character begins, in bytes of the original text, that the byte at `at` stands for.
+  // The position, in bytes of the original text, of the character that the byte at `at` represents.
   [[nodiscard]] std::size_t origin(std::size_t at) const { return origins_[at]; }
 
   void append(char32_t c, std::size_t origin) {
@@ -41,7 +40,7 @@ class AlignedText {
     text_.append(text);
     origins_.resize(text_.size(), origin);
   }
-  // The bytes of `from` from `begin` to `end`, as they are there.
+  // Appends the bytes `begin` to `end` of `from`, with their origins.
   void append(const AlignedText& from, std::size_t begin, std::size_t end) {
     text_.append(from.text(), begin, end - begin);
     origins_.insert(origins_.end(), from.origins_.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -53,7 +52,7 @@ class AlignedText {
   std::vector<std::size_t> origins_;  // of each byte
 };
 
-// Calls visit(code point, origin) for every character.
+// Calls visit(code point, origin) for each character.
 template <class Visit>
 void for_each_char(const AlignedText& text, Visit visit) {
   const char* const begin = text.text().data();
@@ -63,14 +62,15 @@ void for_each_char(const AlignedText& text, Visit visit) {
   }
 }
 
-// Makes a text of another one by the characters that it has now, in order.
+// Makes a text from another one by writing its characters in order.
 class AlignedChanges {
  public:
-  // `from` must outlive it.
+  // `from` must outlive this object.
   explicit AlignedChanges(const AlignedText& from) : from_(from) {}
 
-  // `change`: 0: c stands for the next character of the old text; 1: for the one before that, behind which it was
-  // added; less: for the next one, and so many behind it are gone.
+  // Writes c. `change` is 0 if c represents the next character of the old text, and 1 if c was added after the previous
+  // one. A negative number means that c represents the next character and that the -change characters after it are
+  // removed.
   void write(char32_t c, std::ptrdiff_t change) {
     const std::size_t last = from_.text().size() - 1;
     made_.append(c, from_.origin(change > 0 ? std::max<std::size_t>(at_, 1) - 1 : std::min(at_, last)));

@@ -1,7 +1,7 @@
-// Byte-level text: each byte of UTF-8 written as one printable character, so that a vocabulary can be text.
+// Byte-level text: each byte of UTF-8 is written as one printable character, so that a vocabulary can be text.
 //
-// Source: GPT-2. Bytes that are printable in Latin-1 stand for themselves, the others, in their order, for U+0100 and
-// what follows. Constants; any thread.
+// Source: GPT-2. Bytes that are printable in Latin-1 are represented by themselves, and the others, in order, by U+0100
+// and the following characters. Constants; any thread.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace latebind::embedding {
 
-// The characters are below this.
+// All these characters are below this.
 inline constexpr char32_t kByteCharsEnd = 0x144;
 
 struct ByteChar {
@@ -17,10 +17,10 @@ struct ByteChar {
   std::uint8_t size;
 };
 
-// The character of every byte.
+// The character of each byte.
 extern const std::array<ByteChar, 256> kByteChars;
 
-// The byte of a character, or -1.
+// The byte of a character, or -1 if it represents none.
 [[nodiscard]] int byte_of_char(char32_t c);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// What every part named ByteLevel has in the file.
+// The options in the file of all parts named ByteLevel. A value.
 #pragma once
 
 #include "core/result.h"
@@ -8,8 +8,8 @@ namespace latebind::embedding {
 
 struct ByteLevelOptions {
   bool add_prefix_space = false;
-  bool trim_offsets = false;  // of the post-processor alone
-  bool use_regex = true;      // splits into words
+  bool trim_offsets = false;  // used by the post-processor only
+  bool use_regex = true;      // whether the text is split into words
 };
 
 [[nodiscard]] core::Result<ByteLevelOptions> read_byte_level_options(const JsonView& view);

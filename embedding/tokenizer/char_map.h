@@ -1,8 +1,9 @@
-// CharMap: how each code point is mapped on the way from the text to the words, for one set of options.
+// CharMap: how each code point is mapped between text and words, for one set of options.
 //
-// Normalizing (clean, set ideographs apart, decompose, strip marks, lower case) and classifying for the pre-tokenizer
-// both look at one code point at a time, except that combining marks are put in canonical order. So both are one table,
-// whose pages of 256 code points are created on first use. Owned by the tokenizer; any thread may look up.
+// Both normalizing (cleaning, separating ideographs, decomposing, stripping marks, lower case) and classifying for the
+// pre-tokenizer look at one code point at a time, except that combining marks are put in canonical order. Therefore one
+// table serves both. Its pages of 256 code points are created on first use. Owned by the tokenizer; any thread may look
+// up.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace latebind::embedding {
 
-// BertNormalizer's options. As initialised: nothing is changed.
+// BertNormalizer's options. The default values change nothing.
 struct BertNormalizerOptions {
   bool clean_text = false;
   bool handle_chinese_chars = false;
@@ -25,11 +26,11 @@ struct BertNormalizerOptions {
 };
 
 enum class CharKind : std::uint8_t {
-  kLetter,       // part of a word: whatever is none of the following
+  kLetter,       // part of a word: all characters of no other kind
   kSpace,        // ends a word and is dropped
-  kPunctuation,  // a word of its own
-  kIdeograph,    // a word of its own, and stands between two spaces in the normalized text
-  kDropped,      // it is removed
+  kPunctuation,  // a word by itself
+  kIdeograph,    // a word by itself, surrounded by spaces in the normalized text
+  kDropped,      // removed
   kSequence,     // becomes several code points, or one that may have to be reordered with its neighbours
 };
 
@@ -40,7 +41,7 @@ class CharMap {
     Entry() = default;
     Entry(CharKind kind, char32_t value) : bits_(static_cast<std::uint32_t>(kind) << 24 | value) {}
     [[nodiscard]] CharKind kind() const { return static_cast<CharKind>(bits_ >> 24); }
-    // The mapped code point; not for kDropped and kSequence.
+    // The mapped code point; undefined for kDropped and kSequence.
     [[nodiscard]] char32_t code_point() const { return bits_ & 0xFFFFFFU; }
 
    private:
@@ -50,22 +51,22 @@ class CharMap {
   struct Part {
     char32_t code_point;
     CharKind kind;  // one of the first three
-    // Canonical combining class where the options ask for canonical order, else 0.
+    // Canonical combining class if the options require canonical order, else 0.
     std::uint8_t combining_class;
   };
 
   explicit CharMap(const BertNormalizerOptions& options);
 
-  // The map without options. One for the process, created on first use and never destroyed, since threads may still
+  // The map without options. The process has one, created on first use and never destroyed, since threads may still
   // tokenize while the process ends.
   static const CharMap& unchanged();
 
-  // What clean_text takes out of a text; by what unicode::properties() says of c.
+  // Whether clean_text removes c, whose properties are unicode::properties(c).
   [[nodiscard]] static bool is_dropped(char32_t c, std::uint8_t properties);
 
   [[nodiscard]] Entry lookup(char32_t c) const { return page(c).entries[c & 0xFFU]; }
   [[nodiscard]] Entry lookup_ascii(unsigned char c) const { return ascii_->entries[c]; }
-  // Only for a c of kind kSequence.
+  // Requires that c is of kind kSequence.
   [[nodiscard]] std::span<const Part> parts(char32_t c) const;
 
  private:

@@ -1,6 +1,6 @@
-// CodePointPages: tables of 256 code points each, made when one of them is first asked for.
+// CodePointPages: tables of 256 code points each, created when one of the code points is first looked up.
 //
-// Owns them. Any thread may look up.
+// Owns the tables. Any thread may look up.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class CodePointPages {
       delete page.load(std::memory_order_relaxed);
   }
 
-  // `fill(first code point, page)` makes a page from one that is value-initialised.
+  // The page of c. `fill(first code point, page)` fills a value-initialised page.
   template <class Fill>
   [[nodiscard]] const Page& page_of(char32_t c, Fill fill) const {
     const Page* const page = pages_[c >> 8].load(std::memory_order_acquire);
@@ -41,7 +41,7 @@ class CodePointPages {
     return *expected;
   }
 
-  // Each goes from null to its final value once.
+  // Each pointer changes once, from null to its final value.
   mutable std::array<std::atomic<const Page*>, (unicode::kCodePointEnd >> 8)> pages_{};
 };
 

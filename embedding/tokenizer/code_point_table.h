@@ -1,4 +1,5 @@
-// CodePointTable: a small value for each code point, computed when it or one of its neighbours is first asked for.
+// CodePointTable: a small value for each code point, computed when the code point or one of its neighbours is first
+// looked up.
 //
 // Any thread may look up.
 #pragma once
@@ -10,11 +11,11 @@
 
 namespace latebind::embedding {
 
-// `kCompute` is never asked for a surrogate: its value is Value{}.
+// `kCompute` is never called for a surrogate, whose value is Value{}.
 template <class Value, Value (*kCompute)(char32_t)>
 class CodePointTable {
  public:
-  // One for the process and never destroyed, since threads may still tokenize while the process ends.
+  // The process has one, never destroyed, since threads may still tokenize while the process ends.
   static const CodePointTable& shared() {
     static const auto* const table = new CodePointTable;
     return *table;

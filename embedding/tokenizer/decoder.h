@@ -1,8 +1,9 @@
-// Decoder: from the tokens of a text back to a text that people can read. What normalizing took away stays lost.
+// Decoder: makes readable text from the tokens of a text. Information that normalizing removed stays lost.
 //
-// It makes other pieces of text of the tokens, and these joined are the text: so decoders can follow each other.
+// A decoder turns pieces of text into other pieces, and the last pieces, joined, are the text. Therefore decoders can
+// be chained.
 //
-// One file for each in decoders/; part_table.h has them by name. Immutable, any thread.
+// Each decoder is a file in decoders/; part_table.h lists them by name. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
   virtual ~Decoder() = default;
 
-  // How many times as long as the tokens what comes out can be at most, apart from what is always the same.
+  // The greatest ratio of the length of the result to that of the tokens, apart from a constant.
   [[nodiscard]] virtual std::size_t growth() const { return 3; }
   [[nodiscard]] virtual std::vector<std::string> decode(std::vector<std::string> tokens) const = 0;
 };

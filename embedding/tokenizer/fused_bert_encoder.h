@@ -1,7 +1,7 @@
 // FusedBertEncoder: BertNormalizer, BertPreTokenizer and WordPiece in one walk over the text.
 //
-// The same ids as from the parts one after the other, without the normalized text: extra memory is one word, whatever
-// the length of the text, and work ends with the last id needed.
+// It gives the same ids as the parts one after the other, without storing the normalized text. The additional memory is
+// one word, whatever the length of the text, and the walk ends with the last id needed. Immutable, any thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace latebind::embedding {
 
 class FusedBertEncoder final : public TextEncoder {
  public:
-  // Null for any other parts. They must outlive it.
+  // Returns null for any other parts. The parts must outlive the encoder.
   static std::unique_ptr<const FusedBertEncoder> create(const TokenizerParts& parts);
 
   bool encode(std::string_view text, bool is_first, std::size_t ids_end, std::vector<std::int32_t>& ids) const override;

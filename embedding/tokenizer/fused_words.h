@@ -1,4 +1,4 @@
-// Splits a text into the words that BertNormalizer and BertPreTokenizer produce, in one walk.
+// Splits a text in one walk into the words that BertNormalizer and BertPreTokenizer produce. Stateless; any thread.
 #pragma once
 
 #include <array>
@@ -12,10 +12,11 @@
 
 namespace latebind::embedding {
 
-// One word after the other, built up to `chars_max` code points: a longer one is only known to be too long.
+// Builds one word after the other, up to `chars_max` code points. Of a longer word, only its length is known to be too
+// great.
 class WordBuffer {
  public:
-  // The buffer is written before it is read; clearing it would cost more than most words.
+  // The buffer is written before it is read; clearing it would take longer than most words.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
   explicit WordBuffer(std::size_t chars_max) : chars_max_(chars_max) {
     if (chars_max * 4 > inline_.size()) heap_ = std::make_unique_for_overwrite<char[]>(chars_max * 4);
@@ -52,8 +53,8 @@ class WordBuffer {
   bool too_long_ = false;
 };
 
-// Calls on_word(text, too_long) for every word of `text`, in order, until it returns false; then returns false too.
-// `word` is scratch space.
+// Calls on_word(text, too_long) for each word of `text`, in order. Stops and returns false if on_word does. `word` is
+// scratch memory.
 template <class OnWord>
 bool for_each_word(std::string_view text, const CharMap& map, WordBuffer& word, OnWord on_word) {
   struct Splitter {
@@ -78,7 +79,7 @@ bool for_each_word(std::string_view text, const CharMap& map, WordBuffer& word, 
     }
   } splitter{word, on_word};
   word.clear();
-  // One more mark than a word may have: enough to tell that it is too long.
+  // One more mark than a word may have is enough to see that it is too long.
   return walk_normalized(text, map, word.chars_max() + 1, splitter) && splitter.finish();
 }
 

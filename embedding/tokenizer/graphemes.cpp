@@ -14,12 +14,12 @@ bool is_line_or_control(GraphemeClass kind) {
   return kind == GraphemeClass::kCr || kind == GraphemeClass::kLf || kind == GraphemeClass::kControl;
 }
 
-// One grapheme, character by character. The rules are those of UAX #29, by their numbers there.
+// One grapheme, read character by character. The rules have the numbers of UAX #29.
 class GraphemeRules {
  public:
   explicit GraphemeRules(GraphemeClass first) { take(first); }
 
-  // Whether the grapheme goes on with this character, which is then part of it.
+  // Whether the grapheme continues with this character, which then becomes a part of it.
   bool goes_on_with(GraphemeClass next) {
     const bool goes_on = joins(next);
     take(next);

@@ -1,7 +1,7 @@
-// GrowingBytes: a text that only grows, at its end, by pieces of a few bytes: what is appended is written by whoever
-// has it, once, and nothing is cleared before.
+// GrowingBytes: a text that grows at its end, by a few bytes at a time. The caller writes appended bytes directly, and
+// memory is not cleared first.
 //
-// A plain container, one owner. One thread, or any while nothing is appended.
+// A plain container with one owner. One thread, or any number while no bytes are appended.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class GrowingBytes {
     bytes_ = std::move(larger);
     capacity_ = capacity;
   }
-  // So many more bytes, which the caller writes.
+  // Appends this many bytes, which the caller writes.
   [[nodiscard]] char* append(std::size_t bytes) {
     if (bytes > capacity_ - size_) reserve(std::max(size_ + bytes, capacity_ * 2));
     char* const begin = reinterpret_cast<char*>(bytes_.get()) + size_;

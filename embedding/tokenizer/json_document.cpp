@@ -28,7 +28,7 @@ constexpr std::size_t kValuesMax = 1'000'000;
 constexpr std::size_t kEntryBytes = 14;  // of most entries at least
 constexpr std::size_t kBytesWorthAThread = std::size_t{1} << 20;
 
-// What nlohmann's parser reads from. All copies are at the same place, which the receiver of its events can move on.
+// The input of nlohmann's parser. All copies share one position, which the receiver of the parser's events can advance.
 class TextReader {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -50,14 +50,14 @@ class TextReader {
   const char** at_;
 };
 
-// Receives the events of nlohmann's parser, which is at `at`.
+// Receives the events of nlohmann's parser, whose position is `at`.
 class Handler : public nlohmann::json_sax<json> {
  public:
   Handler(JsonDocument& document, const char*& at, const char* end, NumberRounding rounding, bool is_utf8)
       : document_(document), at_(at), end_(end), rounding_(rounding), is_utf8_(is_utf8) {}
 
   [[nodiscard]] const Status& status() const { return status_; }
-  // Waits for what was begun beside the parser.
+  // Waits for the work that was started beside the parser.
   void wait() {
     if (finishing_.valid()) document_.lists.finished = finishing_.get();
   }
@@ -93,7 +93,7 @@ class Handler : public nlohmann::json_sax<json> {
     if (!in_vocabulary() && open_.back()->contains(name)) {
       return keep({StatusCode::kInvalidModel, fmt::format("the key {} occurs twice", core::quoted(name))});
     }
-    key_.assign(name);  // into memory that is there
+    key_.assign(name);  // reuses the memory of key_
     return !in_vocabulary() || take_plain_ids();
   }
 
@@ -129,13 +129,13 @@ class Handler : public nlohmann::json_sax<json> {
     return insert(json(std::forward<T>(value))) != nullptr;
   }
 
-  // `taken`: it is counted already.
+  // `taken`: the element has been counted already.
   bool not_a_merge(bool taken = false) {
     return keep({StatusCode::kInvalidModel,
                  fmt::format("model.merges: merge {} does not have the form of the first one, a text or two texts",
                              document_.lists.merges->size() - (taken ? 1 : 0))});
   }
-  // A merge, or half of one. All merges of a file have the same form.
+  // Takes a merge, or half of one. All merges of a file have the same form.
   bool merge_text(std::string& text) {
     MergeList& merges = *document_.lists.merges;
     const bool is_half = merges_depth_ == 2;
@@ -156,7 +156,7 @@ class Handler : public nlohmann::json_sax<json> {
     return keep_merge(status);
   }
 
-  // Nearly all are good, and have no use for a text.
+  // Nearly all merges are valid and need no error text.
   bool keep_merge(const Status& status) {
     return status.ok() ? status_.ok() : keep(status.with_context("model.merges"));
   }
@@ -165,7 +165,7 @@ class Handler : public nlohmann::json_sax<json> {
     return keep({StatusCode::kInvalidModel,
                  fmt::format("model.vocab: entry {} is not a token and its score", document_.lists.scores->size())});
   }
-  // The two parts of an entry of a vocabulary with scores.
+  // Takes one of the two parts of an entry of a vocabulary with scores.
   bool entry_text(const std::string& text) {
     if (scores_depth_ != 2 || halves_++ != 0) return not_an_entry();
     left_.assign(text);
@@ -188,8 +188,8 @@ class Handler : public nlohmann::json_sax<json> {
     return take_plain_scores();
   }
 
-  // A large file consists of entries of its lists, nearly all of them plain. When the parser has read one, these take
-  // those that follow, and the parser goes on behind them: take_one(text) takes one or nothing.
+  // Large files consist of list entries, nearly all of which are plain. After the parser has read one entry, this
+  // function takes the plain ones that follow and moves the parser past them. take_one(text) takes one entry or none.
   template <class TakeOne>
   bool take_plain(TakeOne take_one) {
     if (!is_utf8_) return true;
@@ -201,7 +201,7 @@ class Handler : public nlohmann::json_sax<json> {
     at_ = taken;
     return status_.ok();
   }
-  // Behind a key: its id, and the next key.
+  // After a key, takes its id and the next key.
   bool take_plain_ids() {
     std::string_view key = key_;
     const bool go_on = take_plain([&](PlainJson& text) {
@@ -242,13 +242,13 @@ class Handler : public nlohmann::json_sax<json> {
     });
   }
 
-  // Its table is made while what follows is read: usually as many merges.
+  // Builds the vocabulary's table while the rest of the file is read, which usually contains as many merges.
   void finish_vocabulary_beside() {
     if (static_cast<std::size_t>(end_ - at_) < kBytesWorthAThread) return;
     finishing_ = core::in_background([&vocabulary = document_.lists.vocabulary] { return vocabulary.finish(); });
   }
 
-  // Null when a limit is exceeded.
+  // Null if a limit is exceeded.
   json* insert(json value) {
     if (++values_ > kValuesMax) {
       keep({StatusCode::kUnsupported, fmt::format("more than {} values beside the vocabulary", kValuesMax)});
@@ -332,11 +332,11 @@ class Handler : public nlohmann::json_sax<json> {
   }
 
   JsonDocument& document_;
-  const char*& at_;  // the byte behind what the parser has read
+  const char*& at_;  // the byte after those that the parser has read
   const char* const end_;
-  const NumberRounding rounding_;  // of scores
+  const NumberRounding rounding_;  // for scores
   const bool is_utf8_;
-  std::size_t skipped_bytes_ = 0;  // that the parser has not seen
+  std::size_t skipped_bytes_ = 0;  // not seen by the parser
   std::vector<json*> open_;        // the containers from the root to here; each is the last element of its parent
   std::string key_;
   std::size_t skipped_depth_ = 0;  // inside a value that is not kept
@@ -345,16 +345,16 @@ class Handler : public nlohmann::json_sax<json> {
   bool model_is_open_ = false;
   enum class MergesForm { kUnknown, kLines, kPairs };
   MergesForm merges_form_ = MergesForm::kUnknown;
-  std::size_t merges_depth_ = 0;  // 1: in the array, 2: in a pair
-  std::size_t scores_depth_ = 0;  // 1: in the array of a vocabulary with scores, 2: in an entry
-  std::size_t halves_ = 0;        // of a pair or an entry, so far
+  std::size_t merges_depth_ = 0;  // 1: in the array; 2: in a pair
+  std::size_t scores_depth_ = 0;  // 1: in the array of a vocabulary with scores; 2: in an entry
+  std::size_t halves_ = 0;        // halves so far, of a pair or an entry
   std::string left_;
   double score_ = 0.0;
   Status status_;
-  core::InBackground<Status> finishing_;  // of the vocabulary
+  core::InBackground<Status> finishing_;  // builds the vocabulary's table
 };
 
-// What the lists beside the parser rely on.
+// Conditions on the text that the readers beside the parser rely on.
 struct TextCheck {
   std::optional<std::size_t> zero_byte;
   bool is_utf8 = false;
@@ -391,7 +391,7 @@ core::Result<JsonDocument> read_json_document(std::string_view json_text, Number
     if (check.zero_byte) return has_zero_byte(*check.zero_byte);
     return parse(json_text, scores, check.is_utf8);
   }
-  // Nearly every text is good, and is parsed as such while it is looked at.
+  // Nearly every text is valid, so it is parsed as such while it is checked.
   auto checking = core::in_background([json_text] { return check_text(json_text); });
   {
     auto document = parse(json_text, scores, /*is_utf8=*/true);

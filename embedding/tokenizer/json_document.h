@@ -1,7 +1,9 @@
-// A tokenizer.json, parsed in one pass: a model's vocabulary and merges directly into their lists, the rest as a small
-// tree. Nearly all entries of the lists are plain (plain_json.h) and pass by the parser, ten times as fast.
+// Parses a tokenizer.json in one pass: a model's vocabulary and merges go directly into their lists, the rest into a
+// small tree. Nearly all entries of the lists are plain (plain_json.h) and bypass the parser, which is ten times as
+// fast.
 //
-// Bounded: nesting, number of values, and no key twice. What is not needed (padding, truncation) is checked as JSON and
+// Nesting and the number of values are limited, and duplicate keys are rejected. Parts that are not needed (padding,
+// truncation) are checked as JSON but not kept. Stateless functions, any thread.
 // not kept. Stateless functions, any thread.
 #pragma once
 
@@ -15,14 +17,15 @@
 namespace latebind::embedding {
 
 struct JsonDocument {
-  // An object. Values that were not kept are `true`, among them model.vocab, when it is an object or an array, and
-  // model.merges, when it is an array.
+  // An object. Values that were not kept are `true`. These include model.vocab if it is an object or an array, and
+  // model.merges if it is an array.
   nlohmann::json root;
   ModelLists lists;
 };
 
-// kInvalidModel with the byte where it stops being JSON, or kUnsupported where a limit is exceeded. Messages do not
-// name the file. The merges are views into the text. `scores`: how those of Unigram are rounded.
+// Returns kInvalidModel with the position at which the text is not JSON, or kUnsupported if a limit is exceeded.
+// Messages do not name the file. The merges are views into the text. `scores` says how the scores of Unigram are
+// rounded.
 [[nodiscard]] core::Result<JsonDocument> read_json_document(std::string_view json,
                                                             NumberRounding scores = NumberRounding::kReference);
 

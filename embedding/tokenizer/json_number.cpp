@@ -33,7 +33,7 @@ struct Decimal {
   std::uint64_t digits = 0;
   int exponent = 0;
 
-  // False when the digits have no room for it.
+  // Returns false if the digit does not fit.
   bool add(char digit) {
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
     const auto value = static_cast<std::uint64_t>(digit - '0');
@@ -41,7 +41,7 @@ struct Decimal {
     digits = digits * 10 + value;
     return true;
   }
-  // Eight at once, where there is surely room for them.
+  // Adds eight digits at once if they are certain to fit.
   bool add_eight(std::string_view text) {
     constexpr std::uint64_t kRoomForEight = 100'000'000'000U;
     if (text.size() < sizeof(std::uint64_t) || digits >= kRoomForEight) return false;
@@ -50,7 +50,7 @@ struct Decimal {
     constexpr std::uint64_t kDigits = 0x3030303030303030U;
     // '0' to '9' have this upper half, and keep it when 6 is added.
     if ((eight & kUpperHalves) != kDigits || ((eight + 0x0606060606060606U) & kUpperHalves) != kDigits) return false;
-    // Neighbours are joined to numbers of two digits, of four, of eight; the first digit is in the lowest byte.
+    // Neighbours are combined into numbers of two, four and then eight digits; the first digit is in the lowest byte.
     std::uint64_t joined = (eight & 0x0F0F0F0F0F0F0F0FU) * (10U << 8U | 1U) >> 8U;
     joined = (joined & 0x00FF00FF00FF00FFU) * (100U << 16U | 1U) >> 16U;
     joined = (joined & 0x0000FFFF0000FFFFU) * (std::uint64_t{10'000} << 32U | 1U) >> 32U;
@@ -61,7 +61,7 @@ struct Decimal {
 
 double value_of(Decimal decimal) {
   auto value = static_cast<double>(decimal.digits);
-  // Below the least power there is another division for each 308.
+  // Below the least power of ten, there is an additional division for each 308.
   for (; decimal.exponent <= -kPowersEnd && value != 0.0; decimal.exponent += kPowersEnd - 1)
     value /= powers_of_ten()[kPowersEnd - 1];
   if (value == 0.0) return value;
@@ -70,7 +70,7 @@ double value_of(Decimal decimal) {
   return decimal.exponent < 0 ? value / power : value * power;
 }
 
-// Whether value_of() gives the nearest double: both numbers are exact, and are rounded once.
+// Whether value_of() gives the nearest double, because both numbers are exact and only one rounding occurs.
 bool is_nearest(const Decimal& decimal) {
   constexpr std::uint64_t kExactEnd = std::uint64_t{1} << std::numeric_limits<double>::digits;
   constexpr int kExactPowers = 22;
@@ -87,7 +87,7 @@ std::optional<double> take_json_number(std::string_view& text, NumberRounding ro
   if (!core::is_ascii_digit(here()) || (here() == '0' && at + 1 < text.size() && core::is_ascii_digit(text[at + 1])))
     return std::nullopt;
   Decimal decimal;
-  constexpr int kExponentMax = 1'000'000;  // of no double
+  constexpr int kExponentMax = 1'000'000;  // greater than that of any double
   bool has_room = true;
   while (decimal.add_eight(text.substr(at)))
     at += 8;
@@ -118,7 +118,7 @@ std::optional<double> take_json_number(std::string_view& text, NumberRounding ro
   }
   double value = value_of(decimal);
   if (rounding == NumberRounding::kNearest && !is_nearest(decimal)) {
-    // Leaves what is too great or too small as it is.
+    // Leaves numbers outside of double's range unchanged.
     std::from_chars(text.data() + (is_negative ? 1 : 0), text.data() + at, value);
   }
   if (std::isinf(value)) return std::nullopt;

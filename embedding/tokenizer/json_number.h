@@ -1,8 +1,7 @@
-// Numbers of JSON with a fraction or an exponent, as the reference reads them. Pure functions, any thread.
+// Parses JSON numbers with a fraction or an exponent as the reference does. Pure functions, any thread.
 //
-// The reference's parser (serde_json) takes the digits as a whole number and multiplies or divides by a power of ten,
-// so that the last bit is often another than that of the nearest double. Scores are added up and compared, and must be
-// the same.
+// The reference's parser (serde_json) reads the digits as an integer and multiplies or divides by a power of ten, so
+// the last bit often differs from that of the nearest double. Scores are added and compared, and must be the same.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@ namespace latebind::embedding {
 
 enum class NumberRounding : std::uint8_t {
   kReference,
-  kNearest,  // as Python's parser, through which some scores come to the reference
+  kNearest,  // like Python's parser, through which some scores reach the reference
 };
 
-// Takes a well-formed number from the front of `text`. Nothing, and `text` as it was, when there is none, or it is too
-// great for a double.
+// Takes a well-formed number from the front of `text`. Returns std::nullopt, and leaves `text` unchanged, if there is
+// none or it is too large for a double.
 [[nodiscard]] std::optional<double> take_json_number(std::string_view& text,
                                                      NumberRounding rounding = NumberRounding::kReference);
 

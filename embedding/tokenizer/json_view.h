@@ -1,4 +1,4 @@
-// JsonView: an object of a tokenizer.json under its name, read key by key with errors that name the place.
+// JsonView: a named object of a tokenizer.json, read key by key, with errors that name the place.
 //
 // A view: the tree must outlive it. One thread.
 #pragma once
@@ -15,14 +15,14 @@ namespace latebind::embedding {
 
 class JsonView {
  public:
-  // kInvalidModel when `value` is not an object. `name` such as "normalizer" or "added_tokens[3]".
+  // Returns kInvalidModel if `value` is not an object. `name` is for example "normalizer" or "added_tokens[3]".
   static core::Result<JsonView> object(const nlohmann::json& value, std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // Null when the key is missing.
+  // Null if the key is missing.
   [[nodiscard]] const nlohmann::json* find(std::string_view key) const;
-  // kInvalidModel when the key is missing or the value is of another kind.
+  // The following functions return kInvalidModel if the key is missing or the value is of another kind.
   [[nodiscard]] core::Result<bool> boolean(std::string_view key) const;
   [[nodiscard]] core::Result<std::string> string(std::string_view key) const;
   [[nodiscard]] core::Result<std::string> character(std::string_view key) const;  // a string of one code point
@@ -30,7 +30,7 @@ class JsonView {
   [[nodiscard]] core::Result<const nlohmann::json*> array(std::string_view key) const;
   [[nodiscard]] core::Result<JsonView> object(std::string_view key) const;
 
-  // kUnsupported, naming a key that is not in the list and has a value other than null.
+  // Returns kUnsupported, naming the key, if a key outside of the list has a value other than null.
   [[nodiscard]] core::Status only_keys(std::initializer_list<std::string_view> known) const;
 
  private:
@@ -41,7 +41,7 @@ class JsonView {
   std::string name_;
 };
 
-// kInvalidModel, naming the place, unless `value` is a whole number below `id_end`.
+// Returns kInvalidModel, naming the place, unless `value` is an integer from 0 to below `id_end`.
 [[nodiscard]] core::Result<std::int32_t> token_id(const nlohmann::json& value, std::size_t id_end,
                                                   std::string_view place);
 

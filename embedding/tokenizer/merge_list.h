@@ -1,7 +1,7 @@
-// MergeList: the pairs of tokens that byte-pair encoding merges, in the order of their rank, as the file has them.
+// MergeList: the pairs of tokens that byte-pair encoding merges, in the order of their rank, as texts of the file.
 //
-// Filled once by add(), read by the model, which turns the texts into ids. Views into the file's text, which must
-// outlive it. One thread.
+// add() fills it, and the model turns its texts into ids. It has views into the file's text, which must outlive it. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,18 @@ struct MergePair {
 class MergeList {
  public:
   static constexpr std::size_t kMergesMax = Vocabulary::kTokensMax;
-  // What two tokens make is longer than each of them.
+  // A merged token is longer than each of its halves.
   static constexpr std::size_t kHalfBytesMax = Vocabulary::kTokenBytesMax - 1;
 
-  // Room for what a JSON text of this many bytes usually holds.
+  // Reserves memory for the merges that a JSON text of this size usually has.
   void reserve(std::size_t json_bytes);
-  // Rejects what exceeds the limits, here and of a token. `right` stands behind `left` in the same text.
+  // Adds a pair; `right` follows `left` in the same text. Rejects merges beyond the limits of a list or a token.
   [[nodiscard]] core::Status add(std::string_view left, std::string_view right);
-  // The form "left right"; a line that begins with #version is none, and left out.
+  // Adds a pair of the form "left right". Ignores lines that begin with #version.
   [[nodiscard]] core::Status add_line(std::string_view line);
 
-  // Both one behind the other, as long as the list is there: for what is not in the file as it is.
+  // Keeps a copy of both texts, one after the other, as long as the list lives: for texts that the file does not
+  // contain in this form.
   [[nodiscard]] std::string_view keep(std::string_view left, std::string_view right = {});
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -47,12 +48,12 @@ class MergeList {
  private:
   struct Entry {
     const char* left;
-    std::uint32_t right_place;  // behind the beginning of the left one
+    std::uint32_t right_place;  // offset from the beginning of `left`
     std::uint16_t left_size;
     std::uint16_t right_size;
   };
 
-  std::deque<std::string> kept_;  // none of which moves
+  std::deque<std::string> kept_;  // elements of a deque do not move
   platform::LargeVector<Entry> entries_;
 };
 

@@ -20,7 +20,7 @@ Result<MetaspaceOptions> read_metaspace_options(const JsonView& view) {
   MetaspaceOptions options;
   LB_ASSIGN_OR_RETURN(options.replacement, view.character("replacement"));
   const auto has = [&view](std::string_view key) { return view.find(key) != nullptr && !view.find(key)->is_null(); };
-  if (has("str_rep")) LB_RETURN_IF_ERROR(view.string("str_rep").status());  // the same once more
+  if (has("str_rep")) LB_RETURN_IF_ERROR(view.string("str_rep").status());  // repeats the replacement
   if (has("split")) {
     LB_ASSIGN_OR_RETURN(options.split, view.boolean("split"));
   }
@@ -34,7 +34,7 @@ Result<MetaspaceOptions> read_metaspace_options(const JsonView& view) {
     }
     if (scheme != "always") options.prepends = scheme == "first" ? Prepends::kFirst : Prepends::kNever;
   }
-  // Files of early versions say it in this way; later ones do both.
+  // Files of early versions use this key, and later ones have both.
   if (has("add_prefix_space")) {
     LB_ASSIGN_OR_RETURN(const bool adds, view.boolean("add_prefix_space"));
     if (!adds && options.prepends != Prepends::kNever) {

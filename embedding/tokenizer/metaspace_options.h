@@ -1,4 +1,4 @@
-// What every part named Metaspace has in the file.
+// The options in the file of all parts named Metaspace. A value.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace latebind::embedding {
 
-// Where the replacement is put in front of what does not begin with it.
-enum class Prepends { kAlways, kFirst, kNever };  // kFirst: of what stands at the very beginning alone
+// When the replacement is put in front of a piece that does not begin with it.
+enum class Prepends { kAlways, kFirst, kNever };  // kFirst: only for a piece at the beginning of the text
 
 struct MetaspaceOptions {
-  std::string replacement;  // the character that stands for a space
+  std::string replacement;  // the character that represents a space
   Prepends prepends = Prepends::kAlways;
-  bool split = true;  // into words
+  bool split = true;  // whether the text is split into words
 };
 
 [[nodiscard]] core::Result<MetaspaceOptions> read_metaspace_options(const JsonView& view);

@@ -1,7 +1,7 @@
-// Walks a text in the form that BertNormalizer produces, without ever storing the whole of it.
+// Walks over a text in the form that BertNormalizer produces, without storing that form.
 //
-// What the normalizer does to a piece of text, done on the fly through a CharMap. Extra memory: one run of combining
-// marks. The functions are stateless; any thread.
+// Code points are normalized on the fly with a CharMap. The additional memory is one run of combining marks. Stateless
+// functions; any thread.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace latebind::embedding {
 
-// Combining marks on their way into canonical order.
+// Puts combining marks in canonical order.
 class MarkRun {
  public:
-  // Letters beyond `letters_max` in one run are lost: for callers that treat all words of that length alike.
+  // Letters beyond `letters_max` in one run are dropped, for callers that treat all words of that length alike.
   explicit MarkRun(std::size_t letters_max) : letters_max_(letters_max) {}
 
   [[nodiscard]] bool empty() const { return marks_.empty(); }
   void add(const CharMap::Part& mark) {
     if (marks_.size() < letters_max_ || mark.kind != CharKind::kLetter) marks_.push_back(mark);
   }
-  // In canonical order; the caller clears.
+  // The marks in canonical order; the caller clears the run.
   const std::vector<CharMap::Part>& sorted() {
     std::stable_sort(marks_.begin(), marks_.end(),
                      [](const auto& a, const auto& b) { return a.combining_class < b.combining_class; });
@@ -37,9 +37,9 @@ class MarkRun {
   std::vector<CharMap::Part> marks_;
 };
 
-// Calls visitor.visit(kind, code_point) for every code point of the normalized text, kinds kLetter, kSpace,
-// kPunctuation and kIdeograph; stops and returns false when visit does. `text` must be well-formed UTF-8;
-// `mark_letters_max` as in MarkRun.
+// Calls visitor.visit(kind, code_point) for every code point of the normalized text; the kinds are kLetter, kSpace,
+// kPunctuation and kIdeograph. Stops and returns false if visit does. `text` must be well-formed UTF-8; see MarkRun for
+// `mark_letters_max`.
 template <class Visitor>
 bool walk_normalized(std::string_view text, const CharMap& map, std::size_t mark_letters_max, Visitor& visitor) {
   const char* p = text.data();
@@ -79,7 +79,7 @@ bool walk_normalized(std::string_view text, const CharMap& map, std::size_t mark
       if (!visitor.visit(entry.kind(), entry.code_point())) return false;
     } else if (entry.kind() == CharKind::kSequence) {
       if (!take_parts(c)) return false;
-      // A run of marks ends at the next code point that begins with none; what is dropped does not end it.
+      // A run of marks ends at the next code point that does not begin with a mark; dropped code points do not end it.
       while (!marks.empty() && p != end) {
         const char* next = p;
         c = core::decode_utf8(next);

@@ -1,6 +1,6 @@
-// Normalizer: the first part of a tokenizer, which normalizes a text (lower case, accents stripped …).
+// Normalizer: the first part of a tokenizer, which normalizes a text (lower case, stripped accents …).
 //
-// One file for each in normalizers/; part_table.h has them by name. Immutable, any thread.
+// Each normalizer is a file in normalizers/; part_table.h lists them by name. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,22 @@ class Normalizer {
   Normalizer& operator=(const Normalizer&) = delete;
   virtual ~Normalizer() = default;
 
-  // How many times as long as a text what comes out can be at most, apart from what is always the same.
+  // The greatest ratio of the length of the result to that of the text, apart from a constant.
   [[nodiscard]] virtual std::size_t growth() const { return 3; }
   // Reads the text to its end.
   virtual void rewrite(TextRewriter& text) const = 0;
-  // The same text as rewrite() makes, with the reference's account of what its bytes stand for. Slower.
+  // Makes the same text as rewrite(), with the character that each byte represents as in the reference. Slower.
   [[nodiscard]] virtual AlignedText align(const AlignedText& text) const = 0;
 
-  // Whether it sets the origin, to what the reference's offsets say.
+  // Whether rewrite() sets the origin to that of the reference's offsets.
   [[nodiscard]] virtual bool tracks_origin() const { return false; }
 
-  // `text` must be well-formed UTF-8, and so is the result.
+  // `text` must be well-formed UTF-8; so is the result.
   [[nodiscard]] std::string normalize(std::string_view text) const {
     std::size_t origin = 0;
     return normalize(text, origin);
   }
-  // The same; `origin` is that of the text, and becomes that of the result.
+  // The same; `origin` is that of the text, and receives that of the result.
   [[nodiscard]] std::string normalize(std::string_view text, std::size_t& origin) const {
     TextRewriter rewriter(text, origin);
     rewrite(rewriter);

@@ -1,7 +1,8 @@
-// The parts that a tokenizer can consist of, by their names in a tokenizer.json.
+// The parts that a tokenizer can consist of, by their names in a tokenizer.json. Constant data and stateless functions;
+// any thread.
 //
-// A new part is a file of its own with its reader, the reader's declaration and one line in a table here. A part that
-// consists of others (a Sequence) finds their readers with find_part() as well.
+// A new part is a separate file with its reader, the declaration of the reader, and one line in a table here. A part
+// that contains others (a Sequence) finds their readers with find_part(), too.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +23,11 @@
 
 namespace latebind::embedding {
 
-// Readers take the part's object, and reject unknown keys in it by name.
+// Readers take the part's object, and reject unknown keys by name.
 using ReadNormalizer = core::Result<NormalizerPtr>(const JsonView&);
 using ReadPreTokenizer = core::Result<PreTokenizerPtr>(const JsonView&);
 using ReadModel = core::Result<TokenModelPtr>(const JsonView&, ModelLists);
-// Ids must be below the second.
+// Ids must be below the second argument.
 using ReadPostProcessor = core::Result<PostProcessor>(const JsonView&, std::size_t);
 using ReadDecoder = core::Result<DecoderPtr>(const JsonView&);
 
@@ -140,7 +141,7 @@ core::Status unsupported_part(std::string_view what, std::string_view type, cons
           .append(core::supported_instead(type, core::words_of(parts, [](const auto& part) { return part.type; })))};
 }
 
-// The reader of what `view` calls its "type".
+// The reader of the part whose name is the "type" of `view`.
 template <class Read, std::size_t kCount>
 core::Result<Read*> find_part(const JsonView& view, const NamedPart<Read> (&parts)[kCount]) {
   LB_ASSIGN_OR_RETURN(const std::string type, view.string("type"));
@@ -150,8 +151,8 @@ core::Result<Read*> find_part(const JsonView& view, const NamedPart<Read> (&part
   return unsupported_part(view.name() + " of type " + core::quoted(type), type, parts);
 }
 
-// The parts of a Sequence, of which the array `key` has the objects. A Sequence in another one is refused, and so are
-// parts that could make very much of a short text.
+// Reads the parts of a Sequence from the array `key`. Refuses a nested Sequence, and parts that could make a very long
+// text from a short one.
 template <class Part, std::size_t kCount>
 core::Result<std::vector<Part>> read_sequence(const JsonView& view, std::string_view key,
                                               const NamedPart<core::Result<Part>(const JsonView&)> (&parts)[kCount]) {

@@ -1,9 +1,9 @@
-// PlainJson: takes from the front of a JSON text what the lists of large tokenizer files consist of: marks, whole
-// numbers, strings without an escape. A parser of JSON reads all the rest.
+// PlainJson: takes the plain entries of large lists from the front of a JSON text: punctuation, integers, and strings
+// without an escape. A JSON parser reads everything else.
 //
-// What it takes is what the parser would have read there; where it takes nothing, there may be an error or just
-// something less usual, and where it then stands has no meaning. The text must be well-formed UTF-8: strings are not
-// checked one by one. A view: the text must outlive it. One thread.
+// Whatever it takes, the parser would have read in the same way. If it takes nothing, there may be an error or just a
+// less common form, and its position is then meaningless. The text must be well-formed UTF-8, since strings are not
+// checked. A view: the text must outlive it. One thread.
 #pragma once
 
 #include <bit>
@@ -21,17 +21,17 @@ class PlainJson {
  public:
   explicit PlainJson(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
 
-  // The first byte that was not taken.
+  // The first byte that has not been taken.
   [[nodiscard]] const char* at() const { return at_; }
 
-  // White space, then this mark.
+  // Takes white space, then this character.
   bool take(char mark) {
     skip_spaces();
     if (at_ == end_ || *at_ != mark) return false;
     ++at_;
     return true;
   }
-  // White space, then a string, of which this is the content.
+  // Takes white space, then a string, and returns its content.
   std::optional<std::string_view> take_string() {
     if (!take('"')) return std::nullopt;
     const char* const begin = at_;
@@ -41,10 +41,11 @@ class PlainJson {
     ++at_;
     return content;
   }
-  // White space, then the digits of a whole number from 0. Whoever takes a mark next knows that it had no fraction.
+  // Takes white space, then the digits of an integer from 0 on. If the caller then takes a punctuation mark, the number
+  // had no fraction.
   std::optional<std::uint64_t> take_whole_number() {
     skip_spaces();
-    constexpr std::ptrdiff_t kDigitsMax = 19;  // any of so many fits
+    constexpr std::ptrdiff_t kDigitsMax = 19;  // any number with this many digits fits
     const char* const begin = at_;
     std::uint64_t number = 0;
     for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
@@ -54,7 +55,7 @@ class PlainJson {
     if (at_ == begin || (*begin == '0' && at_ - begin > 1)) return std::nullopt;
     return number;
   }
-  // White space, then any number, as take_json_number() reads it.
+  // Takes white space, then any number, as take_json_number() reads it.
   std::optional<double> take_number(NumberRounding rounding) {
     skip_spaces();
     std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
@@ -68,13 +69,13 @@ class PlainJson {
   static constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
   [[nodiscard]] bool has(std::ptrdiff_t bytes) const { return end_ - at_ >= bytes; }
-  // Which of eight bytes comes first, of those whose high bit is set; 8: none.
+  // The index of the first of eight bytes whose high bit is set; 8 if there is none.
   static std::ptrdiff_t first_of(std::uint64_t found) { return std::countr_zero(found) / 8; }
 
   void skip_spaces() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) {
       ++at_;
-      // As files are indented.
+      // Indentation, eight spaces at a time.
       while (has(8)) {
         const std::ptrdiff_t spaces = first_of(word_at<std::uint64_t>(at_) ^ ' ' * kOnes);
         at_ += spaces;
@@ -83,15 +84,15 @@ class PlainJson {
     }
   }
 
-  // A bit is set in the first of the eight bytes that is a quotation mark, an escape or stands in no string, and maybe
+  // Sets a bit in the first of eight bytes that is a quotation mark, an escape or not allowed in a string, and possibly
   // in later ones.
   static std::uint64_t not_plain(std::uint64_t bytes) {
     const std::uint64_t quote = bytes ^ '"' * kOnes;
     const std::uint64_t escape = bytes ^ '\\' * kOnes;
     return (((quote - kOnes) & ~quote) | ((escape - kOnes) & ~escape) | ((bytes - 0x20 * kOnes) & ~bytes)) & kHighBits;
   }
-  // Up to such a byte. Sixteen at a time, without a branch between the halves: most tokens end in one of them, and
-  // nothing tells in which.
+  // Skips to such a byte, 16 bytes at a time without a branch between the halves: most tokens end in one of them, and a
+  // branch could not be predicted.
   void skip_plain() {
     while (has(16)) {
       const std::ptrdiff_t first = first_of(not_plain(word_at<std::uint64_t>(at_)));

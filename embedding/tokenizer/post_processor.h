@@ -1,7 +1,7 @@
-// PostProcessor: the last part of a tokenizer, which puts special tokens around every text, or around two.
+// PostProcessor: the last part of a tokenizer, which puts special tokens around a text or around two texts.
 //
-// Whatever its kind in the file, it comes down to these tokens, so it is a value, not a class to derive from: each file
-// in post_processors/ reads one, and part_table.h has them by name. Immutable in use.
+// All kinds in a file reduce to these tokens, so it is a value and not a base class. Each file in post_processors/
+// reads one kind, and part_table.h lists them by name. Immutable in use.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,37 @@
 
 namespace latebind::embedding {
 
-// For two texts that become one row of ids.
+// For two texts that form one row of ids.
 struct PairProcessor {
   std::vector<std::int32_t> before{};
   std::vector<std::int32_t> between{};
-  std::vector<std::int32_t> behind{};
-  // Token types are 0, and from this token of `between` on 1, which may be the second text's first one; all 0 where
-  // there is none.
+  std::vector<std::int32_t> after{};
+  // Token types are 0, and 1 from this token of `between` on; the index may be that of the second text's first token.
+  // std::nullopt: all types are 0.
   std::optional<std::size_t> type_one_from = std::nullopt;
 
-  [[nodiscard]] std::size_t added_tokens() const { return before.size() + between.size() + behind.size(); }
+  [[nodiscard]] std::size_t added_tokens() const { return before.size() + between.size() + after.size(); }
 };
 
-// Takes the white space at either end of tokens out of their offsets, as byte-level tokens have it.
+// Removes the white space at both ends of tokens from their offsets, for byte-level tokens.
 struct OffsetTrim {
-  // One space at the very beginning was added, and is in no offset.
+  // The first space of the text was added, and belongs to no offset.
   bool add_prefix_space = false;
-  // Nothing stands before the first token of a text when this is done.
+  // Whether the first token of a text is the first token of the row at this point.
   bool sees_first_token = true;
 };
 
 struct PostProcessor {
   std::vector<std::int32_t> before{};
-  std::vector<std::int32_t> behind{};
-  // kUnsupported where the file has one for two texts that is not known here: it is for those who have two.
+  std::vector<std::int32_t> after{};
+  // kUnsupported if the file has a template for two texts that is not supported; only encoding of two texts fails then.
   core::Result<PairProcessor> pair = PairProcessor{.type_one_from = 0};
-  std::vector<OffsetTrim> trims{};  // one after the other; they change nothing but offsets
-  bool joins_tokens = false;        // what is done to offsets behind it sees its tokens as those of the text
+  std::vector<OffsetTrim> trims{};  // one after the other; they change offsets only
+  bool joins_tokens = false;        // offset changes after it treat its tokens as those of the text
 
-  [[nodiscard]] std::size_t added_tokens() const { return before.size() + behind.size(); }
+  [[nodiscard]] std::size_t added_tokens() const { return before.size() + after.size(); }
 
-  // The same, but for its tokens.
+  // The same without its tokens.
   [[nodiscard]] PostProcessor without_tokens() const {
     PostProcessor rest;
     for (const OffsetTrim& trim : trims)
@@ -52,7 +52,7 @@ struct PostProcessor {
   }
 
   void begin(std::vector<std::int32_t>& ids) const { ids.insert(ids.end(), before.begin(), before.end()); }
-  void end(std::vector<std::int32_t>& ids) const { ids.insert(ids.end(), behind.begin(), behind.end()); }
+  void end(std::vector<std::int32_t>& ids) const { ids.insert(ids.end(), after.begin(), after.end()); }
 };
 
 }  // namespace latebind::embedding

@@ -1,6 +1,6 @@
 // PreTokenizer: the second part of a tokenizer, which splits the normalized text into words.
 //
-// One file for each in pre_tokenizers/; part_table.h has them by name. Immutable, any thread.
+// Each pre-tokenizer is a file in pre_tokenizers/; part_table.h lists them by name. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace latebind::embedding {
 
-// Where the bytes of a word that is not as the text has it stand in the text; asked only by those who want offsets.
+// Maps the bytes of a rewritten word to the text; used only when offsets are needed.
 class WordPlaces {
  public:
   WordPlaces() = default;
@@ -20,16 +20,16 @@ class WordPlaces {
   WordPlaces& operator=(const WordPlaces&) = delete;
   virtual ~WordPlaces() = default;
 
-  // Appends for each byte of the word a byte of the character in the text that it stands for.
+  // Appends, for each byte of the word, the position of a byte of the text's character that it represents.
   virtual void append_to(std::vector<std::size_t>& places) const = 0;
 };
 
 struct Word {
-  std::string_view text;  // not empty; until the sink returns
+  std::string_view text;  // not empty; valid until the sink returns
   // The bytes of the text that it represents.
   std::size_t begin;
   std::size_t end;
-  const WordPlaces* places = nullptr;  // null: it is as the text has it; until the sink returns
+  const WordPlaces* places = nullptr;  // null: the word is unchanged; valid until the sink returns
 };
 
 // Receives the words, in the order of the text.
@@ -51,15 +51,15 @@ class PreTokenizer {
   PreTokenizer& operator=(const PreTokenizer&) = delete;
   virtual ~PreTokenizer() = default;
 
-  // How many times as long as the text its words can be at most, apart from what is added to each of them.
+  // The greatest ratio of the length of the words to that of the text, apart from additions to each word.
   [[nodiscard]] virtual std::size_t growth() const { return 1; }
-  // Whether words are other than they are in the text.
+  // Whether words differ from the text.
   [[nodiscard]] virtual bool rewrites() const { return false; }
-  // Whether words depend on what stands at the very beginning, before all normalizing.
+  // Whether words depend on the text's beginning before normalization.
   [[nodiscard]] virtual bool needs_origin() const { return false; }
-  // Stops and returns false when the sink does. `text` must be well-formed UTF-8.
+  // Stops and returns false if the sink does. `text` must be well-formed UTF-8.
   virtual bool split(std::string_view text, WordSink& sink) const = 0;
-  // The same; the first `origin` bytes stand for the first character (see TextRewriter).
+  // The same; the first `origin` bytes represent the first character (see TextRewriter).
   virtual bool split_from(std::string_view text, std::size_t /*origin*/, WordSink& sink) const {
     return split(text, sink);
   }
@@ -69,8 +69,8 @@ using PreTokenizerPtr = std::unique_ptr<const PreTokenizer>;
 
 enum class CutKind { kInside, kGone, kAlone };
 
-// What most pre-tokenizers do: `kind_of(code point)` says whether it is inside a word, ends one and is dropped, or is a
-// word of its own.
+// The common form of a pre-tokenizer: `kind_of(code point)` says whether a character is inside a word, ends one and is
+// dropped, or is a word by itself.
 template <class KindOf>
 bool cut_words(std::string_view text, WordSink& sink, KindOf kind_of) {
   const char* p = text.data();

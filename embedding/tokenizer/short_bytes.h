@@ -1,5 +1,5 @@
-// A few bytes, as tokens have, read as words and compared: inlined, where the library's function takes longer to be
-// called than to compare. Pure functions, any thread.
+// Reads and compares the few bytes of a token as machine words. The functions are inlined, since calling the library's
+// function takes longer than the comparison. Pure functions, any thread.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ template <class Word>
   return word;
 }
 
-// The last eight bytes, or all of a shorter text, which with its size tells it from any other.
+// The last eight bytes, or all bytes of a shorter text. Together with the size, they identify a short text.
 [[nodiscard]] inline std::uint64_t last_word(std::string_view text) {
   const char* const begin = text.data();
   const std::size_t size = text.size();
@@ -30,9 +30,9 @@ template <class Word>
   return size == 0 ? 0 : byte(0) | byte(size / 2) << 8U | byte(size - 1) << 16U;
 }
 
-// Whether the first `size` bytes of both are the same. No byte beyond these is read.
+// Whether the first `size` bytes of both are equal. No further byte is read.
 [[nodiscard]] inline bool same_bytes(const char* a, const char* b, std::size_t size) {
-  // The last word overlaps the one before it.
+  // The last word overlaps the previous one.
   const auto same_words = [&]<class Word>(Word) {
     for (std::size_t i = 0; i + sizeof(Word) < size; i += sizeof(Word)) {
       if (word_at<Word>(a + i) != word_at<Word>(b + i)) return false;

@@ -1,4 +1,5 @@
-// StagedEncoder: one part after the other, with the normalized text in between. For any parts.
+// StagedEncoder: applies one part after the other and stores the normalized text in between. It supports all parts.
+// Immutable, any thread.
 #pragma once
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace latebind::embedding {
 
 class StagedEncoder final : public TextEncoder {
  public:
-  // The parts must outlive it. `added_tokens` are those that are looked for in the normalized text.
+  // The parts must outlive the encoder. `added_tokens` are those that are searched in the normalized text.
   StagedEncoder(const TokenizerParts& parts, AddedTokenMatcher added_tokens)
       : parts_(parts), added_tokens_(std::move(added_tokens)) {}
 

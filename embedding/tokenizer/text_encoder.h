@@ -1,7 +1,7 @@
-// TextEncoder: text to ids by normalizer, pre-tokenizer and model, in the best way for the given parts.
+// TextEncoder: text to ids by normalizer, pre-tokenizer and model, in the fastest way for the given parts.
 //
-// StagedEncoder takes any parts; FusedBertEncoder those of BERT, all in one walk. Immutable, any thread. With offsets,
-// an AlignedEncoder takes any parts.
+// StagedEncoder supports all parts; FusedBertEncoder supports those of BERT, in one walk. AlignedEncoder supports all
+// parts and gives offsets. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class TextEncoder {
   TextEncoder& operator=(const TextEncoder&) = delete;
   virtual ~TextEncoder() = default;
 
-  // Appends the ids of `text`, which must be well-formed UTF-8; stops and returns false once `ids` has `ids_end` or
-  // more. It has fewer when this is called. `is_first`: nothing stands before `text`.
+  // Appends the ids of `text`, which must be well-formed UTF-8. Stops and returns false once `ids` has `ids_end`
+  // elements or more; it has fewer before the call. `is_first`: no text precedes `text`.
   virtual bool encode(std::string_view text, bool is_first, std::size_t ids_end,
                       std::vector<std::int32_t>& ids) const = 0;
 };

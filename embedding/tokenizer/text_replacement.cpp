@@ -33,7 +33,7 @@ class ReplacingSink final : public MatchSink {
   std::string replaced_;
 };
 
-// What replaces a match stands for its last character.
+// The replacement of a match represents the match's last character.
 class AligningSink final : public MatchSink {
  public:
   AligningSink(const AlignedText& text, std::string_view content) : text_(text), content_(content) {}
@@ -55,7 +55,7 @@ class AligningSink final : public MatchSink {
   AlignedText replaced_;
 };
 
-// Counts what is written for the first `origin` bytes.
+// Counts the bytes written for the first `origin` bytes.
 class OriginSink final : public MatchSink {
  public:
   OriginSink(std::size_t origin, std::size_t content_size) : origin_(origin), content_size_(content_size) {}

@@ -15,20 +15,20 @@
 
 namespace latebind::embedding {
 
-// Every `what`, which is not empty, becomes `by`: from left to right, each where the last one ended.
+// Replaces every `what`, which is not empty, by `by`, from left to right, without overlaps.
 void replace_all(std::string& text, std::string_view what, std::string_view by);
 
 class TextReplacement {
  public:
-  // From the part's object.
+  // Reads the part's object.
   static core::Result<TextReplacement> read(const JsonView& view);
 
-  // How many times as long as a text the new one can be at most.
+  // The greatest ratio of the length of the new text to that of the old one.
   [[nodiscard]] std::size_t growth() const;
-  // How many bytes at the beginning of the new text stand for the first `origin` of the old one. The content of a match
-  // stands for its last byte.
+  // The number of bytes at the beginning of the new text that represent the first `origin` bytes of the old one. The
+  // replacement of a match represents the match's last byte.
   [[nodiscard]] std::size_t origin_after(std::string_view text, std::size_t origin) const;
-  // From left to right, each where the last one ended. Throws PatternLimitError, as origin_after does.
+  // Replaces from left to right, without overlaps. Throws PatternLimitError, as origin_after() does.
   [[nodiscard]] std::string apply(std::string_view text) const;
   [[nodiscard]] AlignedText apply(const AlignedText& text) const;
 

@@ -1,7 +1,7 @@
 // TextRewriter: a text that a normalizer reads and rewrites, code point by code point.
 //
-// Reading and writing go through one object, which also knows what stands at the very beginning: the origin, as many
-// bytes as stand for the first character before all normalizing. A view of the text; one thread.
+// Reading and writing share one object, which also tracks the origin: the number of bytes at the beginning that
+// represent the first character before all normalization. A view of the text; one thread.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ class TextRewriter {
     written_.reserve(text.size());
   }
 
-  // The origin of the text that is read, and once a normalizer has set it, of the one that is written.
+  // The origin of the text that is read or, after a normalizer has set it, of the text that is written.
   [[nodiscard]] std::size_t origin() const { return origin_; }
   void set_origin(std::size_t bytes) { origin_ = bytes; }
 
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
-  // The next code point; not at the end.
+  // Reads the next code point; must not be called at the end.
   char32_t read() {
     const char* p = rest_.data();
     const char32_t c = core::decode_utf8(p);
     rest_.remove_prefix(static_cast<std::size_t>(p - rest_.data()));
     return c;
   }
-  // Everything not read yet, for normalizers with their own walk.
+  // Takes all text that has not been read, for normalizers that walk over it themselves.
   std::string_view read_rest() { return std::exchange(rest_, {}); }
 
   void write(char32_t c) {

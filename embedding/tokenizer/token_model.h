@@ -1,6 +1,6 @@
-// TokenModel: the third part of a tokenizer, which splits a word into tokens; it owns the vocabulary.
+// TokenModel: the third part of a tokenizer, which splits a word into tokens. It owns the vocabulary.
 //
-// One file for each in models/; part_table.h has them by name. Immutable, any thread.
+// Each model is a file in models/; part_table.h lists them by name. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@
 
 namespace latebind::embedding {
 
-// What a file's model has in great number, and is not in the tree of its JSON.
+// The large lists of a model in a file, which are not in the tree of its JSON.
 struct ModelLists {
   Vocabulary vocabulary;  // the entries of "vocab"
-  // What came of Vocabulary::finish(); nothing: that is still to be done.
+  // The result of Vocabulary::finish(); std::nullopt if it has not been called.
   std::optional<core::Status> finished = std::nullopt;
-  // Nothing: the model has no array "merges".
+  // std::nullopt if the model has no array "merges".
   std::optional<MergeList> merges = std::nullopt;
-  // Of the vocabulary's entries, by id: there where "vocab" is an array, not an object.
+  // The scores of the vocabulary's entries, by id; set if "vocab" is an array rather than an object.
   std::optional<platform::LargeVector<double>> scores = std::nullopt;
 };
 
 struct Token {
   std::int32_t id;
-  // The bytes of the word up to here are in this token and those before it. Tokens that end at the same place stand for
-  // the same bytes.
+  // This token and the previous ones contain the bytes of the word up to here. Tokens that end at the same place
+  // represent the same bytes.
   std::size_t end;
 };
 
@@ -42,18 +42,18 @@ class TokenModel {
   TokenModel& operator=(const TokenModel&) = delete;
   virtual ~TokenModel() = default;
 
-  // Appends the tokens of a word, one or more; the last one ends where the word ends. Only a model without an unknown
-  // token leaves out what it does not know, and counts ends without it.
+  // Appends the tokens of a word, at least one; the last one ends at the word's end. Only a model without an unknown
+  // token omits text that it does not know, and counts ends without that text.
   virtual void tokenize(std::string_view word, std::vector<Token>& tokens) const = 0;
 
-  // What keeps it from saying which bytes its tokens have, as the reference does; empty: nothing.
+  // The feature that prevents the model from giving offsets, as in the reference; empty if there is none.
   [[nodiscard]] virtual std::string_view without_offsets() const { return {}; }
-  // The text that the reference says a token has, which stands for `bytes` of a word.
+  // The text of a token as the reference sees it; it represents `bytes` of a word.
   [[nodiscard]] virtual std::string_view text_of(std::int32_t id, std::string_view bytes) const {
     return vocabulary_.token(id).value_or(bytes);
   }
 
-  // Ids by tokens and tokens by ids.
+  // Maps tokens to ids and ids to tokens.
   [[nodiscard]] const Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:

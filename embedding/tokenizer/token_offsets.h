@@ -1,11 +1,11 @@
-// TokenOffsets: where a token is in the text that it was made of. A value.
+// TokenOffsets: the position of a token in the text from which it was made. A value.
 #pragma once
 
 #include <cstddef>
 
 namespace latebind::embedding {
 
-// Bytes of the text, whole characters of it.
+// Bytes of the text; they contain whole characters.
 struct TokenOffsets {
   std::size_t begin = 0;
   std::size_t end = 0;

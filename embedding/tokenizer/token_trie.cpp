@@ -19,7 +19,7 @@ using core::StatusCode;
 
 namespace {
 
-// Four for each token that there may be; usual vocabularies have fewer than two.
+// Four for each possible token; usual vocabularies have fewer than two.
 constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
 
 Status too_many_nodes() {
@@ -32,12 +32,12 @@ Status same_for_too_long() {
           fmt::format("the first {} bytes of two tokens are the same", Vocabulary::kSearchedBytesMax)};
 }
 
-// Where the first bytes of tokens are divided so that about as many are below as from there on.
+// The first byte that divides the tokens into two halves of nearly equal size.
 unsigned middle_of(const std::array<std::size_t, 256>& counts, std::size_t tokens) {
   std::size_t below = 0;
   unsigned byte = 0;
   for (; byte < counts.size(); ++byte) {
-    // Whichever side makes the halves more equal.
+    // Chooses the side that makes the halves more equal.
     if (below + counts[byte] / 2 >= tokens / 2) break;
     below += counts[byte];
   }
@@ -46,13 +46,13 @@ unsigned middle_of(const std::array<std::size_t, 256>& counts, std::size_t token
 
 }  // namespace
 
-// Takes the tokens apart by their first byte, then each group by its second, and so on. A group is sorted by eight
+// Divides the tokens by their first byte, then each group by its second byte, and so on. A group is sorted by eight
 // bytes at a time.
 class TokenTrie::Builder {
  public:
   Builder(const Vocabulary& vocabulary, TokenTrie& trie) : vocabulary_(vocabulary), trie_(trie) {}
 
-  // Of the tokens, `count` of them, that begin with a byte from `first` on and before `end`.
+  // Builds the trie of the `count` tokens whose first byte is from `first` to before `end`.
   Status build(unsigned first, unsigned end, std::size_t count) {
     tokens_.reserve(count);
     for (std::size_t place = 0; place < vocabulary_.size(); ++place) {
@@ -73,15 +73,15 @@ class TokenTrie::Builder {
   }
 
  private:
-  // A token, and its bytes from the last multiple of eight.
+  // A token, and eight of its bytes from the last multiple of eight.
   struct Entry {
-    std::uint64_t head;  // the first of them on top; zeros behind its end
+    std::uint64_t head;  // the first byte is the highest; zeros after the token's end
     std::int32_t id;
     std::uint32_t size;
   };
   static constexpr std::size_t kHeadBytes = 8;
 
-  // Tokens that are the same up to `depth` bytes, and the node that stands for these.
+  // Tokens whose first `depth` bytes are equal, and the node of these bytes.
   struct Group {
     std::size_t node;
     std::size_t begin;
@@ -102,7 +102,7 @@ class TokenTrie::Builder {
     return head;
   }
 
-  // By the eight bytes from here; of tokens that are the same there, those that end first.
+  // Sorts by the next eight bytes; of tokens that are equal there, those that end come first.
   void sort(const Group& group) {
     constexpr std::size_t kFew = 1024;
     const std::span<Entry> tokens(tokens_.data() + group.begin, group.end - group.begin);
@@ -113,7 +113,7 @@ class TokenTrie::Builder {
                 [](const Entry& a, const Entry& b) { return a.head != b.head ? a.head < b.head : a.size < b.size; });
       return;
     }
-    // By each of these bytes, the last one first; equal ones stay in their order.
+    // A radix sort by each of these bytes, the last one first, which keeps the order of equal ones.
     std::span<Entry> from = tokens;
     std::span<Entry> to(sorted_.data(), tokens.size());
     const auto sort_by = [&](auto key_of) {
@@ -144,7 +144,7 @@ class TokenTrie::Builder {
     }
   }
 
-  // Behind those from `begin` on that have the same byte at `depth`.
+  // The end of the tokens from `begin` on that have the same byte at `depth`.
   [[nodiscard]] std::size_t end_of_child(std::size_t begin, std::size_t end, std::size_t depth) const {
     const std::uint8_t byte = byte_at(tokens_[begin], depth);
     ++begin;

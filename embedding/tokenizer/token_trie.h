@@ -1,8 +1,8 @@
-// TokenTrie: finds all tokens that a text begins with, in one pass over their bytes.
+// TokenTrie: finds all tokens that are prefixes of a text, in one pass over its bytes.
 //
-// A node's children lie side by side. Where only one token is left, its remaining bytes are compared with the
-// vocabulary instead of having nodes: so there are hardly more nodes than tokens. Owned by the vocabulary; built once,
-// a large one by two threads, then any thread may look up.
+// A node's children are adjacent in memory. If only one token is left, its remaining bytes are compared with the
+// vocabulary instead of having nodes, so there are hardly more nodes than tokens. Owned by the vocabulary. It is built
+// once, by two threads if it is large; then any thread may look up.
 #pragma once
 
 #include <array>
@@ -20,37 +20,37 @@ class Vocabulary;
 
 class TokenTrie {
  public:
-  // Takes the tokens of a vocabulary that is sorted by id, but for the empty one. kInvalidModel when a token is there
-  // twice, kUnsupported when too many are the same for too long.
+  // Takes the tokens, except the empty one, of a vocabulary that is sorted by id. Returns kInvalidModel if a token
+  // occurs twice, and kUnsupported if too many tokens share too many bytes.
   [[nodiscard]] core::Status build(const Vocabulary& vocabulary);
 
-  // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. text_of(id) is the
-  // text of a token.
+  // Calls on_token(id, size in bytes) for each token that is a prefix of `text`, the shortest first. text_of(id)
+  // returns the text of a token.
   template <class TextOf, class OnToken>
   void for_each_prefix(std::string_view text, TextOf text_of, OnToken on_token) const;
 
  private:
   static constexpr std::int32_t kNoToken = -1;
   static constexpr std::uint32_t kDense = 1U << 31;
-  // Children that are looked through one by one; more have a table.
+  // Up to this many children are searched one by one; more have a table.
   static constexpr std::size_t kFewChildren = 8;
 
   struct Node {
-    // Where the first child is, or kDense and the number of the table of children.
+    // The index of the first child, or kDense and the index of a table of children.
     std::uint32_t children = 0;
-    std::int32_t token = kNoToken;  // that ends here; of a tail: the one that goes on from here
+    std::int32_t token = kNoToken;  // the token that ends here; for a tail: the token that continues from here
     std::uint8_t label = 0;
-    std::uint8_t child_count = 0;  // 0 where there is a table
+    std::uint8_t child_count = 0;  // 0 if there is a table
     bool is_tail = false;
   };
-  // The child of each byte: one more than its place behind the first, or 0. The bytes of UTF-8 are less than 255.
+  // The child for each byte: its distance from the first child plus 1, or 0. UTF-8 uses fewer than 255 different bytes.
   struct Table {
     std::uint32_t first = 0;
     std::array<std::uint8_t, 256> child{};
   };
   class Builder;
 
-  // Takes the nodes of a trie of tokens that begin with other bytes.
+  // Takes the nodes of a trie whose tokens begin with other bytes.
   void append(const TokenTrie& other);
 
   [[nodiscard]] const Node* child(const Node& node, char byte) const {

@@ -32,7 +32,7 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& file) {
   return from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, platform::path_to_utf8(file));
 }
 
-// `read` gives a Result<TokenizerFile>.
+// `read` returns a Result<TokenizerFile>.
 template <class Read>
 Result<Tokenizer> Tokenizer::from_file_of(Read read, std::string_view name, std::span<const std::string> markers) {
   try {
@@ -163,7 +163,7 @@ Status Tokenizer::encode_with_offsets(std::string_view text, std::size_t max_tok
       offsets.push_back(token.offsets);
     }
     around.end(ids);
-    offsets.resize(offsets.size() + around.behind.size());
+    offsets.resize(offsets.size() + around.after.size());
     return {};
   });
   if (status.ok()) return status;
@@ -176,8 +176,8 @@ std::size_t Tokenizer::tokens_before() const {
   return parts_->parts.post_processor.before.size();
 }
 
-std::size_t Tokenizer::tokens_behind() const {
-  return parts_->parts.post_processor.behind.size();
+std::size_t Tokenizer::tokens_after() const {
+  return parts_->parts.post_processor.after.size();
 }
 
 Result<std::string> Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
@@ -215,7 +215,7 @@ std::optional<std::string_view> Tokenizer::token(std::int32_t id) const {
 bool Tokenizer::is_special(std::int32_t id) const {
   const PostProcessor& around = parts_->parts.post_processor;
   if (std::ranges::find(around.before, id) != around.before.end() ||
-      std::ranges::find(around.behind, id) != around.behind.end()) {
+      std::ranges::find(around.after, id) != around.after.end()) {
     return true;
   }
   const auto text = token(id);

@@ -40,7 +40,7 @@ Result<TokenModelPtr> read_model(const JsonView& root, ModelLists lists) {
   const json* value = root.find("model");
   if (value == nullptr) return Status(StatusCode::kInvalidModel, "the file has no 'model'");
   LB_ASSIGN_OR_RETURN(const JsonView view, JsonView::object(*value, "model"));
-  // Files of early versions do not name the model, and the reference takes it for the first one that fits.
+  // Files of early versions do not name the model, and the reference takes the first type that fits.
   if (view.find("type") == nullptr && lists.merges) return read_bpe(view, std::move(lists));
   if (view.find("type") == nullptr && lists.scores) return read_unigram(view, std::move(lists));
   LB_ASSIGN_OR_RETURN(const auto read, find_part(view, kModels));
@@ -63,8 +63,8 @@ Result<DecoderPtr> read_decoder(const JsonView& root) {
   return read(view);
 }
 
-// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or the next free
-// one counted from the vocabulary's size.
+// The id in the file must be the one that the reference assigns to the token: that of the vocabulary, or else the next
+// free one from the vocabulary's size on.
 Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
   const json* value = root.find("added_tokens");
   if (value == nullptr) return {};
@@ -84,7 +84,7 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
     LB_ASSIGN_OR_RETURN(token.rstrip, view.boolean("rstrip"));
     LB_ASSIGN_OR_RETURN(token.normalized, view.boolean("normalized"));
     LB_ASSIGN_OR_RETURN(token.special, view.boolean("special"));
-    if (token.content.empty()) continue;  // as the reference does
+    if (token.content.empty()) continue;  // as in the reference
     if (token.content.size() > Vocabulary::kTokenBytesMax) {
       return {StatusCode::kUnsupported, fmt::format("{}.content is {} bytes long, more than the {} supported",
                                                     view.name(), token.content.size(), Vocabulary::kTokenBytesMax)};
@@ -126,7 +126,7 @@ Result<TokenizerFile> TokenizerFile::read(JsonDocument document) {
     }
   }
   TokenizerFile file;
-  // The model first: when it is of another kind, that is the error to report.
+  // The model first, since another kind of model is the error to report.
   LB_ASSIGN_OR_RETURN(file.parts.model, read_model(root, std::move(document.lists)));
   LB_ASSIGN_OR_RETURN(file.parts.normalizer, read_normalizer(root));
   LB_ASSIGN_OR_RETURN(file.parts.pre_tokenizer, read_pre_tokenizer(root));

@@ -1,6 +1,6 @@
 // TokenizerFile: the content of a tokenizer.json, parsed and checked. Anything unsupported is rejected by name.
 //
-// Source of the format: the `tokenizers` package, version "1.0" of its files. A value type; one owner moves it on.
+// Source of the format: the `tokenizers` package, version "1.0" of its files. A value type with one owner.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace latebind::embedding {
 
 struct TokenizerFile {
   TokenizerParts parts;
-  std::vector<AddedToken> added_tokens;  // with the ids that the file and the reference agree on
+  std::vector<AddedToken> added_tokens;  // with the ids on which the file and the reference agree
   std::size_t id_end = 0;                // of the vocabulary and the added tokens
-  // Null: the file names none. An error is that of whoever decodes: texts can be encoded without it.
+  // Null if the file names none. An error only prevents decoding; texts can be encoded without it.
   core::Result<DecoderPtr> decoder = DecoderPtr();
 
-  // kInvalidModel or kUnsupported; messages name the part but not the file.
+  // Returns kInvalidModel or kUnsupported; messages name the part but not the file.
   static core::Result<TokenizerFile> read(std::string_view text);
   static core::Result<TokenizerFile> read(JsonDocument document);
 };
 
-// The parts that a file may name, for lists: of what kind, "model", and its types.
+// The types that a file may name for one kind of part, such as "model"; for lists.
 struct TokenizerPartNames {
   std::string_view kind;
   std::vector<std::string_view> types;

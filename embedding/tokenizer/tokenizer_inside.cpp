@@ -32,7 +32,7 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
   std::sort(added_texts.begin(), added_texts.end());
   std::sort(special_texts.begin(), special_texts.end());
   LB_ASSIGN_OR_RETURN(added_tokens, AddedTokenMatcher::create(std::move(raw)));
-  // These are looked for in a text that the fused encoder never has.
+  // These tokens are searched in a text that the fused encoder never has.
   fused = normalized.empty() ? FusedBertEncoder::create(parts) : nullptr;
   LB_ASSIGN_OR_RETURN(AddedTokenMatcher matcher, AddedTokenMatcher::create(std::move(normalized)));
   staged = std::make_unique<StagedEncoder>(parts, std::move(matcher));
@@ -61,7 +61,7 @@ Status Tokenizer::Parts::mark(std::span<const std::string> markers, std::vector<
       if (!id) continue;
       std::vector<std::int32_t> ids;
       encode(content, ids.max_size(), ids);
-      // One that is looked for in the normalized text has another text, and does not count as itself.
+      // A token that is searched in the normalized text has another text, and does not count as itself.
       const auto has_other_text = [&](const auto& text) { return text.first == *id && text.second != content; };
       if (ids == std::vector{*id} && std::ranges::none_of(added_texts, has_other_text)) break;
       std::erase_if(tokens, [&](const AddedToken& token) { return token.content == content; });

@@ -1,4 +1,4 @@
-// What a Tokenizer consists of. Internal to the tokenizer's own sources, which are divided by what is done with it.
+// The members of a Tokenizer, internal to the tokenizer's sources, which are divided by task.
 //
 // Immutable after construction; any thread.
 #pragma once
@@ -38,27 +38,27 @@ struct Tokenizer::Parts {
   TokenizerParts parts;
   std::size_t id_end;
   core::Result<DecoderPtr> decoder;
-  // Texts of added tokens that the vocabulary lacks, or has in another form; by id.
+  // Texts of added tokens that the vocabulary lacks or has in another form, by id.
   std::vector<std::pair<std::int32_t, std::string>> added_texts;
-  // Contents of special tokens as the file has them, sorted: what the reference takes a token's text for special by.
+  // Sorted contents of special tokens as in the file; the reference recognises special tokens by these texts.
   std::vector<std::string> special_texts;
-  // Ids of added tokens by their texts as the file has them.
+  // Ids of added tokens by their texts in the file.
   std::map<std::string, std::int32_t, std::less<>> added_ids;
-  // Those that are looked for in the text as it is; the others are the encoder's.
+  // Those that are searched in the original text; the encoder has the others.
   AddedTokenMatcher added_tokens;
-  std::unique_ptr<const FusedBertEncoder> fused;  // null: for any other parts
+  std::unique_ptr<const FusedBertEncoder> fused;  // null for other parts
   std::unique_ptr<const StagedEncoder> staged;
   std::unique_ptr<const AlignedEncoder> aligned;
-  const TextEncoder* encoder = nullptr;  // the quicker one of the first two
+  const TextEncoder* encoder = nullptr;  // the faster one of the first two
 
   core::Status add_tokens(std::vector<AddedToken> tokens);
-  // See TokenizerUse; `tokens` are those that were added.
+  // See TokenizerUse::markers; `tokens` are those that were added.
   core::Status mark(std::span<const std::string> markers, std::vector<AddedToken> tokens);
   [[nodiscard]] std::optional<std::int32_t> id_of(std::string_view token) const;
   void encode(std::string_view text, std::size_t ids_end, std::vector<std::int32_t>& ids) const;
 };
 
-// What `work` returns; instead of what it throws, why texts of so many bytes have no ids.
+// Returns the result of `work`, or turns its exceptions into errors about texts of this size.
 template <class Work>
 core::Status within_limits(std::size_t bytes, const Work& work) {
   try {
@@ -70,7 +70,7 @@ core::Status within_limits(std::size_t bytes, const Work& work) {
   }
 }
 
-// Of those from `begin` on, the first or the last ones stay, so many.
+// Keeps the first or the last `count` ids from `begin` on.
 inline void keep_tokens(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t count, bool keep_end) {
   const std::size_t cut = ids.size() - begin - count;
   if (!keep_end) return ids.resize(begin + count);

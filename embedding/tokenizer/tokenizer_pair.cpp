@@ -1,4 +1,4 @@
-// Two texts as one row of ids.
+// Encodes two texts as one row of ids.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using core::StatusCode;
 
 namespace {
 
-// How many tokens of two texts stay, where there is room for so many. Source: truncate_encodings() of tokenizers.
+// How many tokens of two texts are kept in this much room. Source: truncate_encodings() of tokenizers.
 Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::size_t second, std::size_t room,
                                                         PairTruncation truncation) {
   if (first + second <= room) return std::pair{first, second};
@@ -64,8 +64,8 @@ Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_v
       append(second, whole, second_ids);
       return ids.size() - first_begin;
     };
-    // One more than there is room for shows that a text is too long. How much longer makes no difference, unless both
-    // are: the longer one then gets the token that is left of two halves.
+    // One token more than there is room for shows that a text is too long. Its exact length only matters if both are
+    // too long: the longer one then gets the odd token of two halves.
     std::size_t first_count = append_both(limits.keep_end);
     const bool has_odd_token = limits.truncation == PairTruncation::kLongestFirst && room % 2 == 1;
     if (has_odd_token && first_count > room && second_ids.size() > room && !limits.keep_end) {
@@ -81,7 +81,7 @@ Result<EncodedPair> Tokenizer::encode_pair(std::string_view first, std::string_v
     const std::size_t between_begin = ids.size();
     ids.insert(ids.end(), around.between.begin(), around.between.end());
     ids.insert(ids.end(), second_ids.begin(), second_ids.end());
-    ids.insert(ids.end(), around.behind.begin(), around.behind.end());
+    ids.insert(ids.end(), around.after.begin(), around.after.end());
     pair.type_one_from = (around.type_one_from ? between_begin + *around.type_one_from : ids.size()) - begin;
     return {};
   };

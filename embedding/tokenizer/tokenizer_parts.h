@@ -1,4 +1,4 @@
-// TokenizerParts: the parts of one tokenizer, in the order in which a text passes them. A value; one owner moves it on.
+// TokenizerParts: the parts of one tokenizer, in the order in which a text passes them. A value with one owner.
 #pragma once
 
 #include "embedding/tokenizer/normalizer.h"
@@ -9,7 +9,7 @@
 namespace latebind::embedding {
 
 struct TokenizerParts {
-  NormalizerPtr normalizer;       // null: texts stay as they are
+  NormalizerPtr normalizer;       // null: texts stay unchanged
   PreTokenizerPtr pre_tokenizer;  // null: a text is one word
   TokenModelPtr model;
   PostProcessor post_processor;

@@ -51,7 +51,7 @@ constexpr std::string_view kCategoryNames[] = {"Cn", "Lu", "Ll", "Lt", "Lm", "Lo
                                                "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
                                                "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
 
-// The range of a sorted table that holds c, or null.
+// The range of a sorted table that contains c, or null.
 template <class Table>
 auto find_range(const Table& table, char32_t c) -> decltype(std::begin(table)) {
   auto it = std::upper_bound(std::begin(table), std::end(table), c,
@@ -114,7 +114,7 @@ std::uint8_t script(char32_t c) {
 }
 
 bool is_chinese(char32_t c) {
-  // The sixth block begins at U+2B820; the reference begins it at U+2B920, and so do we.
+  // The sixth block begins at U+2B820; the reference begins it at U+2B920, and so does this function.
   return between(c, 0x4E00, 0x9FFF) || between(c, 0x3400, 0x4DBF) || between(c, 0x20000, 0x2A6DF) ||
          between(c, 0x2A700, 0x2B73F) || between(c, 0x2B740, 0x2B81F) || between(c, 0x2B920, 0x2CEAF) ||
          between(c, 0xF900, 0xFAFF) || between(c, 0x2F800, 0x2FA1F);
@@ -193,7 +193,7 @@ std::vector<char32_t> decompose_compatibly(char32_t c) {
 
 namespace {
 
-// Hangul: vowels and trailing consonants, which are composed by arithmetic.
+// Hangul vowels and trailing consonants, which are composed by arithmetic.
 bool is_composed_in_hangul(char32_t c) {
   return between(c, 0x1161, 0x1175) || between(c, 0x11A8, 0x11C2);
 }

@@ -17,7 +17,7 @@ using core::Status;
 using core::StatusCode;
 
 constexpr std::size_t kProbesMax = 128;
-// Tokens whose places in memory are asked for before the first of them is looked at.
+// The number of tokens whose memory is prefetched before the first of them is examined.
 constexpr std::size_t kAtOnce = 32;
 
 Status occurs_twice(std::string_view token) {
@@ -59,7 +59,7 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
 }
 
 Status Vocabulary::sort_by_id() {
-  // Most files have them in this order.
+  // Most files are sorted already.
   const auto by_id = [this](Place a, Place b) { return id_at(a) < id_at(b); };
   if (!std::is_sorted(places_.begin(), places_.end(), by_id)) {
     std::stable_sort(places_.begin(), places_.end(), by_id);
@@ -90,7 +90,7 @@ Status Vocabulary::finish_steps() {
 }
 
 Status Vocabulary::fill() {
-  // At most half full. Another seed spreads differently what one seed piles up.
+  // At most half full. Another seed distributes differently what collides with this one.
   const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(places_.size() * 2, 2));
   shift_ = 64U - static_cast<unsigned>(std::bit_width(capacity) - 1);
   slots_ = ZeroedSlots<Slot>(capacity);

@@ -1,9 +1,10 @@
-// Vocabulary: tokens and their ids, in one block of bytes, found by an open-addressing hash table or by a trie. A
-// token's id and size stand before its text: whoever has found it has to go nowhere else.
+// Vocabulary: tokens and their ids in one block of bytes, found by an open-addressing hash table or by a trie. A
+// token's id and size precede its text, so that a lookup touches no further memory.
 //
-// Filled once by add(), closed by one of the functions finish…(), then immutable and readable from any thread. The hash
-// of a string is taken eight bytes at a time, or, after finish_steps(), byte by byte, so that all prefixes of a word
-// are hashed in one pass. Long probe sequences, as crafted vocabularies could cause, are rejected: time stays linear.
+// It is filled by add(), closed by one of the finish…() functions, and then immutable and readable from any thread. A
+// string is hashed eight bytes at a time or, after finish_steps(), byte by byte, so that all prefixes of a word are
+// hashed in one pass. Crafted vocabularies could cause long probe sequences; these are rejected, so that time stays
+// linear.
 #pragma once
 
 #include <cstddef>
@@ -28,54 +29,57 @@ class Vocabulary {
  public:
   static constexpr std::size_t kTokensMax = std::size_t{1} << 22;
   static constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
-  // What a search that goes on byte by byte looks at; longer tokens must differ in these, or be in no word.
+  // The number of bytes that a byte-by-byte search examines; longer tokens must differ within these, or occur in no
+  // word.
   static constexpr std::size_t kSearchedBytesMax = 512;
   // Ids are below this.
   static constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 24;
 
-  // Room for what a JSON text of this many bytes usually holds.
+  // Reserves memory for the tokens that a JSON text of this size usually has.
   void reserve(std::size_t json_bytes);
-  // Rejects what exceeds the limits above.
+  // Rejects tokens and ids beyond the limits above.
   [[nodiscard]] core::Status add(std::string_view token, std::uint64_t id);
   // Rejects duplicate tokens and ids.
   [[nodiscard]] core::Status finish();
-  // The same, for a model that looks for the prefixes of words by their hash states. Also after finish().
+  // The same, for a model that searches prefixes of words by their hash states. May follow finish().
   [[nodiscard]] core::Status finish_steps();
-  // The same, for a model that looks for all tokens that a text begins with; the empty token is not found then.
+  // The same, for a model that searches all tokens that are prefixes of a text, except the empty one.
   [[nodiscard]] core::Status finish_trie();
 
-  // All of the following only after one of these.
+  // The following functions require that one of these has been called.
   [[nodiscard]] std::size_t size() const { return places_.size(); }
-  // One more than the greatest id; ids in between may be without a token.
+  // One more than the greatest id. Some ids below it may have no token.
   [[nodiscard]] std::size_t id_end() const { return id_end_; }
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view token) const;
-  // Without a trie: the same for each of many tokens, or -1, several times as fast; as many `ids` as tokens.
+  // Without a trie: the ids of many tokens, -1 for missing ones, several times as fast as single lookups. `ids` has as
+  // many elements as `tokens`.
   void find_all(std::span<const std::string_view> tokens, std::span<std::int32_t> ids) const;
-  // A view into the vocabulary; nothing where no token has this id.
+  // A view into the vocabulary; std::nullopt if no token has this id.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const;
-  // The token at this place in the order of ids, and its id; `place` is below size().
+  // The token at this index in the order of ids, and its id; `place` is below size().
   [[nodiscard]] std::pair<std::int32_t, std::string_view> at(std::size_t place) const {
     const Entry found = entry(places_[place]);
     return {found.id, found.text};
   }
 
-  // Calls on_token(id, size in bytes) for each token that `text` begins with, the shortest first. After finish_trie().
+  // Calls on_token(id, size in bytes) for each token that is a prefix of `text`, the shortest first. Requires
+  // finish_trie().
   template <class OnToken>
   void for_each_prefix(std::string_view text, OnToken on_token) const {
     trie_->for_each_prefix(
         text, [this](std::int32_t id) { return *token(id); }, on_token);
   }
 
-  // After finish_steps(): hash states, for WordPiece: of the empty string, and of what a state stands for with one more
-  // byte.
+  // Hash states for WordPiece: of the empty string, and of a state's string with one more byte. Requires
+  // finish_steps().
   [[nodiscard]] std::uint64_t hash_start() const { return seed_; }
   static std::uint64_t hash_step(std::uint64_t state, char byte) {
     return (state ^ static_cast<unsigned char>(byte)) * kMultiplier;
   }
-  // The id of the token `prefix` + `rest`, whose hash state is `state`; negative when there is none.
+  // The id of the token `prefix` + `rest`, whose hash state is `state`; negative if there is none.
   [[nodiscard]] std::int32_t find(std::uint64_t state, std::string_view prefix, std::string_view rest) const;
 
-  // Lengths in bytes of the longest token, and of the longest one that begins with `prefix`, less the prefix.
+  // Lengths in bytes of the longest token, and of the longest one with this prefix, not counting the prefix.
   [[nodiscard]] std::size_t longest() const;
   [[nodiscard]] std::size_t longest_after(std::string_view prefix) const;
 
@@ -84,7 +88,7 @@ class Vocabulary {
     std::int32_t id;
     std::string_view text;
   };
-  // Where the text of a token begins in bytes_; its id and its size, of 4 bytes each, are before it.
+  // The position of a token's text in bytes_; its id and its size, 4 bytes each, precede it.
   using Place = std::uint32_t;
   using Size = std::uint32_t;
   static constexpr std::size_t kHeadBytes = sizeof(std::int32_t) + sizeof(Size);
@@ -125,7 +129,7 @@ class Vocabulary {
   [[nodiscard]] bool fill_table(std::string_view& twice);
 
   GrowingBytes bytes_;
-  platform::LargeVector<Place> places_;  // after finish() by id
+  platform::LargeVector<Place> places_;  // sorted by id after finish()
   ZeroedSlots<Slot> slots_;
   std::optional<TokenTrie> trie_;
   std::uint64_t seed_ = 0;
@@ -134,7 +138,7 @@ class Vocabulary {
   std::size_t id_end_ = 0;
 };
 
-// In the header so that it is inlined: it is called several times for each token.
+// In the header to be inlined, since it is called several times for each token.
 inline std::int32_t Vocabulary::find(std::uint64_t state, std::string_view prefix, std::string_view rest) const {
   const std::uint32_t tag = tag_of(state);
   for (std::size_t slot = slot_of(state); slots_[slot].place != 0; slot = (slot + 1) & (slots_.size() - 1)) {

@@ -1,7 +1,7 @@
-// ZeroedSlots: the slots of a large hash table, all zero at first, as the system gives the memory: nothing is written
-// that is zero already.
+// ZeroedSlots: the slots of a large hash table, initially zero. The memory comes zeroed from the system, so nothing is
+// written to clear it.
 //
-// A plain container of a fixed size, one owner. One thread, or any while nothing is written.
+// A plain container of fixed size with one owner. One thread, or any number while nothing is written.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace latebind::embedding {
 
-// A Slot of zero bytes must be a valid one.
+// A Slot of zero bytes must be valid.
 template <class Slot>
 class ZeroedSlots {
   static_assert(std::is_trivially_copyable_v<Slot> && std::is_trivially_destructible_v<Slot>);

@@ -23,7 +23,8 @@ using core::TensorInfo;
 
 constexpr const char* kVersion = "1";
 
-// x and y are inputs of the same shape; z = x + y. Counts, types and shapes were checked when run() is called.
+// Computes z = x + y, where x and y are inputs of the same shape. The caller of run() has checked counts, types and
+// shapes.
 class Sum final : public Executable {
  public:
   Sum(std::vector<TensorInfo> inputs, TensorInfo output, std::string device)
@@ -93,7 +94,7 @@ class ToyBackend final : public core::Backend {
       return Status(StatusCode::kUnsupported,
                     fmt::format("toy computes in f32; {} was asked for", core::word_of(options.precision)));
     }
-    // What is not honoured is refused: nobody would find out otherwise.
+    // An option that is silently ignored would go unnoticed, so it is refused.
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (!options.input_shapes.empty()) return Status(StatusCode::kUnsupported, "toy compiles for no static shapes");
     if (!options.properties.empty()) {
@@ -117,7 +118,7 @@ class ToyBackend final : public core::Backend {
     const graph::Node& last = graph.node(graph.output());
     const auto* const add = std::get_if<graph::Add>(&last.op);
     if (add == nullptr || add->a.node == add->b.node) return refusal;
-    std::vector<TensorInfo> inputs;  // in the model's order, whichever of them is added to the other
+    std::vector<TensorInfo> inputs;  // in the model's order, not in that of the addition's operands
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
       const graph::Node& node = graph.nodes()[i];
       const auto* const input = std::get_if<graph::Input>(&node.op);

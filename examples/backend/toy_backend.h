@@ -1,8 +1,9 @@
-// toy: a complete backend in two files, as a starting point for your own. docs/contributing/adding-a-backend.md walks
-// through it.
+// toy: a complete backend in two files, as a starting point for new ones. docs/contributing/adding-a-backend.md
+// explains it step by step.
 //
-// It has one device, needs no vendor's library, and runs models that add two tensors of f32: it computes directly from
-// the graph. It rejects everything else, naming it, so that placement goes on.
+// It has one device, needs no vendor library, and runs models that add two f32 tensors, computing directly from the
+// graph. It rejects every other model with the reason, so that placement tries the next device. All functions may be
+// called from any thread.
 #pragma once
 
 #include <memory>
@@ -16,10 +17,10 @@ namespace latebind::toy {
 
 inline constexpr const char* kBackendName = "toy";
 
-// What can be set for it: nothing. The list of backends (app/backends.cpp) wants one from every backend.
+// The backend's settings. toy has none, but the list of backends (app/backends.cpp) needs the table.
 inline constexpr std::span<const core::BackendSetting> kSettings{};
 
-// From the settings, of which there are none. Opens nothing.
+// Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);
 
 }  // namespace latebind::toy

@@ -1,10 +1,10 @@
-// Embeds sentences with ExecuTorch and a program that Latebind made:
+// Embeds sentences with ExecuTorch and a program that Latebind has compiled:
 //
 //   latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte
 //   echo 'The cat sleeps.' | latebind tokens --model all-MiniLM-L6-v2 | ./embed minilm.pte
 //
-// A program holds the network, not the tokenizer: this one reads the ids of one sentence a line, as `latebind tokens`
-// prints them, and prints its vector. On a device, the ids come from the tokenizer that the application has.
+// A program contains the network but not the tokenizer. This example reads the ids of one sentence a line, as `latebind
+// tokens` prints them, and prints its vector. On a device, the application's tokenizer makes the ids.
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/backend/interface.h>
@@ -25,8 +25,8 @@ using executorch::extension::from_blob;
 using executorch::extension::Module;
 using executorch::runtime::Error;
 
-// Which device answers for the method that was loaded last: "openvino:NPU". Latebind's log names it only when it is not
-// the one that was asked for.
+// The device of the method that was loaded last, such as "openvino:NPU". Latebind's log names the device only if it is
+// not the requested one.
 std::string active_device() {
   executorch::runtime::BackendOption device{"active_device",
                                             std::array<char, executorch::runtime::kMaxOptionValueLength>{}};
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: embed PROGRAM.pte < ids\n";
     return 2;
   }
-  // Mapped, so that the model's bytes are shared by all processes and take no memory of their own.
+  // A mapped file is shared by all processes and takes no memory of this one.
   Module module(argv[1], Module::LoadMode::Mmap);
   if (const Error error = module.load_forward(); error != Error::Ok) {
     std::cerr << "embed: cannot load " << argv[1] << " (error " << static_cast<int>(error) << "); the log says why\n";

@@ -25,7 +25,8 @@ using core::StatusCode;
 
 namespace fb = executorch_flatbuffer;
 
-// Segments and what follows an inline payload move by multiples of this, which is one of every alignment in a program.
+// Segments, and everything after an inline payload, move by multiples of this, which is a multiple of every alignment
+// in a program.
 constexpr std::uint64_t kStep = 4096;
 
 Status unsupported(const std::string& why) {
@@ -37,7 +38,7 @@ struct Edit {
   std::uint64_t at = 0;
   std::uint64_t old_size = 0;
   std::string bytes{};
-  bool is_payload = false;  // `bytes` come after it
+  bool is_payload = false;  // the payload precedes `bytes`
 };
 
 // A program with everything needed to convert it.
@@ -45,15 +46,15 @@ struct Work {
   VerifiedProgram verified;
   Program program;
   Offsets offsets;
-  std::vector<const fb::BackendDelegate*> chosen;  // those of the id, each once
-  std::vector<Delegate> delegates;                 // the same, as they were read
+  std::vector<const fb::BackendDelegate*> chosen;  // the delegates with the id, each once
+  std::vector<Delegate> delegates;                 // the same delegates as the reader returned them
   std::vector<Delegate> others;
   Convertible found;
 
   [[nodiscard]] std::uint64_t position_of(const void* place) const {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(place) - verified.file.data());
   }
-  // How many offsets lead to one of these. A look at each offset, however many targets there are.
+  // How many offsets lead to one of these places. The time does not depend on the number of places.
   [[nodiscard]] std::size_t references_to(const std::set<const void*>& places) const {
     std::set<std::uint64_t> targets;
     for (const void* place : places)
@@ -67,7 +68,7 @@ bool same_payload(const Delegate& a, const Delegate& b) {
   return a.is_inline == b.is_inline && a.index == b.index;
 }
 
-// What the first call of a delegate of this method is given.
+// The arguments of the first call of a delegate of this method.
 Result<std::vector<Value>> arguments_of(const fb::ExecutionPlan& plan, std::size_t delegate) {
   for (std::size_t c = 0; c < count_of(plan.chains()); ++c) {
     const auto* instructions = plan.chains()->Get(static_cast<flatbuffers::uoffset_t>(c))->instructions();
@@ -88,7 +89,7 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
   LB_ASSIGN_OR_RETURN(Program program, read_program(file));
   Work work{verified, std::move(program), offsets_of(verified), {}, {}, {}, {}};
   std::set<std::string_view> seen;
-  std::set<std::pair<bool, std::size_t>> payloads;  // inline or not, and which
+  std::set<std::pair<bool, std::size_t>> payloads;  // inline or not, and the index
   for (std::size_t m = 0; m < work.program.methods.size(); ++m) {
     const auto* plan = work.verified.root->execution_plan()->Get(static_cast<flatbuffers::uoffset_t>(m));
     for (std::size_t d = 0; d < work.program.methods[m].delegates.size(); ++d) {
@@ -123,7 +124,7 @@ Result<Work> prepare(std::span<const std::byte> file, const Conversion& conversi
   return work;
 }
 
-// The id's letters. A string that something else refers to as well would change there, too.
+// Replaces the id's letters. If something else refers to such a string, the error says so.
 Status edit_ids(const Work& work, const Conversion& conversion, std::vector<Edit>& edits) {
   std::set<const void*> fields;
   for (const fb::BackendDelegate* delegate : work.chosen)
@@ -163,7 +164,7 @@ Status check_users(const Work& work, const Delegate& ours) {
   return {};
 }
 
-// The largest power of two, up to kStep, that every segment's offset is a multiple of.
+// The largest power of two, up to kStep, that divides every segment's offset.
 std::uint64_t alignment_of(const Work& work) {
   std::uint64_t all = kStep;
   for (const Segment& segment : work.program.segments)
@@ -171,7 +172,7 @@ std::uint64_t alignment_of(const Work& work) {
   return std::uint64_t{1} << static_cast<unsigned>(std::countr_zero(all));
 }
 
-// The payload's segment gets another size, and those behind it move.
+// Resizes the payload's segment and moves the segments after it.
 Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>& edits) {
   const std::size_t index = work.delegates.front().index;
   const Segment& ours = work.program.segments[index];
@@ -213,7 +214,7 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
   return {};
 }
 
-// The payload in the flatbuffer gets another size: what follows it moves, and so does every offset across it.
+// Resizes the payload in the flatbuffer, moves everything after it, and changes every offset across it.
 Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& edits) {
   const Delegate& ours = work.delegates.front();
   if (!work.offsets.is_complete) {
@@ -255,7 +256,7 @@ Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& 
   return {};
 }
 
-// The file with the edits applied.
+// Writes the file with the edits applied.
 Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, const Conversion& conversion,
                     const Sink& sink) {
   std::ranges::sort(edits, {}, &Edit::at);

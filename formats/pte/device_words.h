@@ -1,4 +1,4 @@
-// Devices as programs of ExecuTorch name them. Pure functions; any thread.
+// Translates the device names in programs of ExecuTorch to Latebind's. Pure functions; any thread.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,18 @@
 
 namespace latebind::pte {
 
-// A list of devices in Latebind's words, or a complaint about one that cannot be put so.
+// A list of devices in Latebind's words, or a complaint if the translation is impossible.
 struct DeviceWords {
   std::string words;
-  std::string complaint;  // empty when there is none
+  std::string complaint;  // empty if there is none
 };
 
-// Programs made for ExecuTorch's own OpenVINO backend name devices as OpenVINO does:
+// Programs for ExecuTorch's own OpenVINO backend use OpenVINO's device names, which are translated as follows:
 //   CPU, AUTO                                 cpu, auto
 //   GPU.1                                     openvino:GPU.1
-//   AUTO:NPU,CPU, HETERO:NPU,CPU              openvino:NPU,openvino:CPU: the first of them that takes the model
+//   AUTO:NPU,CPU, HETERO:NPU,CPU              openvino:NPU,openvino:CPU: the first one that takes the model
 //   MULTI:…, BATCH:…, AUTO:-GPU, AUTO:CPU(2)  a complaint: no placement means the same
-// Everything else stays as it is.
+// Other names are unchanged.
 inline DeviceWords device_words(std::string_view text) {
   const auto each = [](std::string_view list, const auto& translated) {
     std::string words;

@@ -1,5 +1,5 @@
-// The outermost structure of a .pte: flatbuffer, extended header, segments. Numbers are little-endian. For the files of
-// this folder; any thread.
+// The outermost structure of a .pte: flatbuffer, extended header, segments. Numbers are little-endian. Used only within
+// this folder; pure functions, any thread.
 //
 //   0   u32  offset of the flatbuffer's root table
 //   4        "ET12", the flatbuffer's identifier
@@ -31,10 +31,10 @@ inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kProgramSizeAt = 16;
 inline constexpr std::size_t kSegmentBaseAt = 24;
 inline constexpr std::size_t kSegmentSizeAt = 32;
-// The first line of the encoding of inputs or outputs that is their names, a line for each. Exporters have something
-// else there.
+// If the encoding of inputs or outputs begins with this line, their names follow, one a line. Exporters store other
+// data there.
 inline constexpr std::string_view kNamesMark = "names\n";
-// Flatbuffers' own limit.
+// Flatbuffers' limit.
 inline constexpr std::uint64_t kFlatbufferMax = (std::uint64_t{1} << 31U) - 1;
 
 struct Layout {
@@ -42,10 +42,10 @@ struct Layout {
   std::uint64_t segment_base = 0;  // 0: no segments
   std::uint64_t segment_size = 0;
   bool has_header = false;
-  bool has_segment_size = false;  // in the header; else it is the rest of the file
+  bool has_segment_size = false;  // the header has it; otherwise the segments end with the file
 };
 
-// kInvalidModel with what is wrong and where. On success all offsets are within the file.
+// Returns kInvalidModel with what is wrong and where. On success, all offsets are within the file.
 [[nodiscard]] core::Result<Layout> read_layout(std::span<const std::byte> file);
 
 // The extended header, kHeaderBytes long.

@@ -1,4 +1,4 @@
-// For builds without ExecuTorch's schema: the same functions, which report what is missing.
+// The functions of this folder for builds without ExecuTorch's schema: they report what is missing.
 #include "formats/pte/converter.h"
 #include "formats/pte/reader.h"
 #include "formats/pte/writer.h"

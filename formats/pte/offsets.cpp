@@ -11,7 +11,7 @@ using flatbuffers::ET_SEQUENCE;
 using flatbuffers::ET_STRING;
 using flatbuffers::TypeTable;
 
-// Walks the tables as the schema describes them. The verifier has bounded depth and number.
+// Walks the tables as the schema describes them. The verifier has limited their depth and number.
 class Walk {
  public:
   explicit Walk(const std::uint8_t* begin) : begin_(begin) {}
@@ -55,7 +55,7 @@ class Walk {
     std::ranges::sort(found_.places, [](const OffsetPlace& a, const OffsetPlace& b) {
       return std::tuple(a.at, a.target, a.is_vtable) < std::tuple(b.at, b.target, b.is_vtable);
     });
-    // Not std::ranges::unique, whose result clang 14 cannot read from gcc's library.
+    // std::ranges::unique of gcc's library does not compile with clang 14.
     found_.places.erase(std::unique(found_.places.begin(), found_.places.end()), found_.places.end());
     return std::move(found_);
   }
@@ -66,7 +66,7 @@ class Walk {
         {static_cast<std::uint32_t>(place - begin_), static_cast<std::uint32_t>(target - begin_), is_vtable});
   }
 
-  // The field before a union says which of its tables it is: 0 is none.
+  // The field before a union gives the table's type; 0 means no table.
   void one_of(const flatbuffers::Table& owner, std::size_t index, const std::uint8_t* stored,
               const TypeTable& options) {
     const auto tag = flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(index - 1));

@@ -1,5 +1,5 @@
-// Every offset in a verified flatbuffer: its position and its target. Needed to insert space into one without
-// rebuilding it. For the files of this folder; pure.
+// Lists every offset in a verified flatbuffer with its position and target. The list is needed to insert space without
+// rebuilding the flatbuffer. Used only within this folder; pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace latebind::pte {
 
-// Positions are bytes from the flatbuffer's beginning. An offset to a vtable is subtracted from its place, all others
-// are added to it.
+// Positions are bytes from the beginning of the flatbuffer. An offset to a vtable is subtracted from its position, all
+// other offsets are added.
 struct OffsetPlace {
   std::uint32_t at = 0;
   std::uint32_t target = 0;
@@ -20,8 +20,8 @@ struct OffsetPlace {
 };
 
 struct Offsets {
-  std::vector<OffsetPlace> places;  // sorted, each once; the first is that of the root table
-  // False when there are fields or kinds of values that the schema does not have: there may be more offsets then.
+  std::vector<OffsetPlace> places;  // sorted, without duplicates; the first is that of the root table
+  // False if there are fields or kinds of values that the schema does not have: there may be more offsets.
   bool is_complete = true;
 };
 

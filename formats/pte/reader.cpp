@@ -20,7 +20,7 @@ using core::StatusCode;
 
 namespace fb = executorch_flatbuffer;
 
-// flatbuffers' verifier does not look where the numbers of a list lie, so that they may lie anywhere.
+// Reads an element that may be unaligned: flatbuffers' verifier does not check the alignment of a list's numbers.
 std::int64_t number_at(const flatbuffers::Vector<std::int64_t>& list, std::size_t index) {
   std::int64_t number = 0;
   std::memcpy(&number, list.Data() + index * sizeof number, sizeof number);
@@ -37,7 +37,7 @@ Result<std::string_view> name_from(const flatbuffers::String* text, std::string_
   return name;
 }
 
-// The names that the writer here leaves.
+// Reads the names that Latebind's writer stores.
 void name_values(std::vector<Value>& values, const flatbuffers::String* names) {
   std::string_view rest = view_of(names);
   if (!rest.starts_with(kNamesMark)) return;
@@ -66,7 +66,7 @@ Result<std::vector<Segment>> segments_from(const VerifiedProgram& program) {
   return segments;
 }
 
-// Where the delegate's payload is.
+// Finds the delegate's payload.
 Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& segments,
                     const fb::BackendDelegateDataReference* place, Delegate& delegate) {
   if (place == nullptr) return damaged(fmt::format("the delegate {} has no payload", core::quoted(delegate.id)));
@@ -117,7 +117,7 @@ Result<Delegate> delegate_from(const VerifiedProgram& program, const std::vector
   return delegate;
 }
 
-// A call of a delegate names one of the method's, and values that are there.
+// Checks that a call names one of the method's delegates, and existing values.
 Status check_call(const fb::ExecutionPlan& plan, const fb::DelegateCall* call) {
   if (call == nullptr) return damaged("a call of a delegate is missing");
   if (call->delegate_index() < 0 || static_cast<std::size_t>(call->delegate_index()) >= count_of(plan.delegates())) {

@@ -1,6 +1,6 @@
-// The element types that ExecuTorch and Latebind both have, in one table.
+// The element types that both ExecuTorch and Latebind have, in one table.
 //
-// ExecuTorch's numbers are written here as numbers, so that programs (.pte) are written and read without its headers.
+// ExecuTorch's types are written as numbers, so that programs (.pte) can be written and read without its headers.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace latebind {
 
 struct SharedType {
-  std::int8_t scalar_type;  // ExecuTorch's
+  std::int8_t scalar_type;  // ExecuTorch's number
   std::int32_t lb_type;
   std::uint8_t bytes;  // of one element
   std::string_view name;
@@ -35,7 +35,7 @@ inline constexpr std::array<SharedType, 13> kSharedTypes{{
     {7, LB_F64, 8, "f64"},
 }};
 
-// Null for what only one of the two has: complex, quantized and packed types.
+// Null for types that only one side has: complex, quantized and packed ones.
 [[nodiscard]] constexpr const SharedType* shared_type(std::int8_t scalar_type) {
   const auto* const found = std::ranges::find(kSharedTypes, scalar_type, &SharedType::scalar_type);
   return found != kSharedTypes.end() ? found : nullptr;

@@ -1,4 +1,5 @@
-// A program's values as reader.h returns them, and the errors of reading one. For the files of this folder; any thread.
+// A program's values as reader.h returns them, and the errors of reading them. Used only within this folder; any
+// thread.
 #pragma once
 
 #include <program_generated.h>
@@ -23,7 +24,7 @@ std::size_t count_of(const flatbuffers::Vector<T>* list) {
   return list == nullptr ? 0 : list->size();
 }
 
-// `list`: positions in the list of all values, `most` of them. `what`: they are, for messages.
+// The values at the positions in `list`, at most `most`. `what` is their noun for messages.
 [[nodiscard]] core::Result<std::vector<Value>> values_from(const executorch_flatbuffer::ExecutionPlan& plan,
                                                            const flatbuffers::Vector<std::int32_t>* list,
                                                            std::string_view what, std::size_t most);

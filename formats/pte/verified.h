@@ -1,5 +1,5 @@
-// The flatbuffer of a .pte that has passed flatbuffers' verifier: every offset in it can be followed. For the files of
-// this folder. Refers to the bytes it was made from; any thread.
+// VerifiedProgram: the flatbuffer of a .pte that has passed flatbuffers' verifier, so that every offset in it can be
+// followed. It refers to the bytes of the file. Used only within this folder; any thread.
 #pragma once
 
 #include <program_generated.h>
@@ -12,7 +12,7 @@
 
 namespace latebind::pte {
 
-// Tables that the verifier follows, and how deep.
+// The verifier's limits for tables and their depth.
 inline constexpr unsigned kTablesMax = 1U << 20U;
 inline constexpr unsigned kDepthMax = 64;
 
@@ -22,7 +22,7 @@ struct VerifiedProgram {
   std::span<const std::byte> file;
 };
 
-// The errors of read_program().
+// Returns the errors of read_program().
 [[nodiscard]] core::Result<VerifiedProgram> verify_program(std::span<const std::byte> file);
 
 }  // namespace latebind::pte

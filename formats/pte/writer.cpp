@@ -31,7 +31,7 @@ constexpr std::uint64_t kTensorBytesMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kInlineMax = std::uint64_t{1} << 30;
 constexpr std::size_t kTextMax = std::size_t{1} << 20;
 constexpr std::size_t kAlignmentMax = std::size_t{1} << 21;
-// Memory of id 0 is that of constants; ours is the next.
+// Id 0 is the memory of constants; the method's memory is the next one.
 constexpr std::uint32_t kPlanId = 1;
 
 Status misuse(std::string text) {
@@ -42,7 +42,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// A tensor with everything that the flatbuffer says about it.
+// A tensor with everything that the flatbuffer stores about it.
 struct PlannedTensor {
   const TensorSpec* spec = nullptr;
   std::vector<std::uint8_t> dim_order;
@@ -107,7 +107,7 @@ Status check(const ProgramSpec& spec, const Payload& payload) {
   return {};
 }
 
-// Inputs, then outputs; `planned_bytes` becomes the size of their memory.
+// Plans inputs, then outputs; `planned_bytes` receives the size of their memory.
 Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& planned_bytes) {
   std::vector<PlannedTensor> all;
   const auto add = [&](const std::vector<TensorSpec>& tensors, std::string_view what, bool planned) -> Status {
@@ -120,7 +120,8 @@ Result<std::vector<PlannedTensor>> plan(const ProgramSpec& spec, std::uint64_t& 
       }
       if (planned) {
         one.offset = planned_bytes;
-        // A tensor without elements has a place as well: ExecuTorch rejects one in a memory that does not exist.
+        // A tensor without elements gets a place as well, since ExecuTorch rejects a tensor in a memory that does not
+        // exist.
         planned_bytes += round_up(std::max<std::uint64_t>(bytes, 1), kPlanAlignment);
         if (planned_bytes > kTensorBytesMax) return misuse("its tensors need more than a tebibyte");
       }
@@ -183,8 +184,8 @@ Offset<fb::Chain> add_chain(FlatBufferBuilder& builder, const std::vector<std::i
   return fb::CreateChain(builder, chain_inputs, chain_outputs, instructions);
 }
 
-// Where exporters say what the flattened inputs and outputs stand for. A name at the tensor itself
-// would make it an attribute of the method for ExecuTorch.
+// The names are stored where exporters describe the flattened inputs and outputs. ExecuTorch would treat a tensor with
+// a name as an attribute of the method.
 std::string names_of(const std::vector<TensorSpec>& tensors) {
   std::string names(kNamesMark);
   bool any = false;
@@ -256,8 +257,8 @@ Result<std::string> flatbuffer_of(const ProgramSpec& spec, const Payload& payloa
   return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
 
-// What comes before the payload: the flatbuffer with the extended header after its first eight bytes, which moves the
-// rest by a multiple of every alignment in it.
+// Everything before the payload. The extended header is inserted after the flatbuffer's first eight bytes, and moves
+// the rest by a multiple of every alignment in it.
 Result<std::string> head_of(const ProgramSpec& spec, const Payload& payload) {
   LB_ASSIGN_OR_RETURN(const std::string plain, flatbuffer_of(spec, payload));
   Layout layout;

@@ -22,7 +22,7 @@ void say_line(void* /*context*/, std::int32_t level, const char* text) {
   say(level >= LB_LOG_ERROR ? Level::kError : Level::kInfo, text);
 }
 
-// Nothing that is thrown may pass ExecuTorch, which is built without exceptions.
+// Catches all exceptions, since ExecuTorch is built without them.
 template <class Body>
 auto guarded(Body&& body, et::Error otherwise) noexcept -> decltype(body()) {
   try {
@@ -33,7 +33,7 @@ auto guarded(Body&& body, et::Error otherwise) noexcept -> decltype(body()) {
   return otherwise;
 }
 
-// Any at all: which of them take a program shows when it is loaded.
+// Whether there is any device. Which devices take a program is known only after loading it.
 bool has_devices(const lb_runtime* runtime) {
   lb_device_list* list = nullptr;
   if (lb_device_list_create(runtime, 0, &list) != LB_OK) return false;
@@ -46,7 +46,7 @@ std::string method_name(const char* name) {
   return name != nullptr && *name != '\0' ? std::string(name).substr(0, 64) : std::string("a method");
 }
 
-// An event of the tracer, from its making to its end; without a tracer nothing.
+// An event of the tracer, from construction to destruction; does nothing without a tracer.
 class Event {
  public:
   Event(et::EventTracer* tracer, const char* name) : tracer_(tracer) {
@@ -64,7 +64,7 @@ class Event {
   et::EventTracerEntry entry_{};
 };
 
-// The part of LoadedMethod::Active that a read-only key names; null for every other key.
+// The member of LoadedMethod::Active that a read-only key names; null for other keys.
 std::string LoadedMethod::Active::*active_text(std::string_view key) {
   if (key == kActiveDeviceKey) return &LoadedMethod::Active::device;
   if (key == kActivePrecisionKey) return &LoadedMethod::Active::precision;
@@ -99,8 +99,8 @@ bool LatebindBackend::is_available() const {
     const Status status = !check.ok() && has_devices(here) ? Status() : check;
     {
       const std::lock_guard lock(mutex_);
-      if (said_ == status.message()) return error_of(status.code());
-      said_ = status.message();
+      if (logged_reason_ == status.message()) return error_of(status.code());
+      logged_reason_ = status.message();
     }
     if (!status.ok()) say(Level::kError, status.message());
     return error_of(status.code());
@@ -155,7 +155,8 @@ et::Result<et::DelegateHandle*> LatebindBackend::init(et::BackendInitContext& co
     std::string line =
         name + ": on " + active.device + " in " + active.precision + ", runtime " + active.runtime_version;
     if (is_fallback) line += "; " + active.reason;
-    // Only a fallback is news: ExecuTorch's log in Python crashes when two threads that load programs write to it.
+    // Only a fallback is logged as information: in Python, ExecuTorch's log crashes if two threads that load programs
+    // write to it.
     say(is_fallback ? Level::kInfo : Level::kDebug, line);
     const std::lock_guard lock(mutex_);
     loaded_.push_back(loaded.get());

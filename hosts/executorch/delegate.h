@@ -1,7 +1,8 @@
-// The delegate: Latebind as a backend of ExecuTorch, under the id LatebindBackend.
+// LatebindBackend: Latebind as a backend of ExecuTorch, under the id LatebindBackend.
 //
-// One object for the life of the process, because a backend cannot be removed from ExecuTorch's registry. Creating it
-// loads nothing. Any thread; a loaded method may be used by one thread at a time.
+// One object exists for the life of the process, because a backend cannot be removed from ExecuTorch's registry.
+// Creating it loads no library. All functions may be called from any thread; a loaded method may be used by one thread
+// at a time.
 #pragma once
 
 #include <executorch/runtime/backend/interface.h>
@@ -24,12 +25,13 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   LatebindBackend& operator=(const LatebindBackend&) = delete;
   ~LatebindBackend() override;
 
-  // True when some device is there, if only for embedding models. When not, the remedy and the reasons are logged, once
-  // as long as they stay the same.
+  // Whether there is any device, even one for embedding models only. If not, the remedy and the reasons are logged once
+  // for as long as they stay the same.
   [[nodiscard]] bool is_available() const override;
 
-  // set_option() overrides compile specs, and the options of this load override both. DelegateInvalidCompatibility when
-  // no device takes the payload; InvalidArgument for options; InvalidProgram for a payload that is damaged.
+  // Loads a method. Options of set_option() override compile specs, and the options of this load override both. Returns
+  // DelegateInvalidCompatibility if no device takes the payload, InvalidArgument for wrong options, and InvalidProgram
+  // for a damaged payload.
   [[nodiscard]] ::executorch::runtime::Result<::executorch::runtime::DelegateHandle*> init(
       ::executorch::runtime::BackendInitContext& context, ::executorch::runtime::FreeableBuffer* processed,
       ::executorch::runtime::ArrayRef<::executorch::runtime::CompileSpec> compile_specs) const override;
@@ -38,13 +40,13 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
       ::executorch::runtime::BackendExecutionContext& context, ::executorch::runtime::DelegateHandle* handle,
       ::executorch::runtime::Span<::executorch::runtime::EValue*> args) const override;
 
-  // For loads from now on: the keys of LoadOptions. All or none are taken.
+  // Sets options for later loads; the keys are those of LoadOptions. Takes either all options or none.
   [[nodiscard]] ::executorch::runtime::Error set_option(
       ::executorch::runtime::BackendOptionContext& context,
       const ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
 
-  // The same keys, and active_device, active_precision and active_runtime_version: what would answer now, for the
-  // method that was loaded last and still exists; "" when there is none. Values are strings.
+  // Gets options with the same keys, and active_device, active_precision and active_runtime_version: what would answer
+  // now for the method that was loaded last and still exists, or "" if there is none. Values are strings.
   [[nodiscard]] ::executorch::runtime::Error get_option(
       ::executorch::runtime::BackendOptionContext& context,
       ::executorch::runtime::Span<::executorch::runtime::BackendOption>& options) override;
@@ -52,7 +54,7 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   void destroy(::executorch::runtime::DelegateHandle* handle) const override;
 
  private:
-  // Created at the first call in this process; null when there is no memory for it.
+  // Created at the first call in this process; null if memory runs out.
   [[nodiscard]] lb_runtime* runtime() const;
   [[nodiscard]] ::executorch::runtime::Error read_options(
       ::executorch::runtime::BackendInitContext& context,
@@ -62,8 +64,8 @@ class LatebindBackend final : public ::executorch::runtime::BackendInterface {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   mutable lb_runtime* runtime_ = nullptr;
-  mutable platform::MadeIn runtime_made_;      // a child made by fork() leaves the parent's as it is
-  mutable std::string said_;                   // why it was not available, when last logged
+  mutable platform::MadeIn runtime_made_;      // a child made by fork() does not touch its parent's
+  mutable std::string logged_reason_;          // the reason for unavailability that was logged last
   mutable std::vector<LoadedMethod*> loaded_;  // in the order in which they were loaded
   LoadOptions options_;
 };

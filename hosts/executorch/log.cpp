@@ -10,7 +10,7 @@ namespace {
 
 namespace et = ::executorch::runtime;
 
-// Below ExecuTorch's limit, with room for what some platforms put before a line.
+// Below ExecuTorch's limit, with room for a prefix that some platforms add.
 constexpr std::size_t kLineBytesMax = 200;
 constexpr std::size_t kLinesMax = 24;
 
@@ -24,7 +24,7 @@ void emit(Level level, const std::string& line) {
   }
 }
 
-// Bytes of the next line: up to a space, else up to where no character is cut.
+// Bytes of the next line: up to a space, or else up to the last whole character.
 std::size_t line_length(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   if (const auto space = text.rfind(' ', most); space != std::string_view::npos && space > most / 2) return space;
@@ -41,7 +41,7 @@ void say(Level level, std::string_view text) {
   for (std::size_t lines = 0; lines < kLinesMax; ++lines) {
     const std::size_t length = line_length(text, kLineBytesMax - line.size());
     line += text.substr(0, length);
-    // A line break would create lines that could not be distinguished from others'.
+    // A line break would create lines that cannot be attributed.
     std::ranges::replace_if(
         line, [](unsigned char c) { return c < ' '; }, ' ');
     emit(level, line);

@@ -1,5 +1,5 @@
-// Lines for ExecuTorch's log, which cuts each at 256 bytes: long texts are split into several, with the most important
-// part first.
+// Writes to ExecuTorch's log, which cuts each line at 256 bytes: long texts are split into several lines, with the most
+// important part first.
 //
 // Any thread.
 #pragma once
@@ -14,19 +14,19 @@ namespace latebind::delegate {
 
 inline constexpr const char* kBackendId = "LatebindBackend";
 
-// ExecuTorch's headers leave lines for debugging out, unless Latebind is built with ET_MIN_LOG_LEVEL=Debug.
+// ExecuTorch's headers omit debug lines unless Latebind is built with ET_MIN_LOG_LEVEL=Debug.
 enum class Level { kDebug, kInfo, kError };
 
-// "LatebindBackend: TEXT", split at spaces into lines that fit; very long texts are cut off.
+// Logs "LatebindBackend: TEXT", split at spaces into lines that fit; very long texts are truncated.
 void say(Level level, std::string_view text);
 
-// The ExecuTorch error for Latebind's code. DelegateInvalidCompatibility only means "no device here takes this
-// payload".
+// The ExecuTorch error for Latebind's code. DelegateInvalidCompatibility always means that no device here takes the
+// payload.
 [[nodiscard]] ::executorch::runtime::Error error_of(lb_code code);
 
-// The calling thread's last error of Latebind, logged after `what` and translated.
+// Logs the calling thread's last error of Latebind after `what`, and returns ExecuTorch's code for it.
 ::executorch::runtime::Error say_last_error(std::string_view what, lb_code code);
-// The same for a stored outcome, which must not be success.
+// The same for a stored status, which must not be success.
 ::executorch::runtime::Error say_status(std::string_view what, const Status& status);
 
 }  // namespace latebind::delegate

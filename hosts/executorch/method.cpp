@@ -20,7 +20,7 @@ using ::executorch::aten::SizesType;
 using ::executorch::aten::Tensor;
 
 constexpr std::size_t kPortsMax = 4096;
-// For what is done in the background; what hangs is not waited for.
+// How long to wait for background work to release the payload; work that hangs is abandoned.
 constexpr std::chrono::milliseconds kReleaseTime{2'000};
 
 std::string ordinal(std::size_t index, const std::string& name) {
@@ -72,7 +72,7 @@ et::Error LoadedMethod::load(const lb_runtime* runtime, std::string name, const 
   lb_model* model = nullptr;
   if (const lb_code code = lb_model_load_memory(runtime, &memory, options, nullptr, &model); code != LB_OK) {
     const Status failure = Status::of(code);
-    // Then what to type comes first.
+    // The command that helps comes first.
     if (code == LB_NO_DEVICE) {
       if (const Status check = Status::of(lb_runtime_check(runtime)); !check.ok()) say(Level::kError, check.message());
     }
@@ -122,7 +122,7 @@ et::Error LoadedMethod::read_input(std::size_t index, const et::EValue& value) {
   };
   input.strided = 0;
   if (!value.isTensor()) {
-    // A number represents a tensor of rank 0.
+    // A number stands for a tensor of rank 0.
     input.rank = 0;
     input.type = port.type;
     input.data = scalars_[index].data();
@@ -269,7 +269,7 @@ lb_code LoadedMethod::run(et::BackendExecutionContext& context) {
   }
   lb_code code = once();
   if (code == LB_BUFFER_TOO_SMALL) {
-    // The tensor was shrunk before we first saw it: it may well have the room, and only it can tell.
+    // The tensor was shrunk before this method first saw it. It may have enough room, but only the tensor knows.
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       output_handles_[i] = outputs_[i].aside.get();
     code = once();

@@ -1,7 +1,7 @@
-// LoadedMethod: one delegate call of a program, loaded by Latebind; what a DelegateHandle points to.
+// LoadedMethod: one delegate call of a program, loaded by Latebind. A DelegateHandle points to it and owns it.
 //
-// execute() is for one thread at a time, as ExecuTorch's Method is; active() may be called meanwhile. Several
-// methods run at once on several threads.
+// execute() is for one thread at a time, like ExecuTorch's Method; active() may be called concurrently. Several methods
+// may run at once on several threads.
 #pragma once
 
 #include <executorch/runtime/backend/interface.h>
@@ -26,26 +26,26 @@ struct OutputDestroyer {
 
 class LoadedMethod {
  public:
-  // Error::Ok and a method, or the error, which is said already. `name` is the method's.
+  // Loads a method, or returns an error that has been logged. `name` is the method's name.
   static ::executorch::runtime::Error load(const lb_runtime* runtime, std::string name,
                                            const std::shared_ptr<Payload>& payload, const lb_options* options,
                                            std::unique_ptr<LoadedMethod>& loaded);
   LoadedMethod(const LoadedMethod&) = delete;
   LoadedMethod& operator=(const LoadedMethod&) = delete;
-  // Does not wait for a device that hangs: what its calls use stays until they return.
+  // Does not wait for a device that hangs: the memory of its calls stays until they return.
   ~LoadedMethod();
 
-  // `args`: the model's inputs, then its outputs. Outputs of dynamic shape are resized. In the steady state (the same
-  // shapes and memory again) nothing is allocated, unless a tracer asks who answered.
+  // Runs the method. `args` are the model's inputs followed by its outputs; outputs of dynamic shape are resized.
+  // Repeated calls with the same shapes and memory allocate nothing, unless a tracer asks which device answered.
   [[nodiscard]] ::executorch::runtime::Error execute(::executorch::runtime::BackendExecutionContext& context,
                                                      ::executorch::runtime::Span<::executorch::runtime::EValue*> args);
 
-  // The device that would answer now. Every text is empty when the model does not tell.
+  // The device that would answer now. All texts are empty if that is unknown.
   struct Active {
     std::string device;  // "openvino:CPU"
     std::string precision;
     std::string runtime_version;
-    std::string reason;  // why a preferred device could not be used; empty when it is used
+    std::string reason;  // why a preferred device could not be used; empty otherwise
   };
   [[nodiscard]] Active active() const;
 
@@ -57,9 +57,9 @@ class LoadedMethod {
   };
   struct Output {
     std::unique_ptr<lb_output, OutputDestroyer> in_place;  // writes to the tensor's memory
-    std::unique_ptr<lb_output, OutputDestroyer> aside;     // where that cannot be
-    // The memory that in_place was bound to last, and how much is known to be there: a tensor shrinks when it is
-    // resized, and does not report how large it may become again.
+    std::unique_ptr<lb_output, OutputDestroyer> aside;     // used if writing in place is impossible
+    // The memory that in_place was last bound to, and the size that is known to be there: a resized tensor does not
+    // report how large it may become again.
     void* data = nullptr;
     std::size_t capacity = 0;
     bool uses_in_place = false;

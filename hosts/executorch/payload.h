@@ -1,9 +1,9 @@
-// Payload: the bytes of one delegate call in a program, used where ExecuTorch put them.
+// Payload: the bytes of one delegate call in a program, used in place.
 //
-// Latebind refers to them as long as it may compile them again, or as its vendor reads them, and that can be longer
-// than the method lives: while a driver hangs, for instance. So the payload owns ExecuTorch's buffer, and frees it when
-// nothing refers to it any more. A program whose bytes belong to the host (BufferDataLoader, and data within the
-// flatbuffer) has buffers that own nothing: for these wait_until_released() is there.
+// Latebind refers to the bytes as long as it may compile them again or as its vendor reads them. That can outlast the
+// method, for example while a driver hangs. Therefore the payload owns ExecuTorch's buffer, and frees it after the last
+// reference. If the host owns a program's bytes (BufferDataLoader, and data within the flatbuffer), the buffer owns
+// nothing; wait_until_released() serves that case.
 //
 // Any thread.
 #pragma once
@@ -20,7 +20,7 @@ namespace latebind::delegate {
 
 class Payload {
  public:
-  // Takes the buffer's content; it is empty then. Null when it is not in this process's memory.
+  // Takes over the buffer's content and leaves it empty. Null if the content is not in this process's memory.
   static std::shared_ptr<Payload> take(::executorch::runtime::FreeableBuffer& processed);
 
   explicit Payload(::executorch::runtime::FreeableBuffer&& buffer);
@@ -29,11 +29,11 @@ class Payload {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
 
-  // The context and the function for lb_model_memory: the context keeps the payload alive until it is released.
+  // Context and function for lb_model_memory. The context keeps the payload alive until it is released.
   static void* context_for(const std::shared_ptr<Payload>& payload);
   static void release(void* context);
 
-  // False when the time passed first.
+  // Returns false if the time passed first.
   [[nodiscard]] bool wait_until_released(std::chrono::milliseconds most);
 
  private:

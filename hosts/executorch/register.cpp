@@ -1,5 +1,4 @@
-// Registers the delegate when the library is loaded. Nothing else happens then: no file is opened, nothing is printed
-// unless the name is taken.
+// Registers the delegate when the library is loaded. This opens no file, and prints only if the name is taken.
 #include <executorch/runtime/backend/interface.h>
 
 #include "hosts/executorch/delegate.h"
@@ -7,7 +6,7 @@
 
 namespace {
 
-// Never destroyed: ExecuTorch keeps the pointer, and methods may outlive the statics of any library.
+// Never destroyed: ExecuTorch keeps the pointer, and methods may outlive the static objects of any library.
 [[maybe_unused]] const bool g_registered = [] {
   namespace et = ::executorch::runtime;
   using latebind::delegate::kBackendId;

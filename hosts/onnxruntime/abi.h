@@ -1,9 +1,9 @@
-// ONNX Runtime's interface for plugin execution providers, as far as Latebind uses it: declared here, so that no vendor
-// header is needed.
+// The part of ONNX Runtime's interface for plugin execution providers that Latebind uses, in its own declarations, so
+// that no vendor header is needed.
 //
-// Tables of functions have only ever grown at their end, so a slot never changes; each line says in which version (1.N,
-// as N) its slot was added. Structs that we fill for the host are laid out as in version 1.24 and say so
-// (ort_version_supported). tests/hosts/onnxruntime/abi compares all of it with the vendor's headers while compiling.
+// Tables of functions have only ever grown at their end, so a slot never changes; each line gives the version 1.N (as
+// N) that added its slot. Structs that Latebind fills for the host have the layout of version 1.24 and say so
+// (ort_version_supported). tests/hosts/onnxruntime/abi compares everything with the vendor's headers at compile time.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace latebind::provider::abi {
 
-// The version 1.N whose layouts are used; older hosts are refused.
+// The version 1.N of the layouts; older hosts are refused.
 inline constexpr std::uint32_t kVersion = 24;
 
-// The host's objects: opaque.
+// The host's opaque objects.
 struct Status;  // null means success
 struct Logger;
 struct KeyValuePairs;
@@ -75,7 +75,7 @@ enum OpAttrType : int {
   kAttrGraph = 7,
   kAttrTensor = 8,
 };
-// All others that matter are ONNX's own (core/graph/onnx_types.h).
+// The other types have the numbers of ONNX (core/graph/onnx_types.h).
 enum ElementType : int { kString = 8 };
 // Bits of a device's incompatibility.
 inline constexpr std::uint32_t kDeviceIncompatible = 2;
@@ -162,7 +162,7 @@ inline constexpr std::uint32_t kMissingDependency = 4;
 struct EpFactory;
 struct Ep;
 
-// The slots of what GetEpApi returns.
+// The slots of the table that GetEpApi returns.
 #define LB_PROVIDER_EP_API(X)                                                                                \
   X(0, CreateEpDevice, 22, Status*,                                                                          \
     (EpFactory*, const HardwareDevice*, const KeyValuePairs*, const KeyValuePairs*, EpDevice**))             \
@@ -176,13 +176,13 @@ struct Ep;
     (IncompatibilityDetails*, std::uint32_t, std::int32_t, const char*))                                     \
   X(49, GetEnvConfigEntries, 24, Status*, (KeyValuePairs**))
 
-// The slots of what GetModelEditorApi returns.
+// The slots of the table that GetModelEditorApi returns.
 #define LB_PROVIDER_EDITOR_API(X)                                                                             \
   X(6, CreateNode, 22, Status*,                                                                               \
     (const char*, const char*, const char*, const char* const*, std::size_t, const char* const*, std::size_t, \
      OpAttr**, std::size_t, Node**))
 
-// Our copies of the tables' slots.
+// Latebind's copies of the tables' slots.
 #define LB_DECLARE(slot, name, since, result, parameters) result(*name) parameters = nullptr;
 struct Tables {
   LB_PROVIDER_API(LB_DECLARE)
@@ -193,11 +193,11 @@ struct Tables {
 
 using Slot = void (*)();
 struct ApiBase {
-  const Slot* (*GetApi)(std::uint32_t version);  // null where the host is older
+  const Slot* (*GetApi)(std::uint32_t version);  // null if the host is older
   const char* (*GetVersionString)();
 };
 
-// What we fill for the host.
+// The structs that Latebind fills for the host.
 struct NodeFusionOptions {
   std::uint32_t ort_version_supported;
   bool drop_constant_initializers;

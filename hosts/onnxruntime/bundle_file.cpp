@@ -43,7 +43,7 @@ fs::path folder_of(const fs::path& model) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// The folders that a model's bundle may lie in: its own, and that of the file that it is a link to.
+// The folders that may contain a model's bundle: the model's folder, and that of the file to which the model is a link.
 std::vector<fs::path> allowed_folders(const fs::path& model) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -62,7 +62,7 @@ Failure leads_elsewhere(const std::string& name, const fs::path& real, const std
                                   ", outside of " + where + "; put the bundle itself there"};
 }
 
-// In one folder; nothing when there is no such file.
+// Searches one folder; std::nullopt if there is no such file.
 std::optional<BundleFile> find_in(const fs::path& model, const fs::path& path, const std::string& name,
                                   const BundleIdentity& meant) {
   std::error_code error;
@@ -124,7 +124,7 @@ std::string text_of(const BundleIdentity& identity) {
 }
 
 BundleIdentity parse_bundle_identity(std::string_view text) {
-  if (!text.starts_with(kIdentityHead)) return {};  // notes of somebody else's
+  if (!text.starts_with(kIdentityHead)) return {};  // notes that Latebind did not write
   text.remove_prefix(kIdentityHead.size());
   const std::string_view model = text.substr(0, kDigits);
   const bool is_digest =
@@ -195,7 +195,7 @@ void remove_bundle(const BundleFile& bundle) noexcept {
     std::error_code error;
     fs::remove(bundle.file, error);
   } catch (const std::exception&) {
-    // No memory for a name: it stays.
+    // If there is no memory for a name, the file stays.
   }
 }
 

@@ -11,15 +11,16 @@
 namespace latebind::provider {
 namespace {
 
-// A part of fewer nodes is left to the host, unless it is the whole graph: each costs a way out and back.
+// A part with fewer nodes is left to the host, unless it is the whole graph, since each part adds a transition to the
+// device and back.
 constexpr std::size_t kPartNodesMin = 3;
-// Kinds of nodes that are tried alone. A model has a few dozen.
+// The limit for kinds of nodes that are tried alone. A model has a few dozen.
 constexpr std::size_t kTrialsMax = 200;
 
 constexpr std::array<std::string_view, 5> kRandom{"RandomNormal", "RandomNormalLike", "RandomUniform",
                                                   "RandomUniformLike", "Multinomial"};
 
-// Why a node is not for us, "" when it may be.
+// Why a node is left to the host; "" if it may be taken.
 std::string refusal(const GraphView& graph, const NodeView& node) {
   if (node.subgraphs > 0) return "is control flow, which is left to the host";
   if (!node.domain.empty()) return "is of the domain " + node.domain;
@@ -41,7 +42,7 @@ std::string refusal(const GraphView& graph, const NodeView& node) {
   return {};
 }
 
-// What decides whether a device takes a node, as far as a trial can tell.
+// A key of the properties that decide whether a device takes a node, as far as a trial can tell.
 std::string kind_of(const GraphView& graph, const NodeView& node) {
   std::string kind = node.op + "/" + std::to_string(node.since);
   for (const ValueView& input : node.inputs) {
@@ -56,8 +57,9 @@ std::string kind_of(const GraphView& graph, const NodeView& node) {
   return kind;
 }
 
-// Nodes in topological order in parts without a cycle between them: a node's level is the number of times that the way
-// to it leaves the parts.
+// Divides the taken nodes into parts, each in topological order, so that no cycle connects two parts: the level of a
+// node is the largest number of times that a path to it enters the taken nodes from refused ones, and each level is a
+// part.
 std::vector<std::vector<std::size_t>> levels(const GraphView& graph, const std::vector<std::string>& refused) {
   std::map<std::string, std::size_t> maker;
   std::vector<std::size_t> level(graph.nodes().size(), 0);
@@ -98,19 +100,19 @@ Capability capability_of(const GraphView& graph, const onnx::KnownErrors& errors
       refused[i] = std::move(why);
   }
   std::vector<std::vector<std::size_t>> parts = levels(graph, refused);
-  const auto is_crumb = [&](const std::vector<std::size_t>& part) {
+  const auto is_too_small = [&](const std::vector<std::size_t>& part) {
     return part.size() < kPartNodesMin && part.size() < count;
   };
   const auto drop = [&](const std::vector<std::size_t>& part, const std::string& why) {
     for (const std::size_t i : part)
       refused[i] = why;
   };
-  // True when something failed, and what failed is refused now.
+  // Whether something failed; what failed is refused from now on.
   const auto some_failed = [&] {
     bool failed = false;
     std::map<std::string, std::string> kinds;
     for (const auto& part : parts) {
-      if (is_crumb(part)) continue;
+      if (is_too_small(part)) continue;
       const std::string why = trial(part);
       if (why.empty()) continue;
       failed = true;
@@ -132,15 +134,15 @@ Capability capability_of(const GraphView& graph, const onnx::KnownErrors& errors
   if (trial && some_failed()) {
     parts = levels(graph, refused);
     for (const auto& part : parts) {
-      if (is_crumb(part)) continue;
+      if (is_too_small(part)) continue;
       if (const std::string why = trial(part); !why.empty()) drop(part, why);
     }
-    // What was dropped was whole parts, so that the others are what they were.
+    // Only whole parts were dropped, so the others are unchanged.
   }
   Capability capability;
   for (auto& part : parts) {
     if (!refused[part.front()].empty()) continue;  // dropped whole
-    if (is_crumb(part)) {
+    if (is_too_small(part)) {
       drop(part, "would be alone with " + std::to_string(part.size() - 1) + " others, which are too few for a part");
       continue;
     }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCompatibilityHead = "latebind 1;";
 constexpr std::size_t kContextAttributes = 7;
-// For which bundle a file is: the host's schema of these nodes has no attribute of its own for that.
+// Identifies the bundle of a file; the host's schema for these nodes has no attribute for that.
 constexpr const char* kNotes = "notes";
 
 platform::TemporaryFolder temporary_folder() {
@@ -31,8 +31,8 @@ platform::TemporaryFolder temporary_folder() {
   return *std::move(folder);
 }
 
-// "openvino:NPU.4000@2026.4.1": alike for a device that is compiled for and for the same one in a machine, which the
-// vendor calls otherwise. A CPU's blob is the machine's.
+// Such as "openvino:NPU.4000@2026.4.1": equal for a virtual device and the same device in a machine, which the vendor
+// names differently. A CPU's blob belongs to the machine.
 std::string device_text(const Device& device) {
   const bool is_npu = device.kind == LB_DEVICE_NPU;
   std::string text = device.backend + ":" + (is_npu ? "NPU" : device.kind == LB_DEVICE_GPU ? "GPU" : "CPU");
@@ -133,7 +133,7 @@ abi::Node* make_context_node(const Host& host, const ContextNode& described) {
     output_names.push_back(output.c_str());
   std::vector<abi::OpAttr*> attributes;
   attributes.reserve(owned.size());
-  // Those that the node takes over, it replaces by null.
+  // The node takes over some attributes and replaces them by null.
   for (auto& attribute : owned)
     attributes.push_back(attribute.release());
   abi::Node* node = nullptr;

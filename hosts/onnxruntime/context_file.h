@@ -1,7 +1,7 @@
-// Compiled models within a model of the host: what is in an EPContext node, and how it is made.
+// Compiled models within a model of the host: the content of an EPContext node, and its creation.
 //
-// The payload is a bundle (docs/bundle-format.md): compiled variants, and the portable model for everything else. It is
-// in the node, or in a file beside the model. Pure but for files; any thread.
+// The payload is a bundle (docs/bundle-format.md) with compiled variants, and the portable model for all other devices.
+// It is in the node, or in a file beside the model. The functions only access files; any thread.
 #pragma once
 
 #include <filesystem>
@@ -14,37 +14,38 @@
 
 namespace latebind::provider {
 
-// Compiles a part for the targets and writes the bundle, whole or not at all. Throws Failure with what the compilers
-// say.
+// Compiles a part for the targets and writes the complete bundle. Throws Failure with the compilers' errors, without
+// leaving a file.
 void compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                     const std::vector<std::string>& targets, const std::filesystem::path& bundle);
 // The same as bytes.
 [[nodiscard]] std::string compile_bundle(const Runtime& runtime, const std::string& name, const OnnxPart& part,
                                          const std::vector<std::string>& targets);
 
-// What an EPContext node says.
+// The attributes of an EPContext node.
 struct ContextNode {
   std::string name;
   std::string partition;
-  std::vector<std::string> inputs;  // of the node, and of the model: in the same order
+  std::vector<std::string> inputs;  // of the node and of the model, in the same order
   std::vector<std::string> outputs;
-  std::string sdk_version;   // what made the bundle
-  std::string_view payload;  // the bundle, or the file's name where it is not embedded
+  std::string sdk_version;   // the version that made the bundle
+  std::string_view payload;  // the bundle, or the file's name if it is not embedded
   bool is_embedded = false;
-  BundleIdentity identity{};  // of a bundle in a file
+  BundleIdentity identity{};  // for a bundle in a file
 };
 
-// A new node for the host.
+// Creates a node for the host.
 [[nodiscard]] abi::Node* make_context_node(const Host& host, const ContextNode& node);
-// As a node of the host has it, without the payload.
+// Reads a node of the host, without the payload.
 [[nodiscard]] ContextNode read_context_node(const Host& host, const NodeView& node);
-// The sdk_version of what this library makes.
+// The sdk_version that this library writes.
 [[nodiscard]] std::string own_sdk_version();
 
-// What a compiled model is for, as the host keeps it: "latebind 1; devices=openvino:CPU@2026.4.1…; portable=1".
+// The devices of a compiled model, in the form that the host stores: "latebind 1; devices=openvino:CPU@2026.4.1…;
+// portable=1".
 [[nodiscard]] std::string compatibility_text(const std::vector<Device>& targets);
-// What that means for devices of these kinds (LB_DEVICE_…) here, and for virtual ones, which run only where their
-// vendor emulates them.
+// The compatibility that such a text has with devices of these kinds (LB_DEVICE_…) in this machine, and with virtual
+// devices, which run only if their vendor emulates them.
 [[nodiscard]] abi::Compatibility compatibility_of(const Runtime& runtime, const std::string& text,
                                                   const std::vector<std::int32_t>& kinds,
                                                   const std::vector<Device>& virtual_devices);

@@ -1,4 +1,4 @@
-// What the library exports: the two functions that ONNX Runtime looks for, and one that tells who answers.
+// The library's exports: the two functions that ONNX Runtime looks up, and one that reports which devices answer.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ namespace abi = latebind::provider::abi;
 
 namespace {
 
-// With the table that every version has: slot 0 has always been CreateStatus.
+// Uses the table that every version has: slot 0 has always been CreateStatus.
 abi::Status* status_of(const abi::ApiBase& base, abi::ErrorCode code, const char* text) noexcept {
   const abi::Slot* api = base.GetApi(1);
   if (api == nullptr) return nullptr;
@@ -49,8 +49,9 @@ LATEBIND_EXPORT abi::Status* ReleaseEpFactory(abi::EpFactory* factory) {
   return nullptr;
 }
 
-// Writes who answers in the sessions of this process, as JSON, to `text`, which has room for `capacity` bytes, and
-// gives the bytes that it needs, the final NUL included. 0: there is no memory for it, or a device cannot be asked.
+// Writes as JSON which devices answer in the sessions of this process to `text`, which has room for `capacity` bytes,
+// and returns the number of bytes needed, including the final NUL. Returns 0 if memory runs out or a device cannot be
+// asked.
 LATEBIND_EXPORT std::size_t LatebindAttestations(char* text, std::size_t capacity) {
   try {
     const std::string json = latebind::provider::attestations_as_json();

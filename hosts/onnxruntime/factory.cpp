@@ -10,7 +10,7 @@ namespace latebind::provider {
 namespace {
 
 constexpr const char* kVirtualId = "latebind.virtual_device";
-// Entries of the environment's configuration: the host's own, and one for this library.
+// Entries of the environment's configuration: one of the host, and one of this library.
 constexpr const char* kAllowVirtual = "allow_virtual_devices";
 constexpr const char* kOurEntries = "ep_factory.Latebind.";
 constexpr const char* kVirtualDevices = "virtual_devices";
@@ -29,7 +29,7 @@ void fill(abi::EpFactory& factory) {
                                    abi::EpDevice** devices, std::size_t most, std::size_t* made) -> abi::Status* {
     *made = 0;
     abi::Status* failed = of(self).host().guarded([&] { of(self).list(hardware, count, devices, most, made); });
-    // The host takes none of a list that failed.
+    // The host ignores a list that failed.
     for (; failed != nullptr && *made > 0; --*made)
       of(self).host()->ReleaseEpDevice(std::exchange(devices[*made - 1], nullptr));
     return failed;
@@ -55,7 +55,7 @@ void fill(abi::EpFactory& factory) {
     return of(self).host().guarded(
         [&] { *compatibility = of(self).compatibility(hardware, count, text != nullptr ? text : ""); });
   };
-  // The host's own memory is used; null says so.
+  // Null means that the host's own memory is used.
   factory.CreateAllocator = [](abi::EpFactory*, const abi::MemoryInfo*, const abi::KeyValuePairs*,
                                abi::Allocator** allocator) -> abi::Status* {
     *allocator = nullptr;
@@ -136,7 +136,7 @@ Factory::~Factory() {
     if (device.hardware != nullptr) host_->ReleaseHardwareDevice(device.hardware);
 }
 
-// Without a lock, which another thread of the parent may have held. The parent's is left as it is.
+// Lock-free, since a thread of the parent may have held a lock at fork(). The parent's runtime is left untouched.
 std::shared_ptr<const Runtime> Factory::runtime() const {
   const OwnRuntime* known = runtime_.load();
   if (known->made.this_process()) return known->runtime;
@@ -175,7 +175,7 @@ Factory::Virtual Factory::wanted_virtual_devices() const {
 
 void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count, abi::EpDevice** devices,
                    std::size_t most, std::size_t* made) {
-  // What is wrong with the entries is said before anything is made.
+  // Errors in the entries are reported before any device is created.
   const Virtual wanted = wanted_virtual_devices();
   const auto found = devices_of(*runtime());
   if (!found.ok()) throw failure_of("Latebind: devices", found.status());
@@ -196,7 +196,7 @@ void Factory::list(const abi::HardwareDevice* const* hardware, std::size_t count
 }
 
 void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, std::size_t* made) {
-  // Compilers of ONNX Runtime's plugins are asked for, too; they run in processes of their own.
+  // Includes the compilers of ONNX Runtime's plugins, which run in separate processes.
   const Runtime runtime = make_runtime(host_, {}, NestedLibrary::kSearched);
   const auto found = devices_of(runtime, true);
   if (!found.ok()) throw failure_of("Latebind: virtual devices", found.status());
@@ -242,7 +242,7 @@ abi::Ep* Factory::create(const abi::KeyValuePairs* const* metadata, const abi::H
       device.virtual_ids.push_back(std::move(id));
       continue;
     }
-    // Of several the best one is meant; placement goes on to the others.
+    // Among several devices, the best one is meant; placement continues with the others.
     if (!device.is_here || kind_of(host_, hardware[i]) == LB_DEVICE_NPU) device.kind = kind_of(host_, hardware[i]);
     device.is_here = true;
   }

@@ -1,9 +1,9 @@
-// Factory: Latebind as ONNX Runtime's registry sees it, once for each registration.
+// Factory: Latebind in ONNX Runtime's registry, one object for each registration.
 //
-// Devices. For each piece of hardware that the host knows and Latebind can use there is one OrtEpDevice, which belongs
-// to the host from then on. Virtual ones come with an OrtHardwareDevice that the host copies nothing of: it belongs to
-// the factory, which releases it with itself. Metadata is copied by the host where it is passed. The host calls
-// everything here but the registration from any thread.
+// For each piece of hardware that the host knows and Latebind can use, the factory creates one OrtEpDevice, which the
+// host then owns. Virtual devices need an OrtHardwareDevice that the host does not copy; the factory owns it and
+// releases it at its end. The host copies metadata when it is passed. Except for the registration, the host calls all
+// functions from any thread.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,9 @@ class Factory final : public abi::EpFactory {
   Factory(const Factory&) = delete;
   Factory& operator=(const Factory&) = delete;
   [[nodiscard]] const Host& host() const { return host_; }
-  // A host may release a factory whose sessions still live: the last of them destroys it.
+  // A host may release a factory whose sessions still live; the last of them destroys it.
   void hold() { users_.fetch_add(1); }
-  // The host's own hold ends, and with it its log's life.
+  // Ends the host's own hold, and the use of its log.
   void unregister() {
     log_.end();
     release();
@@ -46,13 +46,13 @@ class Factory final : public abi::EpFactory {
 
  private:
   ~Factory();
-  // Which virtual devices the application wants to see.
+  // The virtual devices that the application wants to see.
   enum class Virtual : std::uint8_t { kNone, kCompiled, kAll };
   [[nodiscard]] Virtual wanted_virtual_devices() const;
   struct VirtualDevice {
     abi::HardwareDevice* hardware = nullptr;
     Device device;
-    std::string missing;  // what there must be to compile for it; "": nothing
+    std::string missing;  // what must be installed to compile for it; "" if nothing is missing
   };
   // Null for hardware of this machine.
   [[nodiscard]] const VirtualDevice* find_virtual(const abi::HardwareDevice* hardware) const;
@@ -61,7 +61,7 @@ class Factory final : public abi::EpFactory {
   const Host host_;
   HostLog log_;
   const std::string registered_name_;
-  // That of this process: a child made by fork() makes its own at its first question.
+  // The runtime of this process: a child made by fork() creates a new one at its first call.
   [[nodiscard]] std::shared_ptr<const Runtime> runtime() const;
   struct OwnRuntime {
     platform::MadeIn made{};

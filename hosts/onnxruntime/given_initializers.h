@@ -1,11 +1,11 @@
-// GivenInitializers: which initializers the application gives to a session by itself (OrtApi::AddInitializer).
+// GivenInitializers: the initializers that the application itself gives to a session (OrtApi::AddInitializer).
 //
-// Their values replace the model's when the session runs, as long as the application leaves them where they are; the
-// graph that a provider sees has the model's own. The host tells nobody which they are, but refuses a second one of the
-// same name: so each name is tried on a copy of the session's options. (AddExternalInitializers and
-// AddExternalInitializersFromFilesInMemory put their values into the graph, where they are seen like any others.)
+// Their values replace the model's when the session runs, and live in the application's memory; the graph that a
+// provider sees has the model's values. The host does not report these names, but refuses a second initializer of the
+// same name. Therefore each name is tried on a copy of the session's options. (AddExternalInitializers and
+// AddExternalInitializersFromFilesInMemory put their values into the graph, where a provider sees them.)
 //
-// Made and used by the thread that makes the session.
+// Created and used by the thread that creates the session.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace latebind::provider {
 
 class GivenInitializers {
  public:
-  // Throws Failure when the host does not copy its options.
+  // Throws Failure if the host does not copy its options.
   GivenInitializers(const Host& host, const abi::SessionOptions* options);
   GivenInitializers(const GivenInitializers&) = delete;
   GivenInitializers& operator=(const GivenInitializers&) = delete;
@@ -25,14 +25,15 @@ class GivenInitializers {
 
   // Whether the application gives the initializer of this name.
   [[nodiscard]] bool has(const std::string& name) const;
-  // Lets go of the copy, which keeps alive what else the options refer to: from now on no name is new.
+  // Releases the copy, which keeps alive everything that the options refer to. From then on, only known names can be
+  // asked for.
   void release();
 
  private:
   const Host& host_;
   abi::SessionOptions* options_ = nullptr;
-  abi::Value* value_ = nullptr;  // what is tried to be added
-  float zero_ = 0;               // its data
+  abi::Value* value_ = nullptr;  // the value that is tried
+  float zero_ = 0;               // data of value_
   mutable std::map<std::string, bool> known_;
 };
 

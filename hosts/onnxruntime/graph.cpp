@@ -10,7 +10,7 @@
 namespace latebind::provider {
 namespace {
 
-// The public numbers are those of core.
+// The public numbers equal those of core.
 static_assert(LB_BOOL == static_cast<int>(core::ElementType::kBool) &&
               LB_F64 == static_cast<int>(core::ElementType::kF64));
 
@@ -50,7 +50,7 @@ std::vector<ValueView> node_outputs(const Host& host, const abi::Node* node) {
 
 std::string text_attribute(const Host& host, const abi::Node* node, const char* name) {
   const abi::OpAttr* attribute = nullptr;
-  // An attribute that is not there is an error in some versions and null in others.
+  // A missing attribute is an error in some versions and null in others.
   if (abi::Status* missing = host->Node_GetAttributeByName(node, name, &attribute)) {
     host->ReleaseStatus(missing);
     return {};
@@ -114,7 +114,7 @@ GraphView::GraphView(const Host& host, const abi::Graph* graph, const GivenIniti
     host_.check(host_->Node_GetNumSubgraphs(node, &view.subgraphs));
     view.inputs = node_inputs(host_, node);
     view.outputs = node_outputs(host_, node);
-    // Asked for now: once a part is compiled, what is not known yet cannot be asked for any more.
+    // Asked now, since unknown names cannot be asked for once a part has been compiled.
     for (const ValueView& input : view.inputs)
       static_cast<void>(given_.has(input.name));
     nodes_.push_back(std::move(view));
@@ -170,7 +170,7 @@ std::vector<ValueView> GraphView::outputs_of(std::span<const std::size_t> nodes)
     if (std::ranges::binary_search(nodes, i)) continue;
     for (const ValueView& input : nodes_[i].inputs)
       used_elsewhere.insert(input.name);
-    // What a node's own graphs use.
+    // The values that a node's subgraphs use.
     if (nodes_[i].subgraphs > 0) {
       for (const ValueView& input :
            values_of(host_, nodes_[i].raw, host_->Node_GetNumImplicitInputs, host_->Node_GetImplicitInputs)) {

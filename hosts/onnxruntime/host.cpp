@@ -55,7 +55,7 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
     : logger_(logger), code_(reinterpret_cast<const void*>(base.GetApi)) {
   const abi::Slot* api = base.GetApi(abi::kVersion);
   if (api == nullptr) {
-    // Slots 0 and 1 are where they were in every version; the caller makes the error with them.
+    // Slots 0 and 1 are the same in every version; the caller creates the error with them.
     throw Failure(abi::kNotImplemented, "Latebind needs ONNX Runtime 1." + std::to_string(abi::kVersion) +
                                             " or newer; this is " + base.GetVersionString());
   }
@@ -69,7 +69,7 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
   LB_PROVIDER_EP_API(LB_TAKE)
 #undef LB_TAKE
   last_status_ = tables_.CreateStatus(abi::kFail, "Latebind: the host has not enough memory for an error's text");
-  // Null in minimal builds: then no compiled models are written.
+  // Null in minimal builds, where no compiled models are written.
   if (editor == nullptr) return;
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, editor, slot);
   LB_PROVIDER_EDITOR_API(LB_TAKE)

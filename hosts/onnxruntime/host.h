@@ -1,4 +1,4 @@
-// Host: the ONNX Runtime that registered this library: its tables, its log, and errors in its own form.
+// Host: the ONNX Runtime that has registered this library, with its tables, its log, and errors in its form.
 //
 // One for each registration, constant after construction; any thread.
 #pragma once
@@ -18,13 +18,13 @@
 
 namespace latebind::provider {
 
-// What is thrown within this library and caught at its border: an error with its code for the host.
+// The exception within this library, caught at its boundary: an error with its code for the host.
 class Failure : public std::exception {
  public:
   Failure(abi::ErrorCode code, std::string text, lb_code cause = LB_INTERNAL)
       : code_(code), cause_(cause), text_(std::move(text)) {}
   [[nodiscard]] abi::ErrorCode code() const { return code_; }
-  // Latebind's own, of failure_of().
+  // Latebind's code, as passed to failure_of().
   [[nodiscard]] lb_code cause() const { return cause_; }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
@@ -34,15 +34,15 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// "WHAT: MESSAGE (NAME)"
+// A failure with the text "WHAT: MESSAGE (NAME)".
 [[nodiscard]] Failure failure_of(const std::string& what, const latebind::Status& status);
-// Throws Failure with what it says, unless it is ok.
+// Throws Failure with the status's text unless it is ok.
 void require(const core::Status& status);
 
 class Host {
  public:
-  // A host that is too old has no table of our version: then `tables` of `base` is null, and Failure says so. `logger`
-  // lives as long as the registration.
+  // A host that is too old has no table of this version: `tables` is then null, and Failure says so. `logger` lives as
+  // long as the registration.
   Host(const abi::ApiBase& base, const abi::Logger* logger);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -50,23 +50,23 @@ class Host {
 
   [[nodiscard]] const abi::Tables* operator->() const { return &tables_; }
 
-  // The host's own library where others can open it, UTF-8; "" where it is part of something else, as in Python.
+  // The host's library if it can be opened as a file, UTF-8; "" if it is part of another module, as in Python.
   [[nodiscard]] std::string library_file() const;
-  // The folder of the host's code where ONNX Runtime's library lies there as well, UTF-8: the Python package has one
-  // beside its module. "" otherwise.
+  // The folder of the host's code if ONNX Runtime's library is there as well, UTF-8; otherwise "". The Python package
+  // has such a library beside its module.
   [[nodiscard]] std::string library_folder() const;
 
   void log(abi::LoggingLevel level, const std::string& text, const abi::Logger* logger = nullptr) const noexcept;
 
-  // Throws the error; takes the status.
+  // Throws the status as a Failure, and releases it.
   void check(abi::Status* status) const {
     if (status != nullptr) fail(status);
   }
   [[noreturn]] void fail(abi::Status* status) const;
   [[nodiscard]] abi::Status* status(abi::ErrorCode code, const char* text) const noexcept;
 
-  // What the host must give, though it reports success: throws Failure for null, and for more than a graph can have of
-  // anything.
+  // Checks what the host must provide even though it reports success: throws Failure for null, and for counts beyond
+  // those of any graph.
   template <class T>
   static T* need(T* given, const char* what) {
     if (given == nullptr) lacks(what);
@@ -77,7 +77,7 @@ class Host {
     return count;
   }
 
-  // No exception passes the border: each becomes a status.
+  // Converts every exception to a status at the boundary.
   template <class Body>
   abi::Status* guarded(Body&& body) const noexcept {
     try {
@@ -99,13 +99,13 @@ class Host {
   [[noreturn]] static void lacks(const char* what);
 
   abi::Tables tables_;
-  // For when the host has no memory for another one: null would be success.
+  // Returned if the host has no memory for another one, since null would mean success.
   mutable std::atomic<abi::Status*> last_status_{nullptr};
   const abi::Logger* logger_;
-  const void* code_;  // of the host
+  const void* code_;  // an address in the host's code
 };
 
-// The host's map of texts, owned.
+// An owned map of texts of the host.
 class Pairs {
  public:
   explicit Pairs(const Host& host) : host_(host) {
@@ -122,7 +122,7 @@ class Pairs {
     host_->AddKeyValuePair(raw_, key.c_str(), value.c_str());
   }
   [[nodiscard]] const abi::KeyValuePairs* get() const { return raw_; }
-  // Keys and values, which live as long as this. Throws Failure for what is no text.
+  // Keys and values, which live as long as this object. Throws Failure if they are not texts.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> entries() const;
 
  private:
@@ -130,7 +130,7 @@ class Pairs {
   abi::KeyValuePairs* raw_ = nullptr;
 };
 
-// The value of a key, "" when there is none; `pairs` may be null.
+// The value of a key; "" if it is missing. `pairs` may be null.
 [[nodiscard]] std::string value_of(const Host& host, const abi::KeyValuePairs* pairs, const char* key);
 
 }  // namespace latebind::provider

@@ -1,8 +1,8 @@
-// HostFallback: ONNX Runtime's own CPU provider, by which a fused node's model is computed for a caller's numbers that
-// no device of the session computes as ONNX defines it. Opened the first time that one is needed; nothing before.
+// HostFallback: ONNX Runtime's CPU provider, which computes a fused node's model for numbers that no device of the
+// session computes as ONNX defines it. Opened on first use only.
 //
-// The library is the one that the host is in, or where that cannot be opened as one, as with Python's module, the one
-// beside it, or one that lies where Latebind finds libraries. Any thread.
+// The library is the host's. If that cannot be opened as a file, as with Python's module, it is the one beside it, or
+// one that Latebind's search finds. Any thread.
 #pragma once
 
 #include <mutex>
@@ -14,12 +14,12 @@ namespace latebind::provider {
 
 class HostFallback {
  public:
-  // `options`: the session's.
+  // `options` are those of the session.
   HostFallback(const Host& host, Options options);
 
-  // Throws Failure where there is none, with what to do.
+  // Throws Failure, with a remedy, if there is no such library.
   [[nodiscard]] const Runtime& runtime();
-  // Options with which models are loaded on it.
+  // The options with which models are loaded on it.
   [[nodiscard]] const Options& options() const { return options_; }
 
  private:

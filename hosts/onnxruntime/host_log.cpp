@@ -9,10 +9,10 @@ namespace {
 
 struct Registered {
   std::mutex mutex;
-  std::vector<const Host*> hosts;  // the last one takes the lines
+  std::vector<const Host*> hosts;  // the last one receives the lines
 };
 
-// Never destroyed: hosts may unregister later than the statics of any library.
+// Never destroyed: hosts may unregister after the static objects of any library are destroyed.
 Registered& registered() {
   static auto* all = new Registered;
   return *all;
@@ -39,7 +39,7 @@ void write(void* context, std::int32_t level, const char* text) {
   host->log(level_of(level), std::string("Latebind: ") + text, g_logger);
 }
 
-// With the mutex held. When it returns, the sink before this one runs on no thread.
+// Requires the mutex. When it returns, the previous sink runs on no thread.
 void set_sink(const std::vector<const Host*>& hosts) noexcept {
   if (hosts.empty()) {
     lb_set_log(nullptr, nullptr, LB_LOG_INFO);

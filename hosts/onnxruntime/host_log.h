@@ -1,5 +1,5 @@
-// What Latebind logs, in the host's log: a session's own while that is made or runs on the thread, else the one of the
-// registration that came last.
+// Forwards Latebind's log to the host's: to a session's log while the thread creates or runs that session, otherwise to
+// the log of the latest registration.
 //
 // Latebind has one sink for the whole process. Any thread.
 #pragma once
@@ -8,14 +8,14 @@
 
 namespace latebind::provider {
 
-// A registration whose log takes lines. It must outlive this.
+// A registration whose log receives lines; `host` must outlive it.
 class HostLog {
  public:
   explicit HostLog(const Host& host);
   HostLog(const HostLog&) = delete;
   HostLog& operator=(const HostLog&) = delete;
   ~HostLog() { end(); }
-  // When it returns, no thread is in that log because of this. Once, or more often.
+  // After it returns, no thread uses the host's log because of this object. May be called repeatedly.
   void end() noexcept;
 
  private:

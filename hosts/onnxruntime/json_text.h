@@ -1,11 +1,11 @@
-// A text as a string within JSON. A pure function.
+// Writes a text as a JSON string. A pure function.
 #pragma once
 
 #include <string>
 
 namespace latebind::provider {
 
-// What is not ASCII is left as it is.
+// Bytes outside of ASCII are unchanged.
 inline std::string json_quoted(const std::string& text) {
   static constexpr const char* kHex = "0123456789abcdef";
   std::string result = "\"";

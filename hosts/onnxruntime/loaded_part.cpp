@@ -18,8 +18,8 @@ struct Living {
   std::vector<const LoadedPart*> parts;  // in the order in which they were bound
 };
 
-// Never destroyed: sessions may outlive the statics of any library. A child made by fork() starts without parts: those
-// of its parent are not its own, and do not work there.
+// Never destroyed: sessions may outlive the static objects of any library. A child made by fork() starts without parts,
+// since its parent's parts do not work there.
 Living& living() noexcept {
   static platform::PerProcess<Living> instance;
   return instance.get();
@@ -68,7 +68,7 @@ lb_model_memory memory_of(const std::shared_ptr<const void>& owner, std::string_
   return memory;
 }
 
-// What was loaded from the application's files is what the host has.
+// Checks that the application's files still have the data that the host has read.
 void check_unchanged(const std::vector<ExternalWeights>& weights, const std::string& name) {
   for (const ExternalWeights& one : weights) {
     if (one.is_temporary) continue;
@@ -264,7 +264,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
       host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
       host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
       size = elements_of(shape) * core::size_of(static_cast<core::ElementType>(outputs_[i].type));
-      // Null would be memory of Latebind's own, which the host does not see.
+      // With null, Latebind would use memory of its own, which the host does not see.
       if (size > 0) Host::need(data, "data of an output");
     }
     if (const lb_code code = lb_output_bind(buffers->handles[i], data, size); code != LB_OK) {
@@ -273,17 +273,17 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
   }
   auto call = LB_INIT(lb_call_options);
   call.timeout_ms = timeout_ms;
-  // Buffers of a run that failed are not used again.
+  // Buffers of a failed run are not reused.
   if (const lb_code code = lb_model_run(model_.get(), buffers->inputs.data(), buffers->inputs.size(),
                                         buffers->handles.data(), buffers->handles.size(), &call);
       code != LB_OK) {
     const Failure failure = failure_of("Latebind: " + name_, Status::of(code));
-    // Devices that work and do not compute this request, or not as ONNX defines it.
+    // The devices work, but do not compute this request, or do not compute it as ONNX defines it.
     const bool is_of_the_request = code == LB_UNSUPPORTED || code == LB_INVALID_ARGUMENT;
     if (!is_of_the_request || fallback_ == nullptr) throw failure;
     try {
       LoadedPart& other = on_host();
-      if (!told_.exchange(true)) {
+      if (!reported_.exchange(true)) {
         host.log(abi::kInfo, std::string("Latebind: the host's CPU computes this run: ") + failure.what(), nullptr);
       }
       other.run(host, context, timeout_ms);

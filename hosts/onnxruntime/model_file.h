@@ -1,8 +1,7 @@
-// ModelFile: the file that the host read its model from, for weights that are there as the host has them: these need
-// not be copied.
+// ModelFile: the file from which the host read its model. Weights that the file contains unchanged need not be copied.
 //
-// The host may have changed a weight when it optimised the graph, and somebody the file: bytes are compared before they
-// are referred to. Constant after construction; any thread.
+// The host may have changed a weight when it optimised the graph, and the file may have changed, so bytes are compared
+// before they are referred to. Constant after construction; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +18,11 @@ namespace latebind::provider {
 
 class ModelFile {
  public:
-  // Null where there is no such file, or nothing in it to refer to.
+  // Null if there is no such file, or no weights in it.
   static std::shared_ptr<const ModelFile> open(const std::filesystem::path& file);
 
-  // Where the file has exactly these bytes as the data of the initializer of that name; nothing when it has others.
+  // The offset at which the file has exactly these bytes as the data of the initializer of that name; std::nullopt if
+  // it does not have them.
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::string_view name, std::string_view bytes) const;
   [[nodiscard]] const std::shared_ptr<const platform::MappedFile>& file() const { return file_; }
 
@@ -31,7 +31,7 @@ class ModelFile {
 
   const std::shared_ptr<const platform::MappedFile> file_;
   const graph::InitializerData initializers_;
-  const platform::FilePages pages_;  // what was compared is not to count as this process's memory
+  const platform::FilePages pages_;  // releases the pages that were compared
 };
 
 }  // namespace latebind::provider

@@ -50,7 +50,7 @@ onnx::Constant constant_of(const GraphView& graph, const ValueView& value) {
   return constant;
 }
 
-// Of an attribute, whose value the host gives away.
+// The tensor of an attribute, whose value the host transfers to the caller.
 onnx::Constant tensor_of(const Host& host, const abi::OpAttr* raw) {
   abi::Value* value = nullptr;
   host.check(host->OpAttr_GetTensorAttributeAsOrtValue(raw, &value));

@@ -1,4 +1,4 @@
-// The host's graph as core/onnx looks at networks.
+// Converts the host's graph to the form that core/onnx examines. For the thread that creates the session.
 #pragma once
 
 #include "core/onnx/network.h"
@@ -6,8 +6,8 @@
 
 namespace latebind::provider {
 
-// The graph's nodes in their order, with their attributes, but for graphs within nodes, which are left to the host. The
-// data of constants is the host's, and lives as long as `graph`. Throws Failure.
+// The graph's nodes in their order, with their attributes but without subgraphs, which are left to the host. The host
+// owns the data of constants, which lives as long as `graph`. Throws Failure.
 [[nodiscard]] onnx::OnnxNetwork onnx_network_of(const GraphView& graph);
 
 }  // namespace latebind::provider

@@ -15,7 +15,7 @@ namespace {
 
 using graph::ProtobufMessage;
 
-// Fields of onnx.proto.
+// Field numbers of onnx.proto.
 enum Model : unsigned { kIrVersion = 1, kProducerName = 2, kGraph = 7, kOpsetImport = 8 };
 enum Opset : unsigned { kOpsetDomain = 1, kOpsetVersion = 2 };
 enum Graph : unsigned { kNode = 1, kGraphName = 2, kInitializer = 5, kInput = 11, kOutput = 12 };
@@ -33,15 +33,14 @@ enum Attribute : unsigned {
 };
 enum Tensor : unsigned { kDims = 1, kDataType = 2, kTensorName = 8, kRawData = 9, kExternal = 13, kLocation = 14 };
 
-// Small ones, such as axes and shapes, stay in the model in any case: they decide how it is compiled.
+// Smaller initializers, such as axes and shapes, always stay in the model: they influence how it is compiled.
 constexpr std::size_t kSmallBytes = 4096;
 constexpr std::size_t kAlignment = 64;
-// Up to this, all weights are put into the model: a file on the way to the vendor would take longer.
+// Up to this size, all weights are put into the model, since writing a file for the vendor would take longer.
 constexpr std::size_t kFewBytes = std::size_t{8} << 20U;
-// Beyond this, those that no file has are not put into the model either, but into a temporary file, whose pages the
-// system can take back.
+// Beyond this size, weights that no file contains go to a temporary file, whose pages the system can reclaim.
 constexpr std::size_t kInlineBytesMax = std::size_t{256} << 20U;
-// Protobuf's readers take 2 GiB, the nodes included.
+// Protobuf's readers accept 2 GiB, including the nodes.
 constexpr std::size_t kModelBytesMax = std::size_t{1984} << 20U;
 constexpr std::size_t kAttributeBytesMax = std::size_t{1} << 31U;
 constexpr std::uint64_t kIsExternal = 1;
@@ -60,7 +59,7 @@ void add_place(ProtobufMessage& tensor, std::string_view location, std::uint64_t
   tensor.add_varint(kLocation, kIsExternal);
 }
 
-// Where the host finds an initializer, which belongs to the caller; null when that is memory.
+// The file that contains an initializer, owned by the caller; null if it is in memory.
 using ExternalInfo = std::unique_ptr<abi::ExternalInitializerInfo, void (*)(abi::ExternalInitializerInfo*)>;
 ExternalInfo external_info(const Host& host, const ValueView& value) {
   abi::ExternalInitializerInfo* raw = nullptr;
@@ -99,7 +98,7 @@ ProtobufMessage port(const std::string& name, const TypeView& type) {
   return value;
 }
 
-// What is read of the host's memory is what the tensor has by its shape.
+// Checks that the size of the host's memory matches the tensor's shape, before it is read.
 void check_size(std::span<const std::int64_t> shape, abi::ElementType type, std::size_t size) {
   const std::int32_t ours = latebind_type(type);
   if (ours == 0) return;
@@ -112,7 +111,7 @@ void check_size(std::span<const std::int64_t> shape, abi::ElementType type, std:
 }  // namespace
 
 std::size_t initializer_size(const Host& host, const ValueView& value) {
-  // Without a look at the file, which would map it.
+  // The file is not opened, since that would map it.
   if (const ExternalInfo info = external_info(host, value)) {
     if (const std::size_t size = host->ExternalInitializerInfo_GetByteSize(info.get()); size > 0) return size;
   }
@@ -132,7 +131,7 @@ std::vector<const abi::OpAttr*> attributes_of(const Host& host, const abi::Node*
 std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type) {
   std::size_t size = 0;
   char none = 0;
-  // The host tells the size, and calls that an error where it is more than nothing.
+  // The host returns the size, together with an error if it is not zero.
   if (abi::Status* too_small = host->ReadOpAttr(attribute, type, &none, 0, &size)) host->ReleaseStatus(too_small);
   if (size > kAttributeBytesMax) throw Failure(abi::kInvalidGraph, "Latebind: an attribute has more than 2 GiB");
   return size;
@@ -215,7 +214,7 @@ void PartWriter::add_node(const NodeView& node) {
     ProtobufMessage attribute;
     attribute.add_bytes(kName, name);
     std::size_t size = 0;
-    // ONNX's own numbers of the types come last in each branch.
+    // The literals are ONNX's numbers of attribute types.
     if (type == abi::kAttrFloat) {
       float value = 0;
       host_.check(host_->ReadOpAttr(raw, type, &value, sizeof value, &size));
@@ -273,7 +272,7 @@ bool PartWriter::add_by_reference(const ValueView& value) {
   const TypeView type = type_of(host_, value);
   const bool is_described = type.is_tensor && type.has_shape &&
                             std::ranges::none_of(type.shape, [](std::int64_t dimension) { return dimension < 0; });
-  // The host has looked at the name, too; what leads elsewhere is left to it.
+  // The host has checked the name as well; names that lead elsewhere are left to it.
   const bool leaves = name.has_root_path() || std::ranges::find(name, std::filesystem::path("..")) != name.end();
   if (!is_described || leaves || size < kSmallBytes || offset < 0) return false;
   const auto file = application_file(folder_ / name);
@@ -349,7 +348,7 @@ void PartWriter::put_beside() {
 
 void PartWriter::close_temporary() {
   if (!temporary_) return;
-  // The folder goes after the mapping.
+  // The folder is destroyed after the mapping.
   struct Owned {
     platform::TemporaryFolder folder;
     std::optional<platform::MappedFile> file;
@@ -365,7 +364,7 @@ void PartWriter::close_temporary() {
 
 namespace {
 
-// All of a model before the graph's bytes.
+// All bytes of a model before its graph.
 std::string model_head(std::int64_t ir_version, std::int64_t opset, std::size_t graph_size) {
   ProtobufMessage imported;
   imported.add_bytes(kOpsetDomain, "");
@@ -401,7 +400,7 @@ OnnxPart PartWriter::finish(std::int64_t ir_version, std::int64_t opset) && {
   put_beside();
   close_temporary();
   graph_.add_bytes(kGraphName, "part");
-  // What is before each initializer's data.
+  // The bytes before each initializer's data.
   std::vector<std::string> heads;
   std::size_t graph_size = graph_.bytes().size();
   for (HostTensor& tensor : in_memory_) {

@@ -1,7 +1,7 @@
-// PartWriter: some nodes of the host's graph, written as an ONNX model.
+// PartWriter: writes some nodes of the host's graph as an ONNX model.
 //
-// Source: onnx.proto of ONNX 1.16. One thread. What is read of the host's memory is copied once, by finish(); weights
-// that a file has are not copied.
+// Source: onnx.proto of ONNX 1.16. One thread. Data in the host's memory is copied once, by finish(); weights in files
+// are not copied.
 #pragma once
 
 #include <cstring>
@@ -21,24 +21,24 @@
 namespace latebind::provider {
 
 class PartWriter {
-  // A file that is being written, in a folder that goes with it.
+  // A file that is being written, in a folder that is removed with it.
   struct TemporaryWeights {
     platform::TemporaryFolder folder;
     platform::OutputFile file;
   };
-  // A tensor of the host's; `data` is its own memory.
+  // A tensor of the host; `data` is the host's memory.
   struct HostTensor {
     graph::ProtobufMessage message;  // without the data
     std::string_view data;
   };
 
  public:
-  // `folder`: where the host's model is, "" when it is nowhere; `model_file`: the model itself, null when it is not a
-  // file. `weights_size`: of all weights, in bytes.
+  // `folder` contains the host's model, "" if it is not in a file; `model_file` is the model itself, null if it is not
+  // in a file. `weights_size` is the size of all weights in bytes.
   PartWriter(const Host& host, std::filesystem::path folder, std::shared_ptr<const ModelFile> model_file,
              std::size_t weights_size, WeightsPlace place);
 
-  // Throws Failure for attributes that have no place in a part: graphs.
+  // Throws Failure for graph attributes, which a part cannot contain.
   void add_node(const NodeView& node);
   void add_initializer(const ValueView& value);
   void add_input(const std::string& name, const TypeView& type);
@@ -47,15 +47,15 @@ class PartWriter {
 
  private:
   [[nodiscard]] HostTensor tensor(const abi::Value* value) const;
-  // Appends to the temporary file, and gives the place there.
+  // Appends to the temporary file, and returns the offset.
   [[nodiscard]] std::size_t add_temporary(std::string_view bytes);
-  // False when the host has it in memory, or its file cannot be used.
+  // Returns false if the host has the initializer in memory, or its file cannot be used.
   [[nodiscard]] bool add_by_reference(const ValueView& value);
-  // Null when it cannot be mapped.
+  // Null if the file cannot be mapped.
   [[nodiscard]] std::shared_ptr<const platform::MappedFile> application_file(const std::filesystem::path& path) const;
   void add_in_file(graph::ProtobufMessage message, const std::shared_ptr<const platform::MappedFile>& file,
                    std::uint64_t offset, std::size_t size);
-  // What only the host's memory has: beside the model where it is much.
+  // Moves data that only the host's memory has to a file, if it is large.
   void put_beside();
   void close_temporary();
 
@@ -63,24 +63,24 @@ class PartWriter {
   const std::filesystem::path folder_;
   const std::shared_ptr<const ModelFile> model_file_;
   const WeightsPlace place_;
-  const bool may_refer_;  // to files
+  const bool may_refer_;  // whether it may refer to files
   graph::ProtobufMessage graph_;
   std::vector<HostTensor> in_memory_;  // initializers; the data follows the message
   std::optional<TemporaryWeights> temporary_;
   OnnxPart part_;
 };
 
-// Whether weights of that size, in bytes, are many enough to stay in the files that have them.
+// Whether weights of this size in bytes may stay in the files that contain them.
 [[nodiscard]] bool may_stay_in_files(std::size_t weights_size, WeightsPlace place);
 
-// y = relu(x) of one number: what any device takes, unless the options are wrong.
+// y = relu(x) of one number, which any device takes unless the options are wrong.
 [[nodiscard]] OnnxPart smallest_part();
 
-// The bytes of a constant initializer.
+// Bytes of a constant initializer.
 [[nodiscard]] std::size_t initializer_size(const Host& host, const ValueView& value);
 
 [[nodiscard]] std::vector<const abi::OpAttr*> attributes_of(const Host& host, const abi::Node* node);
-// The bytes of an attribute that has a size of its own: a string, or an array of numbers or strings.
+// Bytes of an attribute of variable size: a string, or an array of numbers or strings.
 [[nodiscard]] std::size_t attribute_size(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
 [[nodiscard]] std::string attribute_bytes(const Host& host, const abi::OpAttr* attribute, abi::OpAttrType type);
 

@@ -1,7 +1,7 @@
-// Payload: the bytes of a bundle that a host's model carries within it.
+// Payload: the bytes of a bundle that a host's model contains.
 //
-// They are many, and are read once from the host, which keeps its own: so they are not zeroed before, and lie in huge
-// pages where the system has some. Belongs to whoever holds it; constant after it is made.
+// They are large, and are read once from the host, which keeps its own copy. Therefore the memory is not zeroed first,
+// and consists of huge pages if the system has some. Shared by its users; constant after it is read.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace latebind::provider {
 
 class Payload {
  public:
-  // Of the node's text attribute of that name; empty when there is none. Throws Failure.
+  // Reads the node's text attribute of that name; empty if it is missing. Throws Failure.
   static std::shared_ptr<const Payload> read(const Host& host, const abi::Node* node, const char* attribute);
 
   [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(memory_.get()), size_}; }

@@ -14,10 +14,10 @@ namespace {
 constexpr const char* kTimeoutKey = "latebind.timeout_ms";
 constexpr std::size_t kLinesMax = 20;
 
-// The run on this thread. A provider cannot see a run's options where its nodes run.
+// The time limit of the run on this thread: nodes cannot see the options of their run.
 thread_local std::uint64_t g_timeout_ms = 0;
 
-// One fused node; also its state, which has nothing of its own.
+// One fused node, and its state, which has no further data.
 struct FusedNode final : abi::NodeComputeInfo {
   FusedNode(const Host& its_host, const abi::Logger* its_logger, std::shared_ptr<LoadedPart> its_part)
       : abi::NodeComputeInfo{}, host(its_host), logger(its_logger), part(std::move(its_part)) {
@@ -99,7 +99,7 @@ Devices found_by(const Runtime& runtime) {
   return *std::move(found);
 }
 
-// Of each backend that is here.
+// The known errors of every available backend.
 onnx::KnownErrors known_errors_of(const Devices& found) {
   std::vector<std::string> versions;
   std::string table;
@@ -123,8 +123,8 @@ NestedLibrary nested_library(const SessionSettings& settings, const SessionDevic
   return is_searched ? NestedLibrary::kSearched : NestedLibrary::kNone;
 }
 
-// What was opened once serves all sessions, unless one's options say where libraries are, or let ONNX Runtime answer. A
-// compiler goes by its runtime's settings.
+// All sessions share one runtime, except those whose options name libraries or allow ONNX Runtime to answer. A compiler
+// uses the settings of its runtime.
 std::shared_ptr<const Runtime> runtime_for(const Host& host, const SessionSettings& settings,
                                            const SessionDevice& device, std::shared_ptr<const Runtime> shared) {
   const NestedLibrary nested = nested_library(settings, device);
@@ -194,7 +194,7 @@ void Provider::choose_targets() {
 std::string Provider::placement() const {
   if (!device_.is_here) return joined(device_.virtual_ids);
   std::string devices = placement_for(found_, settings_, device_.kind);
-  // In emulation the virtual ones are what was asked for.
+  // With emulation, the virtual devices were requested.
   return settings_.emulate && !device_.virtual_ids.empty() ? joined(device_.virtual_ids) + "," + devices : devices;
 }
 
@@ -223,21 +223,21 @@ std::string Provider::try_part(const GraphView& graph, const std::vector<std::si
   try {
     auto part = std::make_shared<LoadedPart>(*runtime_, graph.nodes()[nodes.front()].text(),
                                              graph.part(nodes, WeightsPlace::kBesideWhenMany), options_);
-    // A node that is tried alone is not kept: it is not what will run.
+    // A node that is tried alone is not kept, since it will not run alone.
     if (nodes.size() > 1 || graph.nodes().size() == 1) loaded_[key] = std::move(part);
     return {};
   } catch (const Failure& failure) {
-    look_at_options();
-    // The host takes an error here for nothing to do: compile() tells it.
+    check_options();
+    // The host would treat an error here as a graph without nodes for Latebind, so compile() reports it.
     return wrong_options_ ? std::string() : failure.what();
   }
 }
 
-// A device that loads not even one operator, because of what it was told, refuses all nodes for a reason that has
-// nothing to do with them: left to the host they would hide it.
-void Provider::look_at_options() {
-  if (options_looked_at_) return;
-  options_looked_at_ = true;
+// Detects options with which a device does not load even a single operator. It refuses all nodes then, for a reason
+// that is unrelated to them, and leaving them to the host would hide it.
+void Provider::check_options() {
+  if (options_checked_) return;
+  options_checked_ = true;
   try {
     const LoadedPart smallest(*runtime_, "a model of one operator with this session's options", smallest_part(),
                               options_);
@@ -249,7 +249,7 @@ void Provider::look_at_options() {
 
 void Provider::get_capability(const abi::Graph* graph, abi::GraphSupportInfo* support) {
   const GraphView view(host_, graph, given_);
-  // With its constants a node has the values that the application gives.
+  // A node that keeps its constants has the values that the application gives.
   const abi::NodeFusionOptions without_constants{abi::kVersion, true};
   const abi::NodeFusionOptions with_constants{abi::kVersion, false};
   bool has_contexts = false;

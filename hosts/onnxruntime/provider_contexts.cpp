@@ -1,4 +1,4 @@
-// Provider's compiled models: loaded, written, and passed on to another form.
+// Provider's compiled models: loading, writing, and passing on in another form.
 #include <span>
 #include <string>
 #include <system_error>
@@ -31,7 +31,7 @@ std::shared_ptr<const Payload> payload_of(const Host& host, const NodeView& node
   throw Failure(abi::kInvalidGraph, "Latebind: " + node.text() + " has no ep_cache_context; it must be compiled again");
 }
 
-// The name that a bundle would have got, in the place of that of its draft, which nobody has asked for.
+// Replaces the name of the draft in a failure by the name that the bundle would have got.
 Failure about_bundle(const Failure& failure, const fs::path& draft, const fs::path& model) {
   std::string text = failure.what();
   const std::string name = platform::path_to_utf8(draft);
@@ -45,7 +45,7 @@ Failure about_bundle(const Failure& failure, const fs::path& draft, const fs::pa
 
 std::vector<fs::path> Provider::models(const abi::Graph* graph) const {
   const fs::path own = path_of(host_, graph);
-  // With session.model_external_initializers_file_folder_path it is a made-up name in the folder of the weights.
+  // With session.model_external_initializers_file_folder_path, it is an artificial name in the folder of the weights.
   std::error_code error;
   const bool is_file = fs::is_regular_file(own, error);
   std::vector<fs::path> all;
@@ -66,7 +66,7 @@ fs::path Provider::written_model(const abi::Graph* graph) const {
 std::shared_ptr<LoadedPart> Provider::load_context(const NodeView& node, const abi::Graph* graph) const {
   const auto payload = payload_of(host_, node);
   const ContextNode described = read_context_node(host_, node);
-  // It computes as it was compiled, unless the application says otherwise.
+  // It computes as it was compiled, unless the application requests otherwise.
   Options options = options_;
   if (!is_set(settings_.options, "precision")) options.set("precision", "f32,f16");
   std::shared_ptr<LoadedPart> loaded;
@@ -150,7 +150,7 @@ void Provider::pass_context_on(const NodeView& node, const abi::Graph* graph, co
     passed.payload = bundle.name;
     *context = make_context_node(host_, passed);
   }
-  // What it was compiled for stays what the model says of itself.
+  // The model's own text about compatibility remains valid.
   compatibility_.clear();
 }
 

@@ -49,7 +49,7 @@ void set_option(SessionSettings& settings, const std::string& key, const std::st
   if (!settings.options.status().ok()) throw failure_of("Latebind: provider option " + key, settings.options.status());
 }
 
-// The variables that name ONNX Runtime's library, as backends/onnxruntime/find.cpp has them.
+// The variables that name ONNX Runtime's library, as in backends/onnxruntime/find.cpp.
 bool is_named_in_environment() {
   constexpr std::array kVariables{"LATEBIND_ONNXRUNTIME_LIBRARY", "ORT_LIB_PATH", "ORT_DYLIB_PATH"};
   return std::ranges::any_of(
@@ -86,7 +86,7 @@ bool is_set(const Options& options, const char* key) {
 Runtime make_runtime(const Host& host, const Options& options, NestedLibrary nested) {
   constexpr const char* kKey = "onnxruntime.library";
   Options whole = options;
-  // A path that is given is the only one that is tried, so that no second ONNX Runtime is opened in this process.
+  // Only a given path is tried, so that no second ONNX Runtime is opened in this process.
   if (nested == NestedLibrary::kNone) whole.set(kKey, "/left-out-within-onnxruntime");
   if (nested != NestedLibrary::kNone && !is_set(whole, kKey)) {
     const std::string own = host.library_file();
@@ -147,7 +147,7 @@ std::string placement_for(const Devices& found, const SessionSettings& settings,
       const std::size_t before = placement.size();
       for (const Device& device : found.devices)
         if (device.backend == word) add(device.id);
-      if (placement.size() == before) add(word);  // what means nothing is refused with the nearest word
+      if (placement.size() == before) add(word);  // an unknown word is refused with the nearest known one
     }
   }
   if (!placement.empty()) return placement;

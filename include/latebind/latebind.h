@@ -1,44 +1,45 @@
-/* Latebind's C interface: everything that is public.
+/* Latebind's C interface. This header is the whole public interface; latebind.hpp wraps it for C++20.
  *
- * Rules that hold for every function here:
+ * The following rules hold for every function:
  *
- * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. The whole error (message,
- *   vendor's code and text) is kept for the calling thread until its next failing call: lb_last_error(). No exception
- *   leaves the library, and it never prints, aborts or exits.
- * - Ownership. What an lb_…_create, lb_…_open or lb_…_load function returns belongs to the caller: pass it to the
+ * - Errors. A function that can fail returns an lb_code: LB_OK, or the code of the error. lb_last_error() returns the
+ *   whole error (message, vendor's code and text), which is kept for the calling thread until its next failing call. No
+ *   exception leaves the library, and the library never prints, aborts or exits.
+ * - Ownership. The caller owns what an lb_…_create, lb_…_open or lb_…_load function returns, and passes it to the
  *   matching lb_…_destroy once. Destroying NULL does nothing. Pointers inside structs that a function fills belong to
- *   the object they came from and live as long as it does. Objects may be destroyed in any order.
- * - Threads. Every object may be used from many threads at once, except lb_output (one thread at a time), lb_options
- *   (any number that read it, or one that changes it) and lb_stream (one that pushes and one that pulls). Destroying an
- *   object while a call on it is running is the caller's error, also in a log callback within that call. A thread that
- *   is cancelled (pthread_cancel) in a call ends at its next cancellation point after the call. Functions may be called
- *   as long as a thread runs, also from destructors of thread-specific data; thread-local data may be gone by then: of
- *   its last error only the code is left. For atexit() see below.
- * - fork(). A child process has none of its parent's threads. Objects created before return LB_INVALID_ARGUMENT there,
- *   and destroying them frees nothing, except for lb_options, lb_output, lb_tokenizer, lb_token_list, lb_sparse_list
- * and lb_multi_vector_list, which are the child's as well; a log callback is not called until it is set again. New
- * objects work as far as the vendors' libraries do. A child in which models were loaded, or whose parent has loaded
- * some, must end with _exit(): at exit() the vendors' libraries look for their threads.
- * - exit() destroys the vendors' static objects, and calls what atexit() was given, in one order: the last that came to
- *   be goes first. When it comes to those of a vendor, the process is ending: whatever opens, loads, computes, lists
- *   devices or starts is LB_BUSY then, on every thread, and destroying a runtime, model, embedder, cross-encoder,
- * sparse encoder, multi-vector encoder, stream or job frees nothing. So a function given to atexit(), or the destructor
- * of a static object, may compute when it was registered (when the object was made) after the last model was loaded and
- * had run once; one registered earlier gets LB_BUSY. All other functions (options, errors, tokenizers, attestations)
- * work at any time.
- * - What is inside a vendor's library when the process ends: exit() waits for calls on other threads, abandoned vendor
- *   calls, jobs, the writer of the compile cache and probes of devices, five seconds at most. Where the main thread
- *   ends, it does so before anything is destroyed, and holds up what other threads would begin, for a second at most,
- *   also where that thread ends by pthread_exit(). Where another thread calls exit(), it does so only after static
- *   objects are gone that vendors have made since a model last was loaded and had run once: a model's first run on one
- *   thread, while another one calls exit(), may crash. So may a vendor that takes longer than exit() waits, and
- *   temporary folders (latebind-…) may stay until a later start removes them: a program that knows of such calls
- *   (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit(). On Windows the system ends all
- *   threads before it destroys anything: nothing is waited for, and nothing becomes LB_BUSY.
+ *   the object that filled them and live as long as it does. Objects may be destroyed in any order.
+ * - Threads. Every object may be used by many threads at once, with three exceptions: lb_output (one thread at a time),
+ *   lb_options (many readers or one writer) and lb_stream (one thread that pushes and one that pulls). An object must
+ *   not be destroyed while a call on it is running, not even by a log callback within that call. A thread that is
+ *   cancelled (pthread_cancel) during a call ends at its next cancellation point after the call. Functions may be
+ *   called as long as a thread runs, also from destructors of thread-specific data; the thread's last error may then be
+ *   reduced to its code.
  * - Strings are UTF-8 and NUL-terminated.
- * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct): fields added
- *   later are neither read from nor written to a smaller struct. LB_INIT(type) makes a zeroed one. Numbers in
- *   enumerations never change meaning.
+ * - Growth. Structs that may grow begin with `struct_size`, which the caller sets to sizeof(the struct). The library
+ *   neither reads nor writes fields that lie beyond that size. LB_INIT(type) makes a zeroed struct with its size set.
+ *   Numbers in enumerations never change meaning. A struct marked "Frozen" never grows.
+ * - fork(). A child process has none of its parent's threads. In the child, calls on objects created before the fork
+ *   return LB_INVALID_ARGUMENT, and destroying such objects frees nothing. The exceptions are lb_options, lb_output,
+ *   lb_tokenizer, lb_token_list, lb_sparse_list and lb_multi_vector_list, which remain usable. The log callback is not
+ *   called until the child sets one. New objects work as far as the vendors' libraries do. A child must end with
+ *   _exit() if it has loaded models or its parent had: at exit(), the vendors' libraries look for threads that the
+ *   child does not have.
+ * - exit() destroys the vendors' static objects and calls the functions registered with atexit(), in reverse order of
+ *   construction and registration. Once it is about to reach a vendor's objects, the process counts as ending: on every
+ *   thread, calls that open, load, compute, list devices or start something return LB_BUSY, and destroying a runtime,
+ *   model, embedder, cross-encoder, sparse encoder, multi-vector encoder, stream or job frees nothing. Functions on
+ *   options, errors, tokenizers and attestations work at any time. Therefore an atexit() function or the destructor of
+ *   a static object may compute only if it was registered (or the object was constructed) after the last model was
+ *   loaded and had run once; otherwise it gets LB_BUSY.
+ * - Vendor calls that run while the process ends. exit() waits up to five seconds for calls on other threads, abandoned
+ *   vendor calls, jobs, the writer of the compile cache and probes of devices. If the main thread ends the process,
+ *   also by pthread_exit(), it waits before anything is destroyed, and holds up calls that other threads begin by up to
+ *   one second. If another thread calls exit(), the wait comes after the destruction of static objects that a vendor
+ *   has created since a model was last loaded and had run once. A process can therefore crash if one thread calls
+ *   exit() during a model's first run on another thread, or if a vendor call outlasts the wait; temporary folders
+ *   (latebind-…) may then remain until a later start removes them. A program that knows of such calls
+ *   (lb_active.hung_runs, LB_DEADLINE_EXCEEDED, LB_CANCELLED) can leave by _exit(). On Windows, the system ends all
+ *   threads before it destroys anything: exit() waits for no call, and no call returns LB_BUSY for this reason.
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
@@ -68,19 +69,20 @@ extern "C" {
 
 /* -- Version ------------------------------------------------------------------------------------------------------- */
 
-/* The interface this header describes. It increases when something is added; a library with a lower number lacks
- * that. */
+/* The version of the interface that this header describes. It increases with each addition; a library with a lower
+ * number lacks the additions since then. */
 #define LATEBIND_ABI_VERSION 1
 
-/* The interface the loaded library offers. */
+/* Returns the version of the interface that the loaded library offers. */
 LB_API uint32_t lb_abi_version(void);
 
-/* The release, such as "0.1.0". Static. */
+/* Returns the release, such as "0.1.0". The string is static. */
 LB_API const char* lb_version(void);
 
 /* -- Errors -------------------------------------------------------------------------------------------------------- */
 
-/* In bands: 1xx the caller's error, 2xx the machine must change, 3xx a retry may help, 4xx a bug. */
+/* Codes come in bands: 1xx is the caller's error, 2xx requires a change of the machine, 3xx may succeed when retried,
+ * 4xx is a bug in Latebind. */
 typedef int32_t lb_code;
 enum {
   LB_OK = 0,
@@ -92,7 +94,7 @@ enum {
   LB_COUNT_MISMATCH = 105,
   LB_UNSUPPORTED = 106,
   LB_BUFFER_TOO_SMALL = 107,
-  LB_TEXT_TOO_LONG = 108, /* more tokens than are taken, where a text must not be cut */
+  LB_TEXT_TOO_LONG = 108, /* the text has more tokens than the limit, and the caller forbade cutting it */
   LB_LIBRARY_NOT_FOUND = 200,
   LB_LIBRARY_UNUSABLE = 201,
   LB_DEVICE_NOT_FOUND = 202,
@@ -118,140 +120,144 @@ typedef struct lb_error {
   int32_t has_vendor_code; /* 1 when a vendor library reported the error */
   int64_t vendor_code;
   const char* vendor_text; /* the vendor's message, unchanged; "" when there is none */
-  const char* details;     /* what led to it, one thing a line, such as every place where a library was looked for; ""
-                              when there is nothing */
+  const char* details;     /* what led to the error, one item a line, such as each place where a library was
+                              searched; may be "" */
 } lb_error;
 
-/* The calling thread's last error, LB_OK and "" when it had none. The strings live until the thread's next failing
- * call, or until the thread ends. In functions called while it ends, the message says that the text is gone; code and
- * retryable are valid. */
+/* Reads the calling thread's last error; LB_OK and "" when no call has failed. The strings live until the thread's next
+ * failing call, or until the thread ends. In functions called while the thread ends, the message may only say that the
+ * text is gone; code and retryable remain valid. */
 LB_API void lb_last_error(lb_error* error);
 
-/* "LIBRARY_NOT_FOUND" and so on; "UNKNOWN" for other numbers. Static. */
+/* Returns the name of a code, such as "LIBRARY_NOT_FOUND"; "UNKNOWN" for other numbers. The string is static. */
 LB_API const char* lb_code_name(lb_code code);
 
 /* -- Log ----------------------------------------------------------------------------------------------------------- */
 
 enum { LB_LOG_DEBUG = 0, LB_LOG_INFO = 1, LB_LOG_WARNING = 2, LB_LOG_ERROR = 3 };
 
-/* Called with one line, from any thread and from several at once; must not throw, nor end its thread (pthread_exit),
- * nor leave by longjmp. It may call any function of Latebind, but not destroy what is in use: a line may come in the
- * middle of a call, and then the object of that call, its outputs and its cancellation are in use on this very thread.
- * Latebind holds no lock meanwhile, and drops what it would log on this thread because of the callback. A slow callback
- * holds up the threads that log, 16 at most; lines of other threads are dropped and counted. */
+/* Receives one line of the log. It is called from any thread, and from several threads at once. It must not throw, end
+ * its thread (pthread_exit) or leave by longjmp. It may call any function of Latebind, but must not destroy an object
+ * that is in use: a line may come in the middle of a call on this very thread, and then that call's object, outputs and
+ * cancellation are in use. Latebind holds no lock during the callback, and drops lines that the callback itself causes
+ * on this thread. At most 16 threads wait for a slow callback; lines of further threads are dropped and counted. */
 typedef void (*lb_log_callback)(void* context, int32_t level, const char* text);
 
-/* Passes lines of at least level `least` to `callback`; NULL means no logging, which is also the state at start-up.
- * When this returns, the previous callback is not running and will not be called again; so it must not wait for a
- * thread that is in here. Called from within a callback this does not wait: no new call of the old one begins, and
- * calls in progress on any thread run to their end. */
+/* Passes lines of level `least` and above to `callback`. NULL turns logging off, which is the state at start-up. When
+ * this function returns, the previous callback is not running and will not be called again; a callback must therefore
+ * not wait for a thread that is in this function. When called from within a callback, this function does not wait: no
+ * new call of the previous callback begins, and running calls on any thread finish. */
 LB_API void lb_set_log(lb_log_callback callback, void* context, int32_t least);
 
 /* -- Options ------------------------------------------------------------------------------------------------------- */
 
-/* The settings of a runtime, a model or an embedder: texts by key. docs/configuration.md has the keys ("device",
- * "precision", "embedding.batch_tokens", "property.KEY" and so on); they are the same in config.toml, in the
- * environment, on the command line and in hosts. A key that is not set has no influence: a model that is loaded gets
- * what its own options set, else what those of its runtime set, else the default. Functions that take options copy
- * them. */
+/* Settings of a runtime, a model or an embedder, as texts by key. docs/configuration.md lists the keys ("device",
+ * "precision", "embedding.batch_tokens", "property.KEY" and so on); config.toml, the environment, the command line and
+ * hosts use the same ones. A key that is not set has no influence: a model takes the value that its own options set,
+ * else the value that its runtime's options set, else the default. Functions that take options copy them. */
 typedef struct lb_options lb_options;
 
-/* Options without any key set. */
+/* Creates options without any key set. */
 LB_API lb_code lb_options_create(lb_options** options);
 LB_API void lb_options_destroy(lb_options* options);
 
-/* Sets a key to a text; NULL unsets it. LB_INVALID_ARGUMENT for unknown keys, naming the nearest, and for texts that
- * the key cannot take. Whether a backend or device of this name, an address or a file exists is found where it is used:
- * for "device", lb_runtime_create and lb_runtime_check_options. */
+/* Sets a key to a text; NULL unsets it. Returns LB_INVALID_ARGUMENT for an unknown key, naming the nearest one, and for
+ * a text that the key does not accept. Whether the named backend, device, address or file exists is checked when it is
+ * used; for "device", by lb_runtime_create and lb_runtime_check_options. */
 LB_API lb_code lb_options_set(lb_options* options, const char* key, const char* text);
-/* Sets what a config.toml sets, all of it or nothing. LB_NOT_FOUND, and LB_INVALID_ARGUMENT with file and line. */
+/* Sets everything that a config.toml sets, or nothing. Returns LB_NOT_FOUND, or LB_INVALID_ARGUMENT with file and
+ * line. */
 LB_API lb_code lb_options_read_file(lb_options* options, const char* file);
-/* Sets what the variables LATEBIND_… set, all of it or nothing. In a process with more rights than its caller, those
- * that choose code or files are left out. */
+/* Sets everything that the variables LATEBIND_… set, or nothing. A process with more rights than its caller ignores the
+ * variables that choose code or files. */
 LB_API lb_code lb_options_read_environment(lb_options* options);
-/* Both, as the program latebind does: the system's config.toml and the user's where they exist, `file` unless it is
- * NULL, the environment. */
+/* Reads settings as the program latebind does: the system's and the user's config.toml if they exist, then `file`
+ * unless it is NULL, then the environment. */
 LB_API lb_code lb_options_read_standard(lb_options* options, const char* file);
-/* Sets what `over` sets. */
+/* Sets every key that `over` sets. */
 LB_API lb_code lb_options_apply(lb_options* options, const lb_options* over);
 
 typedef struct lb_option_value {
   size_t struct_size;
   int32_t is_set;
-  const char* text;   /* the default when it is not set; both pointers are valid until the key is changed */
-  const char* origin; /* what set it: "/etc/latebind/config.toml:3", "environment LATEBIND_DEVICE", "" for
-                         lb_options_set; else "default" */
+  const char* text;   /* the default when the key is not set; both pointers are valid until the key is changed */
+  const char* origin; /* the place that set it: "/etc/latebind/config.toml:3", "environment LATEBIND_DEVICE", "" for
+                         lb_options_set; "default" when the key is not set */
 } lb_option_value;
+/* Gives the value of a key and its origin. Returns LB_INVALID_ARGUMENT for an unknown key. */
 LB_API lb_code lb_options_get(const lb_options* options, const char* key, lb_option_value* value);
 
-/* A known key. Everything is static. */
+/* A known key. All strings are static. */
 typedef struct lb_option_info {
   size_t struct_size;
-  const char* key;          /* one that ends in a dot stands for all keys that begin with it: "property." */
-  const char* value;        /* what a value looks like: "N", "true|false" */
+  const char* key;          /* a key that ends in a dot stands for all keys that begin with it: "property." */
+  const char* value;        /* the form of a value: "N", "true|false" */
   const char* default_text; /* may be "" */
   const char* help;         /* one paragraph */
-  const char* environment;  /* "LATEBIND_DEVICE"; "" when there is none */
-  const char* flag;         /* of the program latebind: "--device"; "" when there is none */
-  int32_t of_model;         /* 1: may come from an untrusted file such as a model: how it is computed. 0: chooses code,
-                               files, time limits and so on, which are up to the host */
+  const char* environment;  /* "LATEBIND_DEVICE"; "" when there is no variable */
+  const char* flag;         /* the flag of the program latebind: "--device"; "" when there is none */
+  int32_t of_model;         /* 1: says how a model is computed, and may come from an untrusted file such as a model. 0:
+                               chooses code, files, time limits and so on, and is reserved to the host */
 } lb_option_info;
+/* The number of known keys. */
 LB_API size_t lb_option_count(void);
+/* Describes a known key. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_option_at(size_t index, lb_option_info* info);
-/* The one that `key` is or belongs to, also for "property." itself, which cannot be set; LB_INVALID_ARGUMENT naming the
- * nearest when there is none. */
+/* Finds the entry that `key` is or belongs to; "property." itself is found, too, although it cannot be set. Returns
+ * LB_INVALID_ARGUMENT, naming the nearest key, when there is no such entry. */
 LB_API lb_code lb_option_find(const char* key, lb_option_info* info);
 
 /* -- Calls --------------------------------------------------------------------------------------------------------- */
 
-/* Cancels the calls that carry it, from any thread but not from a signal handler. A request cannot be taken back. One
- * serves any number of calls at once, and may be destroyed before they end. */
+/* Cancels the calls that carry it. It serves any number of calls at once, and may be destroyed before they end. */
 typedef struct lb_cancellation lb_cancellation;
+/* Creates a cancellation that has not been requested. */
 LB_API lb_code lb_cancellation_create(lb_cancellation** cancellation);
-/* Does nothing in a child forked after the cancellation was created: it belongs to calls of the parent. */
+/* Cancels the calls, from any thread but not from a signal handler. A request cannot be taken back. In a child forked
+ * after the cancellation was created, this does nothing. */
 LB_API void lb_cancellation_request(const lb_cancellation* cancellation);
 LB_API void lb_cancellation_destroy(lb_cancellation* cancellation);
 
-/* What answers (backend, device, versions), and why not a preferred device: a snapshot. */
+/* A snapshot of what answers (backend, device, versions), and of why a preferred device was not used. */
 typedef struct lb_attestation lb_attestation;
 
-/* Options of one call. NULL stands for a zeroed one. */
+/* Options of one call. NULL means all fields zero. */
 typedef struct lb_call_options {
   size_t struct_size;
-  uint64_t timeout_ms; /* 0: none. The call returns when it has passed, whatever the vendor does; the vendor's own call
-                          goes on in the background: LB_DEADLINE_EXCEEDED, or LB_BUSY when nothing had begun for lack of
-                          a free request. Reading a model's files is not interrupted */
-  const lb_cancellation* cancellation; /* ends the call with LB_CANCELLED; NULL: none */
-  lb_attestation** answered_by;        /* when not NULL and the call succeeds: receives what answered it, for
-                                          lb_attestation_destroy */
+  uint64_t timeout_ms; /* 0: no limit. The call returns when the time has passed, even if the vendor's call goes on in
+                          the background: with LB_DEADLINE_EXCEEDED, or with LB_BUSY when it was still waiting for a
+                          free request. Reading a model's files is not interrupted */
+  const lb_cancellation* cancellation; /* ends the call with LB_CANCELLED; may be NULL */
+  lb_attestation** answered_by;        /* unless NULL, receives the attestation of a successful call, to be destroyed
+                                          with lb_attestation_destroy */
 } lb_call_options;
 
 /* -- Runtime ------------------------------------------------------------------------------------------------------- */
 
-/* The backends of this process. Creating a runtime loads nothing. Other objects keep alive what they need of it. */
+/* The backends of this process. Creating a runtime loads no library. Other objects keep alive what they need of it. */
 typedef struct lb_runtime lb_runtime;
 
-/* `options` may be NULL. Their settings of models hold for all that are loaded. Only the runtime's options say where
- * the vendors' libraries are ("openvino.library", "onnxruntime.library", "onnxruntime.providers" …); what is not set is
- * searched for. */
+/* Creates a runtime. `options` may be NULL; their model settings apply to all models that the runtime loads. Only the
+ * runtime's options can say where the vendors' libraries are ("openvino.library", "onnxruntime.library",
+ * "onnxruntime.providers" …); the runtime searches for libraries whose place is not set. */
 LB_API lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime);
 LB_API void lb_runtime_destroy(lb_runtime* runtime);
 
-/* LB_OK when some device of this machine can run models from files ("native" runs embedding models alone). Asks the
- * backends in order and stops at the first that can; opens its vendor library if it is not open yet, and is cheap
- * afterwards. Else LB_NO_DEVICE: the message begins with what to type, and then says why each backend is not
- * available. */
+/* Returns LB_OK when some device of this machine can run models from files ("native" runs only embedding models). Asks
+ * the backends in order and stops at the first that can. The first call may open vendor libraries; later calls are
+ * cheap. Otherwise returns LB_NO_DEVICE: the message begins with a command that helps, and then says why each backend
+ * is not available. */
 LB_API lb_code lb_runtime_check(const lb_runtime* runtime);
 
-/* LB_OK when a model could be loaded with these options: the device names are known, and nothing is set that belongs to
- * the runtime. Nothing is loaded. `options` may be NULL. */
+/* Returns LB_OK when a model can be loaded with these options: all device names are known, and no key is set that only
+ * a runtime accepts. Loads nothing. `options` may be NULL. */
 LB_API lb_code lb_runtime_check_options(const lb_runtime* runtime, const lb_options* options);
 
 /* -- Devices ------------------------------------------------------------------------------------------------------- */
 
 enum { LB_DEVICE_CPU = 0, LB_DEVICE_GPU = 1, LB_DEVICE_NPU = 2, LB_DEVICE_OTHER = 3 };
 
-/* A snapshot of what was there when it was created. */
+/* A snapshot of the devices and backends at the time when it was created. */
 typedef struct lb_device_list lb_device_list;
 
 typedef struct lb_device {
@@ -260,12 +266,12 @@ typedef struct lb_device {
   const char* backend; /* "openvino" */
   const char* name;    /* "CPU" */
   int32_t kind;        /* LB_DEVICE_… */
-  int32_t is_virtual;  /* 1: can be compiled for, but is not in this machine */
+  int32_t is_virtual;  /* 1: models can be compiled for it, but it is not in this machine */
   const char* full_name;
-  const char* runtime_version; /* of the vendor library */
+  const char* runtime_version; /* version of the vendor library */
   size_t metadata_count;
-  const char* const* metadata_keys; /* in order; these and all other pointers belong to the list and live as long as
-                                       it */
+  const char* const* metadata_keys; /* sorted; these and all other pointers belong to the list and live as long as it
+                                       does */
   const char* const* metadata_values;
 } lb_device;
 
@@ -273,28 +279,32 @@ typedef struct lb_backend {
   size_t struct_size;
   const char* name;
   lb_code code;                /* LB_OK when available */
-  const char* reason;          /* why it is not, "" when it is */
-  const char* runtime_version; /* "" when not available */
-  const char* install_hint;    /* what to type to install the vendor's library */
-  const char* known_errors;    /* the table of what this version computes otherwise than ONNX says, "" where nothing is
-                                  known (core/onnx/known_errors.h has its form) */
+  const char* reason;          /* why the backend is not available; "" when it is */
+  const char* runtime_version; /* "" when the backend is not available */
+  const char* install_hint;    /* the command that installs the vendor's library */
+  const char* known_errors;    /* the table of what this version computes differently from ONNX, in the form of
+                                  core/onnx/known_errors.h; "" when no such errors are known */
 } lb_backend;
 
-/* Asks every backend, opening its vendor library if it is not open yet. A backend that is not available is not an
- * error: lb_device_list_backend says why. `virtual_too` 1: also devices that are not in this machine but can be
- * compiled for, after each backend's own devices. Its metadata has DiscoveredBy, Architecture, CompilerInstalled ("1",
- * or "0" with Missing: what to install) and Emulated ("1": runs here with the option "emulate"). */
+/* Asks every backend for its devices, and opens its vendor library if that is not open yet. A backend that is not
+ * available is not an error; lb_device_list_backend gives the reason. If `virtual_too` is 1, each backend's devices are
+ * followed by those that are not in this machine but can be compiled for. The metadata of such a device has
+ * DiscoveredBy, Architecture, CompilerInstalled ("1", or "0" with Missing: what to install) and Emulated ("1": it runs
+ * here with the option "emulate"). */
 LB_API lb_code lb_device_list_create(const lb_runtime* runtime, int32_t virtual_too, lb_device_list** list);
-/* The devices that these words mean as targets of the job "compile" ("cpu", "npu:v73", "openvino:CPU"), one for each in
- * their order. LB_DEVICE_NOT_FOUND names the first that means none, the nearest word and those that are known;
- * LB_LIBRARY_NOT_FOUND the first whose compiler is not installed, and what is missing. */
+/* Lists the devices that these words mean as targets of the job "compile" ("cpu", "npu:v73", "openvino:CPU"): one for
+ * each word, in the order of the words. LB_DEVICE_NOT_FOUND names the first unknown word, the nearest known word and
+ * all known words. LB_LIBRARY_NOT_FOUND names the first word whose compiler is not installed, and what is missing. */
 LB_API lb_code lb_device_list_targets(const lb_runtime* runtime, const char* const* targets, size_t count,
                                       lb_device_list** list);
 LB_API void lb_device_list_destroy(lb_device_list* list);
+/* The number of devices in the list. */
 LB_API size_t lb_device_list_count(const lb_device_list* list);
-/* LB_INVALID_ARGUMENT when `index` is not below the count. */
+/* Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_device_list_get(const lb_device_list* list, size_t index, lb_device* device);
+/* The number of backends, available or not. */
 LB_API size_t lb_device_list_backend_count(const lb_device_list* list);
+/* Describes a backend. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_device_list_backend(const lb_device_list* list, size_t index, lb_backend* backend);
 
 /* -- Tensors ------------------------------------------------------------------------------------------------------- */
@@ -320,50 +330,51 @@ enum {
 
 /* A tensor in the caller's memory. Frozen: it is used in arrays and never grows. */
 typedef struct lb_tensor {
-  void* data;        /* inputs are read-only */
+  void* data;        /* the library only reads inputs */
   int32_t type;      /* LB_F32 … */
   int32_t rank;      /* 0 to LB_RANK_MAX */
-  int32_t strided;   /* 0: row-major and contiguous, `strides` is not read */
-  int32_t reserved_; /* 0, or it is refused with LB_INVALID_ARGUMENT */
+  int32_t strided;   /* 0: row-major and contiguous; `strides` is not read */
+  int32_t reserved_; /* must be 0, else LB_INVALID_ARGUMENT */
   int64_t shape[LB_RANK_MAX];
-  int64_t strides[LB_RANK_MAX]; /* between neighbours in each dimension, in elements */
+  int64_t strides[LB_RANK_MAX]; /* distance between neighbours in each dimension, in elements */
 } lb_tensor;
 
-/* The destination of an output. Keeps its buffer between runs, so that a steady state allocates nothing. */
+/* The destination of an output. It keeps its buffer between runs, so that repeated runs allocate nothing. */
 typedef struct lb_output lb_output;
 
-/* With `data`: the run writes there, and an output of more than `capacity` bytes is LB_BUFFER_TOO_SMALL; the memory
- * stays the caller's. With NULL: the output has its own buffer. */
+/* Creates an output. With `data`, runs write to that memory, which remains the caller's, and an output larger than
+ * `capacity` bytes is LB_BUFFER_TOO_SMALL. With NULL, the output has a buffer of its own. */
 LB_API lb_code lb_output_create(void* data, size_t capacity, lb_output** output);
-/* The same for an existing output, which allocates nothing: for callers that use different memory for each run. */
+/* Rebinds an existing output in the same way without allocating, for callers that use different memory for each run. */
 LB_API lb_code lb_output_bind(lb_output* output, void* data, size_t capacity);
 LB_API void lb_output_destroy(lb_output* output);
-/* The tensor of the last run, with its true shape; data is NULL before the first one. Valid until the next run. */
+/* Gives the tensor of the last run, with its actual shape; data is NULL before the first run. Valid until the next
+ * run. */
 LB_API lb_code lb_output_get(const lb_output* output, lb_tensor* tensor);
 
 /* -- Attestation --------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_active {
   size_t struct_size;
-  const char* backend; /* "none" where no device has a part in the answer: `device` is "" then */
+  const char* backend; /* "none" when no device contributed to the answer; `device` is "" then */
   const char* device;  /* without the backend: "CPU" */
   const char* device_full_name;
   const char* runtime_version;
-  const char* library_file;     /* the vendor library that is in use */
-  const char* precision;        /* "f32", "bf16", "f16", "int8": what the device computes in, not what was asked for */
+  const char* library_file;     /* the vendor library in use */
+  const char* precision;        /* "f32", "bf16", "f16", "int8": what the device computes in, not what was requested */
   uint32_t threads;             /* 0 when the vendor does not report it */
-  uint32_t requests;            /* runs that can go side by side */
+  uint32_t requests;            /* runs that can be in progress at the same time */
   int32_t fallback;             /* 1 when a preferred device could not be used */
-  const char* reason;           /* one line when fallback, else "" */
-  const size_t* static_lengths; /* what it was compiled for, ascending; NULL when it takes any length */
+  const char* reason;           /* one line if fallback, else "" */
+  const size_t* static_lengths; /* the lengths it was compiled for, ascending; NULL when it takes any length */
   size_t static_length_count;
   size_t static_rows;
-  size_t hung_runs;  /* abandoned runs on any of its devices that have not returned yet; 0 for the attestation of one
+  size_t hung_runs;  /* abandoned runs on any of its devices that have not returned yet; 0 in the attestation of one
                         call */
   int32_t emulated;  /* 1: the device is not in this machine, and its vendor's emulation answers */
-  size_t nodes;      /* of the model; 0 where the vendor does not say who computes which */
-  size_t host_nodes; /* of these, those that the device leaves to its host's CPU */
-  const char* verification; /* with "verification.enabled": what came of comparing the device with another one, in one
+  size_t nodes;      /* nodes of the model; 0 when the vendor does not report which device computes them */
+  size_t host_nodes; /* the nodes among them that the device leaves to its host's CPU */
+  const char* verification; /* with "verification.enabled", the result of comparing the device with another one, in one
                                line: "agrees with native:CPU: …", "not verified: …"; else "" */
 } lb_active;
 
@@ -371,67 +382,71 @@ typedef struct lb_placement_step {
   size_t struct_size;
   const char* device; /* "openvino:CPU", or "openvino" when the backend is not available */
   int32_t taken;
-  const char* reason;  /* why it was not taken, in one line; of the one that was, what came compiled and did not do,
-                          else "" */
-  const char* details; /* what led to that, as in lb_error */
+  const char* reason;  /* one line: why the device was not taken; for the one that was taken, why a precompiled blob
+                          could not be used, else "" */
+  const char* details; /* what led to the reason, as in lb_error */
 } lb_placement_step;
 
 LB_API void lb_attestation_destroy(lb_attestation* attestation);
+/* Gives what answers. The pointers live as long as the attestation. */
 LB_API lb_code lb_attestation_get(const lb_attestation* attestation, lb_active* active);
-/* Every device and backend that was considered, in order; the one taken is the last. */
+/* The number of devices and backends that were considered, in order; the last one is the one taken. */
 LB_API size_t lb_attestation_step_count(const lb_attestation* attestation);
+/* Gives one of these steps. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_attestation_step(const lb_attestation* attestation, size_t index, lb_placement_step* step);
 
 /* -- Models -------------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_model lb_model;
 
-/* An ONNX model, an OpenVINO IR (.xml with its .bin beside it), or a bundle. `options` and `call` may be NULL; `call`
- * ends the loading, not what is loaded. LB_NO_DEVICE lists why each device was rejected; when all of
- * them say the same about the model, the blob or the options, or have no memory, it is that code instead. Compiled
- * models are kept when "cache.folder" or "cache.enabled" says so. */
+/* Loads an ONNX model, an OpenVINO IR (.xml with its .bin beside it) or a bundle. `options` and `call` may be NULL;
+ * `call` limits the loading only. LB_NO_DEVICE lists why each device was rejected. If all devices report the same error
+ * about the model, the blob or the options, or all lack memory, that error's code is returned instead. Compiled models
+ * are cached when "cache.folder" or "cache.enabled" says so. */
 LB_API lb_code lb_model_load_file(const lb_runtime* runtime, const char* file, const lb_options* options,
                                   const lb_call_options* call, lb_model** model);
 
 enum {
   LB_FORMAT_ONNX = 0,
-  LB_FORMAT_OPENVINO_IR = 1,   /* without `weights`: they may follow the XML text, after a NUL, at the next multiple of
-                                  64 bytes from its beginning */
+  LB_FORMAT_OPENVINO_IR = 1,   /* without `weights`, they may follow the XML text and a NUL, at the next multiple of 64
+                                  bytes from its beginning */
   LB_FORMAT_BUNDLE = 2,        /* a stored ZIP, used in place: data that begins at a page boundary stays aligned */
-  LB_FORMAT_OPENVINO_BLOB = 3, /* what OpenVINO exported for one device and one version: it computes in the requested
-                                  precision (by default f32, or f16 where the device does not support that), or is
-                                  rejected; LB_INCOMPATIBLE_BLOB when no device here takes it */
-  LB_FORMAT_BY_FIRST_BYTES = 4 /* one of these; LB_INVALID_MODEL when the first bytes match none */
+  LB_FORMAT_OPENVINO_BLOB = 3, /* exported by OpenVINO for one device and one version. It is rejected unless it computes
+                                  in the requested precision (by default f32, or f16 if the device does not support
+                                  that). LB_INCOMPATIBLE_BLOB when no device here takes it */
+  LB_FORMAT_BY_FIRST_BYTES = 4 /* any of the above; LB_INVALID_MODEL when the first bytes match no format */
 };
 
-/* An external data file of an ONNX model, as memory that lives as long as the model's. Frozen. */
+/* An external data file of an ONNX model, as memory that lives as long as the model's memory. Frozen. */
 typedef struct lb_external_data {
-  const char* location; /* as the model names it: relative to its own folder */
+  const char* location; /* as the model names it, relative to the model's folder */
   const void* data;     /* may be NULL when size is 0 */
   size_t size;          /* bytes */
 } lb_external_data;
 
-/* A model in memory. The library refers to it and copies nothing; it calls `release(context)` once, from any thread,
- * when it no longer does: possibly after lb_model_destroy, or before the loading function returns an error. */
+/* A model in memory. The library refers to the memory without copying it, and calls `release(context)` exactly once
+ * when it no longer does. That call may come from any thread, after lb_model_destroy, or before a failing load
+ * returns. */
 typedef struct lb_model_memory {
   size_t struct_size;
   int32_t format;                 /* LB_FORMAT_… */
   const void* graph;              /* ONNX protobuf, IR XML, bundle or blob */
   size_t graph_size;              /* bytes */
-  const void* weights;            /* IR only: what the XML's offsets refer to */
+  const void* weights;            /* IR only: the data that the XML's offsets refer to */
   size_t weights_size;            /* bytes */
   void (*release)(void* context); /* may be NULL */
   void* context;
-  const char* name;                 /* for messages; NULL: "a model in memory" */
+  const char* name;                 /* used in messages; NULL: "a model in memory" */
   const lb_external_data* external; /* ONNX only: its external data files */
   size_t external_count;
-  /* NULL, or one for each of `external`, which may be NULL: a file (UTF-8) in place of `data` and `size`, which are
-   * NULL and 0 then. The library maps it, and the compile cache knows it by what identifies it, without reading it.
-   * Vendors get a copy: it may be changed once the model is loaded, but a device that is loaded later then fails with
-   * LB_IO. */
+  /* NULL, or one entry for each of `external`. An entry that is not NULL names a file (UTF-8) that replaces `data` and
+   * `size`, which are then NULL and 0. The library maps the file, and the compile cache identifies it without reading
+   * it. Vendors get a copy, so the file may be changed once the model is loaded; devices that are loaded later then
+   * fail with LB_IO. */
   const char* const* external_files;
 } lb_model_memory;
 
+/* Loads a model from memory. Arguments and errors are otherwise those of lb_model_load_file. */
 LB_API lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* memory, const lb_options* options,
                                     const lb_call_options* call, lb_model** model);
 LB_API void lb_model_destroy(lb_model* model);
@@ -441,75 +456,77 @@ typedef struct lb_tensor_info {
   const char* name;
   int32_t type;
   int32_t rank;
-  int64_t shape[LB_RANK_MAX]; /* LB_DYNAMIC where not known before a run */
-  int64_t upper[LB_RANK_MAX]; /* the most that a dynamic dimension may be; LB_DYNAMIC where no bound is known, and for
+  int64_t shape[LB_RANK_MAX]; /* LB_DYNAMIC for dimensions that are not known before a run */
+  int64_t upper[LB_RANK_MAX]; /* upper bound of a dynamic dimension; LB_DYNAMIC when no bound is known, and for
                                  dimensions that are not dynamic */
 } lb_tensor_info;
 
+/* The model's inputs and outputs, in its order. LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API size_t lb_model_input_count(const lb_model* model);
 LB_API size_t lb_model_output_count(const lb_model* model);
 LB_API lb_code lb_model_input(const lb_model* model, size_t index, lb_tensor_info* info);
 LB_API lb_code lb_model_output(const lb_model* model, size_t index, lb_tensor_info* info);
 
-/* Inputs and outputs in the model's order, each lb_output only once. Counts, types and shapes are checked; errors name
- * the tensor. `call` may be NULL. */
+/* Runs the model. Inputs and outputs are in the model's order, and each lb_output appears only once. Counts, types and
+ * shapes are checked; errors name the tensor. `call` may be NULL. */
 LB_API lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_count, lb_output* const* outputs,
                             size_t output_count, const lb_call_options* call);
 
-/* Who would answer now. */
+/* Tells which device would answer now, and why. */
 LB_API lb_code lb_model_attestation(const lb_model* model, lb_attestation** attestation);
 
-/* Turns texts into token ids: see below. */
+/* Turns texts into token ids; see "Tokens" below. */
 typedef struct lb_tokenizer lb_tokenizer;
 
 /* -- Embedding ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lb_embedder lb_embedder;
 
-/* A sentence-transformers model folder as it comes from the hub. `options` and `call` may be NULL. */
+/* Opens a sentence-transformers model folder as the hub provides it. `options` and `call` may be NULL. */
 LB_API lb_code lb_embedder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                                 const lb_call_options* call, lb_embedder** embedder);
 LB_API void lb_embedder_destroy(lb_embedder* embedder);
 
-/* Floats per vector. */
+/* Number of floats in a vector. */
 LB_API size_t lb_embedder_dimension(const lb_embedder* embedder);
-/* Texts are cut to this many tokens. */
+/* Longer texts are cut to this many tokens. */
 LB_API size_t lb_embedder_max_tokens(const lb_embedder* embedder);
 
-/* A text that need not end in NUL. Frozen. */
+/* A text that need not be NUL-terminated. Frozen. */
 typedef struct lb_text {
   const char* data; /* UTF-8; may be NULL when size is 0 */
   size_t size;      /* bytes */
 } lb_text;
 
-/* The token ids of a text, special tokens included. Frozen. */
+/* The token ids of a text, including special tokens. Frozen. */
 typedef struct lb_token_ids {
   const int32_t* ids;
   size_t count;
 } lb_token_ids;
 
-/* What texts are to a model that takes queries and documents in different ways, by its prompts or by its parts. Unsaid:
- * what its files say. */
+/* The role of the texts, for models that treat queries and documents differently, either by prompts or by separate
+ * networks. LB_ROLE_UNSAID means the default of the model's files. */
 enum { LB_ROLE_UNSAID = 0, LB_ROLE_QUERY = 1, LB_ROLE_DOCUMENT = 2 };
 
-/* Per-call deviations from how the embedder was opened. NULL stands for a zeroed one. */
+/* How one call deviates from the embedder's settings. NULL means all fields zero. */
 typedef struct lb_embed_options {
   size_t struct_size;
-  size_t dimensions;     /* only the first numbers of a vector, normalised again where it was: for models trained for
-                            this (Matryoshka); 0: all */
-  size_t max_tokens;     /* of one text, special tokens included; at most lb_embedder_max_tokens(), which is also the
-                            meaning of 0 */
-  int32_t refuse_longer; /* 1: a longer text is LB_TEXT_TOO_LONG, instead of being cut */
-  int32_t normalize;     /* 1: vectors of length 1, even if the model does not normalise */
-  int32_t alone;         /* 1: in batches of their own, so that the same call gives the same bits whatever others do; 0:
-                            they may share batches with texts of other calls, which is faster for many calls with few
-                            texts */
-  int32_t role;          /* what the texts are: LB_ROLE_QUERY … */
-  uint32_t* token_counts; /* when not NULL: receives the tokens of each text, as computed. Not for streams */
-  /* What is put before every text: `prompt` ("": nothing), or the model's prompt of that name; NULL and NULL: what the
-   * model says ("default_prompt_name" of config_sentence_transformers.json; for texts with a role the prompt "query",
-   * or the first of "document", "passage" and "corpus"), mostly nothing. LB_INVALID_ARGUMENT for both, for a name that
-   * the model does not have, and with token ids for anything but "". Nothing is kept. */
+  size_t dimensions;      /* keep only this many leading numbers of each vector, and normalise again if the model
+                             normalises; for models trained for this (Matryoshka). 0: all */
+  size_t max_tokens;      /* limit for one text, including special tokens; at most lb_embedder_max_tokens(), which 0
+                             means, too */
+  int32_t refuse_longer;  /* 1: a longer text is LB_TEXT_TOO_LONG instead of being cut */
+  int32_t normalize;      /* 1: return vectors of length 1 even if the model does not normalise */
+  int32_t alone;          /* 1: use separate batches for this call, so that equal calls give equal bits whatever other
+                             calls run. 0: share batches with texts of other calls, which is faster for many calls with
+                             few texts */
+  int32_t role;           /* the role of the texts: LB_ROLE_QUERY … */
+  uint32_t* token_counts; /* unless NULL, receives the number of computed tokens of each text. Not for streams */
+  /* The text put before every text: `prompt` ("" for no text), or the model's prompt named `prompt_name`. If both are
+   * NULL, the model decides, and most models have no prompt: "default_prompt_name" of
+   * config_sentence_transformers.json; for texts with a role, the prompt "query", or the first of "document", "passage"
+   * and "corpus". LB_INVALID_ARGUMENT when both are set, when the model has no prompt of that name, and for token ids
+   * with a prompt other than "". The strings are not kept. */
   const char* prompt;
   const char* prompt_name;
 } lb_embed_options;
@@ -517,103 +534,103 @@ typedef struct lb_embed_options {
 typedef struct lb_embed_stats {
   size_t struct_size;
   uint64_t texts;
-  uint64_t tokens;        /* real ones */
-  uint64_t padded_tokens; /* what was computed */
+  uint64_t tokens;        /* without padding */
+  uint64_t padded_tokens; /* with padding: what was computed */
   uint64_t truncated_texts;
   double seconds;
-  uint64_t fallback_texts; /* computed by a device other than the preferred one: lb_active.fallback */
+  uint64_t fallback_texts; /* computed by a device other than the preferred one; see lb_active.fallback */
 } lb_embed_stats;
 
-/* Writes `count` rows of lb_embedder_dimension() floats, or as many as the options say, to `vectors`, in the order of
- * the texts. `capacity` is the number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). Texts that are not UTF-8
- * are LB_INVALID_ARGUMENT, with position and byte. A vector with numbers that are not finite, or of zeros where it is
- * to be normalised, is LB_INTERNAL, with the text's position, device and precision: repeating the call gives the same
- * error, another precision may not. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
+/* Writes `count` rows of lb_embedder_dimension() floats, or as many as `options` say, to `vectors`, in the order of the
+ * texts. `capacity` is the number of floats that `vectors` holds (LB_BUFFER_TOO_SMALL). A text that is not UTF-8 is
+ * LB_INVALID_ARGUMENT, with the position of text and byte. A vector with non-finite numbers, or a zero vector that must
+ * be normalised, is LB_INTERNAL, with the text's position, device and precision: repeating the call gives the same
+ * error, another precision may help. On error `vectors` is unspecified. `options`, `call` and `stats` may be NULL. */
 LB_API lb_code lb_embedder_embed(const lb_embedder* embedder, const lb_text* texts, size_t count,
                                  const lb_embed_options* options, const lb_call_options* call, float* vectors,
                                  size_t capacity, lb_embed_stats* stats);
 
-/* The same for texts that are token ids already. LB_INVALID_ARGUMENT for ids that the model does not know, and for
- * texts without ids. */
+/* Embeds texts that are given as token ids. Returns LB_INVALID_ARGUMENT for ids that the model does not know, and for
+ * texts without ids; otherwise like lb_embedder_embed. */
 LB_API lb_code lb_embedder_embed_ids(const lb_embedder* embedder, const lb_token_ids* texts, size_t count,
                                      const lb_embed_options* options, const lb_call_options* call, float* vectors,
                                      size_t capacity, lb_embed_stats* stats);
 
-/* Who would answer now. */
+/* Tells which device would answer now, and why. */
 LB_API lb_code lb_embedder_attestation(const lb_embedder* embedder, lb_attestation** attestation);
 
 /* -- Scores -------------------------------------------------------------------------------------------------------- */
 
-/* A cross-encoder: a model that gives scores for two texts together, such as a query and a document. */
+/* A cross-encoder: a model that scores two texts together, such as a query and a document. */
 typedef struct lb_cross_encoder lb_cross_encoder;
 
-/* As lb_embedder_open, of a folder that sentence-transformers' CrossEncoder loads. LB_INVALID_ARGUMENT for a model that
- * gives vectors, as from lb_embedder_open for one of these. */
+/* Like lb_embedder_open, for a folder that sentence-transformers' CrossEncoder loads. A model that gives vectors is
+ * LB_INVALID_ARGUMENT here, and a cross-encoder is LB_INVALID_ARGUMENT in lb_embedder_open. */
 LB_API lb_code lb_cross_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                                      const lb_call_options* call, lb_cross_encoder** cross_encoder);
 LB_API void lb_cross_encoder_destroy(lb_cross_encoder* cross_encoder);
 
-/* Scores of a pair: one, of most models that rank. */
+/* Number of scores for a pair; most ranking models have one. */
 LB_API size_t lb_cross_encoder_label_count(const lb_cross_encoder* cross_encoder);
-/* What a score is for, as the model names it ("LABEL_0", "entailment"); lives as long as the cross-encoder.
- * LB_INVALID_ARGUMENT where there is none. */
+/* Gives the model's name for a score ("LABEL_0", "entailment"), which lives as long as the cross-encoder. Returns
+ * LB_INVALID_ARGUMENT when there is no score with this index. */
 LB_API lb_code lb_cross_encoder_label(const lb_cross_encoder* cross_encoder, size_t index, lb_text* label);
-/* Two texts together are cut to this many tokens, the longer one first. */
+/* A longer pair is cut to this many tokens in total, taken from the longer text first. */
 LB_API size_t lb_cross_encoder_max_tokens(const lb_cross_encoder* cross_encoder);
 
 /* Two texts that are scored together. Frozen. */
 typedef struct lb_text_pair {
-  lb_text first; /* such as the query */
+  lb_text first; /* for example, the query */
   lb_text second;
 } lb_text_pair;
 
-/* Options of one call. NULL stands for a zeroed one. */
+/* Options of one call. NULL means all fields zero. */
 typedef struct lb_score_options {
   size_t struct_size;
-  size_t max_tokens;      /* of one pair, special tokens included; at most lb_cross_encoder_max_tokens(), which is also
-                             the meaning of 0 */
-  int32_t refuse_longer;  /* 1: a longer pair is LB_TEXT_TOO_LONG, instead of being cut */
-  int32_t raw;            /* 1: the network's numbers as they are, also where the model makes a sigmoid's of them */
+  size_t max_tokens;      /* limit for one pair, including special tokens; at most lb_cross_encoder_max_tokens(), which
+                             0 means, too */
+  int32_t refuse_longer;  /* 1: a longer pair is LB_TEXT_TOO_LONG instead of being cut */
+  int32_t raw;            /* 1: the network's numbers as they are, without the sigmoid that the model may apply */
   int32_t alone;          /* as in lb_embed_options */
-  int32_t reserved_;      /* 0, or it is refused with LB_INVALID_ARGUMENT */
-  uint32_t* token_counts; /* when not NULL: receives the tokens of each pair, as computed */
+  int32_t reserved_;      /* must be 0, else LB_INVALID_ARGUMENT */
+  uint32_t* token_counts; /* unless NULL, receives the number of computed tokens of each pair */
 } lb_score_options;
 
-/* Writes `count` rows of lb_cross_encoder_label_count() scores to `scores`, in the order of the pairs; `capacity` is
- * the number of floats that it holds. All pairs of a call are batched together: a thousand documents for one query are
- * one call. The errors of lb_embedder_embed; on error `scores` is unspecified. `options`, `call` and `stats` may be
- * NULL. */
+/* Writes `count` rows of lb_cross_encoder_label_count() scores to `scores`, in the order of the pairs. `capacity` is
+ * the number of floats that `scores` holds. All pairs of a call are batched together, so a thousand documents for one
+ * query are one call. The errors are those of lb_embedder_embed; on error `scores` is unspecified. `options`, `call`
+ * and `stats` may be NULL. */
 LB_API lb_code lb_cross_encoder_score(const lb_cross_encoder* cross_encoder, const lb_text_pair* pairs, size_t count,
                                       const lb_score_options* options, const lb_call_options* call, float* scores,
                                       size_t capacity, lb_embed_stats* stats);
 
-/* Who would answer now. */
+/* Tells which device would answer now, and why. */
 LB_API lb_code lb_cross_encoder_attestation(const lb_cross_encoder* cross_encoder, lb_attestation** attestation);
 
 /* -- Sparse vectors ------------------------------------------------------------------------------------------------ */
 
-/* A sparse encoder (SPLADE): a model that gives a text weights for the entries of its vocabulary, of which most are
+/* A sparse encoder (SPLADE): a model that gives a text a weight for each entry of its vocabulary; most weights are
  * zero. */
 typedef struct lb_sparse_encoder lb_sparse_encoder;
 
-/* As lb_embedder_open, of a folder that sentence-transformers' SparseEncoder loads. LB_INVALID_ARGUMENT for models of
- * other kinds. */
+/* Like lb_embedder_open, for a folder that sentence-transformers' SparseEncoder loads. Models of other kinds are
+ * LB_INVALID_ARGUMENT. */
 LB_API lb_code lb_sparse_encoder_open(const lb_runtime* runtime, const char* model_folder, const lb_options* options,
                                       const lb_call_options* call, lb_sparse_encoder** encoder);
 LB_API void lb_sparse_encoder_destroy(lb_sparse_encoder* encoder);
 
-/* Indices are below this. */
+/* Indices are below this number. */
 LB_API size_t lb_sparse_encoder_vocabulary_size(const lb_sparse_encoder* encoder);
-/* Texts are cut to this many tokens. */
+/* Longer texts are cut to this many tokens. */
 LB_API size_t lb_sparse_encoder_max_tokens(const lb_sparse_encoder* encoder);
-/* Its tokenizer, which knows the token of an index. */
+/* Gives the encoder's tokenizer, which maps an index to its token. */
 LB_API lb_code lb_sparse_encoder_tokenizer(const lb_sparse_encoder* encoder, lb_tokenizer** tokenizer);
 
-/* The sparse vectors of many texts. */
+/* The sparse vectors of several texts. */
 typedef struct lb_sparse_list lb_sparse_list;
 
-/* Of `options`, which may be NULL, `dimensions` and `normalize` must be 0. `call` and `stats` may be NULL. The errors
- * of lb_embedder_embed. */
+/* Encodes texts. `options` may be NULL; its `dimensions` and `normalize` must be 0. `call` and `stats` may be NULL. The
+ * errors are those of lb_embedder_embed. */
 LB_API lb_code lb_sparse_encoder_encode(const lb_sparse_encoder* encoder, const lb_text* texts, size_t count,
                                         const lb_embed_options* options, const lb_call_options* call,
                                         lb_sparse_list** list, lb_embed_stats* stats);
@@ -621,173 +638,179 @@ LB_API void lb_sparse_list_destroy(lb_sparse_list* list);
 
 /* Vectors as compressed sparse rows. The pointers live as long as their list. Frozen. */
 typedef struct lb_sparse_rows {
-  size_t count;            /* of vectors, in the order of the texts */
-  const size_t* begins;    /* count + 1: vector i has the entries from begins[i] to before begins[i + 1] */
-  const uint32_t* indices; /* of each entry: the id in the vocabulary, rising within a vector */
-  const float* values;     /* of each entry: above 0 */
+  size_t count;            /* number of vectors, which are in the order of the texts */
+  const size_t* begins;    /* count + 1 numbers: vector i has the entries begins[i] to begins[i + 1] - 1 */
+  const uint32_t* indices; /* for each entry, its id in the vocabulary; ascending within a vector */
+  const float* values;     /* for each entry, its weight; above 0 */
 } lb_sparse_rows;
+/* Gives the vectors of the list. */
 LB_API lb_code lb_sparse_list_rows(const lb_sparse_list* list, lb_sparse_rows* rows);
 
-/* Who would answer now. */
+/* Tells which device would answer now, and why. */
 LB_API lb_code lb_sparse_encoder_attestation(const lb_sparse_encoder* encoder, lb_attestation** attestation);
 
-/* -- Vectors of tokens --------------------------------------------------------------------------------------------- */
+/* -- Multi-vectors ------------------------------------------------------------------------------------------------- */
 
-/* A multi-vector encoder (late interaction, ColBERT): a model that gives a text a vector for each of its tokens. How
- * well a document answers a query is the sum, over the query's vectors, of each one's largest product with one of the
- * document's (MaxSim). */
+/* A multi-vector encoder (late interaction, ColBERT): a model that gives a text one vector for each token. A document's
+ * score for a query is the sum, over the query's vectors, of the largest product with any of the document's vectors
+ * (MaxSim). */
 typedef struct lb_multi_vector_encoder lb_multi_vector_encoder;
 
-/* As lb_embedder_open, of a folder that sentence-transformers' MultiVectorEncoder loads: its own, PyLate's, or
- * Stanford's ColBERT. LB_INVALID_ARGUMENT for models of other kinds. */
+/* Like lb_embedder_open, for a folder that sentence-transformers' MultiVectorEncoder loads, in its own format, PyLate's
+ * or that of Stanford's ColBERT. Models of other kinds are LB_INVALID_ARGUMENT. */
 LB_API lb_code lb_multi_vector_encoder_open(const lb_runtime* runtime, const char* model_folder,
                                             const lb_options* options, const lb_call_options* call,
                                             lb_multi_vector_encoder** encoder);
 LB_API void lb_multi_vector_encoder_destroy(lb_multi_vector_encoder* encoder);
 
-/* Floats of each vector. */
+/* Number of floats in each vector. */
 LB_API size_t lb_multi_vector_encoder_dimension(const lb_multi_vector_encoder* encoder);
-/* Texts with this role, LB_ROLE_…, are cut to this many tokens; 0 for any other number. */
+/* Longer texts with this role (LB_ROLE_…) are cut to this many tokens; 0 when `role` is not a role. */
 LB_API size_t lb_multi_vector_encoder_max_tokens(const lb_multi_vector_encoder* encoder, int32_t role);
+/* Gives the encoder's tokenizer. */
 LB_API lb_code lb_multi_vector_encoder_tokenizer(const lb_multi_vector_encoder* encoder, lb_tokenizer** tokenizer);
 
-/* The vectors of many texts. */
+/* The vectors of several texts. */
 typedef struct lb_multi_vector_list lb_multi_vector_list;
 
-/* Of `options`, which may be NULL, `role` says what all of the texts are, and unsaid that they are documents: the two
- * have markers, lengths and masks of their own; `dimensions` must be 0; `normalize` gives vectors of length 1 even if
- * the model does not; `prompt` and `prompt_name` stand instead of the marker that such texts have ("[Q] ");
- * `token_counts` are those that were computed, of which not all have a vector. `call` and `stats` may be NULL. The
- * errors of lb_embedder_embed. */
+/* Encodes texts. `options` may be NULL. Its `role` applies to all texts, and LB_ROLE_UNSAID means documents: queries
+ * and documents differ in marker, length and mask. `dimensions` must be 0. `normalize` gives vectors of length 1 even
+ * if the model does not. `prompt` and `prompt_name` replace the marker of the role ("[Q] "). `token_counts` counts the
+ * computed tokens, some of which have no vector. `call` and `stats` may be NULL. The errors are those of
+ * lb_embedder_embed. */
 LB_API lb_code lb_multi_vector_encoder_encode(const lb_multi_vector_encoder* encoder, const lb_text* texts,
                                               size_t count, const lb_embed_options* options,
                                               const lb_call_options* call, lb_multi_vector_list** list,
                                               lb_embed_stats* stats);
 LB_API void lb_multi_vector_list_destroy(lb_multi_vector_list* list);
 
-/* Vectors of texts, one after the other. The pointers of a list's rows live as long as the list. Frozen. */
+/* The vectors of texts, one after the other. The pointers of a list's rows live as long as the list. Frozen. */
 typedef struct lb_multi_vector_rows {
-  size_t count;         /* of texts, in their order */
-  size_t dimension;     /* floats of each vector */
-  const size_t* begins; /* count + 1: text i has the vectors from begins[i] to before begins[i + 1] */
-  const float* vectors; /* rows of `dimension` floats, those of a text in the order of its tokens */
+  size_t count;         /* number of texts, which are in their original order */
+  size_t dimension;     /* number of floats in each vector */
+  const size_t* begins; /* count + 1 numbers: text i has the vectors begins[i] to begins[i + 1] - 1 */
+  const float* vectors; /* rows of `dimension` floats; those of a text are in the order of its tokens */
 } lb_multi_vector_rows;
+/* Gives the vectors of the list. */
 LB_API lb_code lb_multi_vector_list_rows(const lb_multi_vector_list* list, lb_multi_vector_rows* rows);
 
-/* Writes queries->count rows of documents->count scores: MaxSim or, where the model says so, its mean over the query's
- * vectors. A document without a vector has -1e9, a query without one 0. The rows may be the caller's own.
- * LB_INVALID_ARGUMENT for another dimension than the model's, and for `begins` that do not rise from 0; `capacity` is
- * the number of floats that `scores` holds. `call` may be NULL. */
+/* Writes queries->count rows of documents->count scores: MaxSim or, if the model says so, MaxSim divided by the number
+ * of the query's vectors. The score of a document without vectors is -1e9, and that of a query without vectors 0. The
+ * rows may be the caller's own. `capacity` is the number of floats that `scores` holds. Returns LB_INVALID_ARGUMENT
+ * when the dimension is not the model's, or `begins` does not ascend from 0. `call` may be NULL. */
 LB_API lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder,
                                                const lb_multi_vector_rows* queries,
                                                const lb_multi_vector_rows* documents, const lb_call_options* call,
                                                float* scores, size_t capacity);
 
-/* Who would answer now. */
+/* Tells which device would answer now, and why. */
 LB_API lb_code lb_multi_vector_encoder_attestation(const lb_multi_vector_encoder* encoder,
                                                    lb_attestation** attestation);
 
 /* -- Streams ------------------------------------------------------------------------------------------------------- */
 
-/* Vectors for an endless sequence of texts in bounded memory: texts are pushed, finished windows of them are pulled, in
- * the order of the texts. One thread may push while another one pulls. The first error that is not limited to one call
- * (a text that is not UTF-8, a device that fails) ends the stream: all later calls return it. */
+/* Embeds an endless sequence of texts in bounded memory: one side pushes texts, the other pulls finished windows of
+ * vectors, in the order of the texts. The two sides may be two threads. The first error that concerns more than one
+ * call (a text that is not UTF-8, a device that fails) ends the stream, and all later calls return it. */
 typedef struct lb_stream lb_stream;
 
 typedef struct lb_stream_options {
   size_t struct_size;
-  size_t window_texts; /* a window is full when it has this many texts; 0: 2048 to 16384, as suits the batches */
+  size_t window_texts; /* a window is full when it has this many texts; 0: 2048 to 16384, depending on the size of a
+                          batch */
   size_t window_bytes; /* or this many bytes of text; 0: 8 MiB */
 } lb_stream_options;
 
-/* `options` and `windows` may be NULL. Texts of a stream are computed in batches of their own. */
+/* Opens a stream. `options` and `windows` may be NULL. A stream does not share batches with other calls. */
 LB_API lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* options,
                               const lb_stream_options* windows, lb_stream** stream);
-/* Drops what has not been pulled. */
+/* Destroys the stream, with all windows that have not been pulled. */
 LB_API void lb_stream_destroy(lb_stream* stream);
 
-/* Takes texts as long as there is room, without waiting, and copies nothing but their ids: `taken` receives how many.
- * Fewer than `count`: windows wait to be pulled. */
+/* Takes texts as long as there is room, without waiting, and writes their number to `taken`. A number below `count`
+ * means that windows must be pulled first. Of the texts, only their token ids are kept. */
 LB_API lb_code lb_stream_push(lb_stream* stream, const lb_text* texts, size_t count, size_t* taken);
-/* For pushing while another thread pulls: waits until there is room. `call` may be NULL. */
+/* Waits until there is room, for a thread that pushes while another one pulls. `call` may be NULL. */
 LB_API lb_code lb_stream_wait_for_room(lb_stream* stream, const lb_call_options* call);
-/* No more texts will be pushed. */
+/* Ends the sequence: no more texts will be pushed. */
 LB_API lb_code lb_stream_finish(lb_stream* stream);
 
 typedef struct lb_window {
   size_t struct_size;
-  uint64_t first;               /* the position of its first text in the stream */
-  size_t count;                 /* of texts; 0: the stream is at its end */
-  size_t dimensions;            /* floats of a vector */
+  uint64_t first;               /* position of the window's first text in the stream */
+  size_t count;                 /* number of texts; 0 at the end of the stream */
+  size_t dimensions;            /* number of floats in a vector */
   const float* vectors;         /* `count` rows; this and the next pointer are valid until the next pull */
-  const uint32_t* token_counts; /* of each text, as computed */
+  const uint32_t* token_counts; /* number of computed tokens of each text */
 } lb_window;
 
-/* Waits for the next window, also for texts that another thread has yet to push. LB_DEADLINE_EXCEEDED and LB_CANCELLED
- * when the call ends before it is ready: nothing is lost. `call` may be NULL. */
+/* Waits for the next window, even if another thread has yet to push its texts. If LB_DEADLINE_EXCEEDED or LB_CANCELLED
+ * ends the call earlier, no window is lost. `call` may be NULL. */
 LB_API lb_code lb_stream_pull(lb_stream* stream, const lb_call_options* call, lb_window* window);
 
-/* Statistics of what has been pulled. */
+/* Gives the statistics of all windows pulled so far. */
 LB_API lb_code lb_stream_stats(const lb_stream* stream, lb_embed_stats* stats);
 
 /* -- Tokens -------------------------------------------------------------------------------------------------------- */
 
-/* The tokenizer of a model folder or bundle. Needs no runtime and no vendor library. */
+/* Opens the tokenizer of a model folder or bundle. Needs no runtime and no vendor library. */
 LB_API lb_code lb_tokenizer_open(const char* model_folder, lb_tokenizer** tokenizer);
-/* That of an embedder. */
+/* Gives an embedder's tokenizer. */
 LB_API lb_code lb_embedder_tokenizer(const lb_embedder* embedder, lb_tokenizer** tokenizer);
 LB_API void lb_tokenizer_destroy(lb_tokenizer* tokenizer);
 
-/* Ids are below this. */
+/* Ids are below this number. */
 LB_API size_t lb_tokenizer_vocabulary_size(const lb_tokenizer* tokenizer);
-/* The token of an id, as the vocabulary has it ("##ing", "[CLS]"); lives as long as the tokenizer.
- * LB_INVALID_ARGUMENT where there is none. */
+/* Gives the token of an id as the vocabulary has it ("##ing", "[CLS]"); it lives as long as the tokenizer. Returns
+ * LB_INVALID_ARGUMENT when no token has this id. */
 LB_API lb_code lb_tokenizer_token(const lb_tokenizer* tokenizer, int32_t id, lb_text* token);
 
-/* The ids of many texts. */
+/* The token ids of several texts. */
 typedef struct lb_token_list lb_token_list;
 
-/* Special tokens included, cut to `max_tokens`, at most 1,048,576; 0: the model's limit. What the model says is put
- * before every text: the ids are those that lb_embedder_embed computes. */
+/* Encodes texts as lb_embedder_embed does: with special tokens, and with the model's default prompt before every text.
+ * Longer texts are cut to `max_tokens`, which is at most 1,048,576; 0 means the model's limit. */
 LB_API lb_code lb_tokenizer_encode(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count, size_t max_tokens,
                                    lb_token_list** list);
-/* The same with these options, which may be NULL: `max_tokens`, `refuse_longer`, `role`, `prompt` and `prompt_name`
- * count. */
+/* Like lb_tokenizer_encode, with `max_tokens`, `refuse_longer`, `role`, `prompt` and `prompt_name` of `options`, which
+ * may be NULL; the other fields have no influence. */
 LB_API lb_code lb_tokenizer_encode_with(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
                                         const lb_embed_options* options, lb_token_list** list);
-/* The same, with where each token is in its text with the prompt before it: more time and memory. LB_UNSUPPORTED names
- * what of a tokenizer has no offsets. */
+/* Like lb_tokenizer_encode_with, and also records where each token is in its text, counted from the beginning of the
+ * prompt. This takes more time and memory. LB_UNSUPPORTED names the part of the tokenizer that cannot give offsets. */
 LB_API lb_code lb_tokenizer_encode_with_offsets(const lb_tokenizer* tokenizer, const lb_text* texts, size_t count,
                                                 const lb_embed_options* options, lb_token_list** list);
 LB_API void lb_token_list_destroy(lb_token_list* list);
+/* The number of texts in the list. */
 LB_API size_t lb_token_list_count(const lb_token_list* list);
-/* `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and may be NULL.
- */
+/* Gives the ids of one text; `ids` is valid as long as the list. `is_truncated` receives 1 when the text was cut, and
+ * may be NULL. */
 LB_API lb_code lb_token_list_get(const lb_token_list* list, size_t index, lb_token_ids* ids, int32_t* is_truncated);
 
-/* Bytes of a text, always whole characters: what a token stands for. 0 and 0 for the special tokens around it. Frozen.
- */
+/* The bytes of a text that a token stands for, always whole characters. Both are 0 for the special tokens around a
+ * text. Frozen. */
 typedef struct lb_token_offsets {
   size_t begin;
   size_t end;
 } lb_token_offsets;
 
-/* As many as the text has ids; valid as long as the list. LB_INVALID_ARGUMENT for a list without offsets. */
+/* Gives one entry for each id of the text; valid as long as the list. LB_INVALID_ARGUMENT for a list without
+ * offsets. */
 LB_API lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_token_offsets** offsets);
-/* What stands before each text of the list: its prompt, of a multi-vector encoder the marker of its role. Offsets count
- * from the beginning of it. Valid as long as the list. */
+/* Gives what precedes each text of the list: its prompt, or the marker of the role for a multi-vector encoder. Offsets
+ * count from the beginning of the prompt. Valid as long as the list. */
 LB_API lb_code lb_token_list_prompt(const lb_token_list* list, lb_text* prompt);
 
 /* -- Jobs ---------------------------------------------------------------------------------------------------------- */
 
-/* What the commands of the program do (compile, pull, inspect, unpack, export, warm, verify, cache_list,
- * cache_clear, cache_verify, doctor, devices), on its own thread: arguments and report are JSON. */
+/* A command of the program (compile, pull, inspect, unpack, export, warm, verify, cache_list, cache_clear,
+ * cache_verify, doctor, devices) that runs on its own thread. Arguments and report are JSON. */
 typedef struct lb_job lb_job;
 
-/* Starts the job of that name. `arguments`: a JSON object with the arguments that lb_job_kind lists, named like the
- * options of the command (without "--", and "_" instead of "-"); NULL when there are none. `options` override those of
- * the runtime and may be NULL; compiled models are kept unless "cache.enabled" is false. Wrong arguments are
- * LB_INVALID_ARGUMENT, here or in the result. LB_BUSY when 64 jobs are running. */
+/* Starts the job of that name. `arguments` is a JSON object, or NULL for no arguments. lb_job_kind lists the members,
+ * which are named like the command's options, without "--" and with "_" instead of "-". `options` override those of the
+ * runtime and may be NULL. Compiled models are cached unless "cache.enabled" is false. Returns LB_INVALID_ARGUMENT for
+ * wrong arguments, some of which only lb_job_result reports, and LB_BUSY when 64 jobs are running. */
 LB_API lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* arguments,
                             const lb_options* options, lb_job** job);
 
@@ -799,35 +822,37 @@ typedef struct lb_job_progress {
   char activity[128]; /* "loading", "compiling npu-v73-f16-1x32"; truncated if longer */
 } lb_job_progress;
 
-/* Waits until the job is over, successful or not, for at most `timeout_ms`; 0: not at all. LB_DEADLINE_EXCEEDED while
- * it is not over. `progress` may be NULL, and is written in either case. */
+/* Waits up to `timeout_ms` until the job is over, successfully or not; 0 means no wait. Returns LB_DEADLINE_EXCEEDED
+ * while the job is running. `progress` may be NULL, and is written in either case. */
 LB_API lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress);
 
-/* The job's own code and error, and its report as JSON text, which lives as long as the job and is "" when there is
- * none: some failed jobs have one, too. The code says whether the job was done; what it found is in the report
- * ("works", "ready", "damaged"). Ask lb_job_wait first whether it is over: LB_BUSY here means that it is not, or is the
- * job's own code. `report` may be NULL. */
+/* Returns the job's own code and error, and gives its report as JSON text, which lives as long as the job. Some failed
+ * jobs have a report, too; "" means that there is none. The code says whether the job was done; its findings are in the
+ * report ("works", "ready", "damaged"). Call lb_job_wait first: LB_BUSY here means either that the job is running or
+ * that it ended with this code. `report` may be NULL. */
 LB_API lb_code lb_job_result(lb_job* job, const char** report);
 
-/* Ends it with LB_CANCELLED at the next point between two steps: pull within a second or so, compile and warm between
- * devices (a compilation that a vendor has begun is waited for), doctor between devices. The others are short, and run
- * to their end once they have begun. */
+/* Ends the job with LB_CANCELLED at the next point between two steps: pull within about a second; compile, warm and
+ * doctor between two devices, after a compilation that a vendor has begun. The other jobs are short and run to their
+ * end. */
 LB_API void lb_job_cancel(const lb_job* job);
 
-/* Cancels the job and does not wait for it. */
+/* Cancels the job and destroys it without waiting. */
 LB_API void lb_job_destroy(lb_job* job);
 
-/* A kind of job. Static. */
+/* A kind of job. All strings are static. */
 typedef struct lb_job_kind {
   size_t struct_size;
   const char* name;
   const char* arguments; /* "{model, output, hidden_states}" */
-  const char* report;    /* "{file}", or the command whose --help describes it */
+  const char* report;    /* "{file}", or the command whose --help describes the report */
 } lb_job_kind;
+/* The number of kinds of jobs. */
 LB_API size_t lb_job_kind_count(void);
+/* Describes a kind of job. Returns LB_INVALID_ARGUMENT when `index` is not below the count. */
 LB_API lb_code lb_job_kind_at(size_t index, lb_job_kind* kind);
 
-/* A zeroed struct with its size set: lb_call_options call = LB_INIT(lb_call_options); */
+/* Makes a zeroed struct with its size set: lb_call_options call = LB_INIT(lb_call_options); */
 #ifdef __cplusplus
 #define LB_INIT(type)                    \
   [] {                                   \

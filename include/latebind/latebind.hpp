@@ -1,13 +1,12 @@
-// Latebind for C++20: a thin header-only layer over the C interface (latebind.h), which documents what everything
-// means.
+// Latebind for C++20: a thin header-only layer over the C interface. latebind.h documents every object and function.
 //
-// Objects own their handles and can be moved, not copied. Nothing here throws by itself, except what containers of the
-// standard library throw when there is no memory: what can fail returns a Status or a Result. Thread-safety is that of
-// the C objects. Link against the library `latebind`.
+// Objects own their handles; they can be moved but not copied. A function that can fail returns a Status or a Result.
+// Nothing here throws, except that containers of the standard library throw when memory runs out. Thread safety is that
+// of the C objects. Link against the library `latebind`.
 #ifndef LATEBIND_LATEBIND_HPP
 #define LATEBIND_LATEBIND_HPP
 
-// Compilers that came before the standard say less than 202002 of it. MSVC tells the truth in a macro of its own.
+// Pre-standard compilers define __cplusplus below 202002. MSVC reports the language version in _MSVC_LANG.
 #if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
 #error \
     "latebind.hpp needs C++20: compile with -std=c++20 (MSVC: /std:c++20), or link the CMake target \
@@ -35,12 +34,12 @@ latebind::latebind, which sees to it; C and older C++ include latebind.h"
 
 namespace latebind {
 
-// The outcome of a call: ok, or an error with everything that is known about it.
+// The outcome of a call: ok, or an error with all its details.
 class [[nodiscard]] Status {
  public:
   Status() = default;
 
-  // The outcome of a C call on this thread, just made.
+  // Reads the outcome of the C call that this thread has just made.
   static Status of(lb_code code) {
     Status status;
     if (code == LB_OK) return status;
@@ -56,7 +55,7 @@ class [[nodiscard]] Status {
     return status;
   }
 
-  // Of a call whose time had passed before it began.
+  // The error of a call whose time had passed before it began.
   static Status late() {
     Status status;
     status.code_ = LB_DEADLINE_EXCEEDED;
@@ -74,7 +73,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] std::optional<std::int64_t> vendor_code() const { return vendor_code_; }
   [[nodiscard]] const std::string& vendor_text() const { return vendor_text_; }
-  // What led to it, one thing a line, such as every place where a library was looked for.
+  // What led to the error, one item a line, such as each place where a library was searched.
   [[nodiscard]] const std::string& details() const { return details_; }
 
  private:
@@ -86,7 +85,7 @@ class [[nodiscard]] Status {
   std::string details_;
 };
 
-// A value, or the Status that says why there is none.
+// A value, or the Status that says why there is no value.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -97,7 +96,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   [[nodiscard]] Status status() const { return ok() ? Status() : *std::get_if<1>(&state_); }
 
-  // Only when ok().
+  // Requires ok().
   T& operator*() & { return *std::get_if<0>(&state_); }
   const T& operator*() const& { return *std::get_if<0>(&state_); }
   T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
@@ -144,10 +143,10 @@ struct Device {
 struct Backend {
   std::string name;
   bool available = false;
-  std::string reason;  // why it is not
+  std::string reason;  // why the backend is not available
   std::string runtime_version;
   std::string install_hint;
-  std::string known_errors;  // what this version computes otherwise than ONNX says
+  std::string known_errors;  // what this version computes differently from ONNX
 };
 
 struct Devices {
@@ -159,10 +158,10 @@ struct PlacementStep {
   std::string device;
   bool taken = false;
   std::string reason;
-  std::string details;  // what led to it, one thing a line
+  std::string details;  // what led to the reason, one item a line
 };
 
-// What answers, and why not a preferred device.
+// What answers, and why a preferred device was not used.
 struct Attestation {
   std::string backend;
   std::string device;
@@ -177,14 +176,14 @@ struct Attestation {
   std::vector<PlacementStep> steps;
   std::vector<std::size_t> static_lengths;  // empty when it takes any length
   std::size_t static_rows = 0;
-  std::size_t hung_runs = 0;   // abandoned and not returned yet; 0 for one call's attestation
-  bool emulated = false;       // by the vendor's emulation of a device that is not in this machine
-  std::size_t nodes = 0;       // of the model; 0 where the vendor does not say who computes which
-  std::size_t host_nodes = 0;  // of these, those that the device leaves to its host's CPU
-  std::string verification;    // what came of comparing it with another device; empty when it was not
+  std::size_t hung_runs = 0;   // abandoned and not returned yet; 0 in the attestation of one call
+  bool emulated = false;       // the vendor's emulation answers: the device is not in this machine
+  std::size_t nodes = 0;       // nodes of the model; 0 when the vendor does not report who computes them
+  std::size_t host_nodes = 0;  // the nodes among them that the device leaves to its host's CPU
+  std::string verification;    // the result of comparing the device with another one; empty without a comparison
 };
 
-// Cancels the calls that carry it, from any thread. One serves any number of calls, and may be destroyed before they
+// Cancels the calls that carry it, from any thread. It serves any number of calls, and may be destroyed before they
 // end.
 class Cancellation {
  public:
@@ -398,13 +397,12 @@ class Output {
     if (const lb_code code = lb_output_create(data, capacity, &raw); code != LB_OK) return Status::of(code);
     return Output(raw);
   }
-  // The tensor of the last run.
   [[nodiscard]] lb_tensor tensor() const {
     lb_tensor tensor{};
     if (lb_output_get(handle_.get(), &tensor) != LB_OK) tensor = {};
     return tensor;
   }
-  // Writes to this memory from now on, or with null to its own buffer; allocates nothing.
+  // Binds the output to this memory, or to its own buffer if `data` is null. Allocates nothing.
   Status bind(void* data, std::size_t capacity) { return Status::of(lb_output_bind(handle_.get(), data, capacity)); }
   [[nodiscard]] lb_output* get() const { return handle_.get(); }
 
@@ -416,8 +414,8 @@ class Output {
 struct TensorInfo {
   std::string name;
   std::int32_t type = LB_F32;
-  std::vector<std::int64_t> shape;  // LB_DYNAMIC where not known before a run
-  std::vector<std::int64_t> upper;  // the most that a dynamic dimension may be, LB_DYNAMIC where no bound is known
+  std::vector<std::int64_t> shape;  // LB_DYNAMIC for dimensions that are not known before a run
+  std::vector<std::int64_t> upper;  // upper bound of a dynamic dimension; LB_DYNAMIC when no bound is known
 };
 
 class Model {
@@ -428,7 +426,7 @@ class Model {
   [[nodiscard]] std::vector<TensorInfo> outputs() const {
     return infos(lb_model_output_count(handle_.get()), lb_model_output);
   }
-  // One lb_output for each output of the model.
+  // Runs the model. `outputs` has one lb_output for each output of the model.
   Status run(std::span<const lb_tensor> inputs, std::span<lb_output* const> outputs, const CallOptions& call = {}) {
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
@@ -459,27 +457,28 @@ class Model {
   detail::Handle<lb_model, lb_model_destroy> handle_;
 };
 
-// What texts are to a model that takes queries and documents in different ways.
+// The role of texts, for models that treat queries and documents differently.
 enum class Role : std::int32_t { kUnsaid = LB_ROLE_UNSAID, kQuery = LB_ROLE_QUERY, kDocument = LB_ROLE_DOCUMENT };
 
-// Per-call deviations from how the embedder was opened (lb_embed_options).
+// How one call deviates from the embedder's settings (lb_embed_options).
 struct EmbedOptions {
   std::size_t dimensions = 0;
   std::size_t max_tokens = 0;
   bool refuse_longer = false;
   bool normalize = false;
   bool alone = false;
-  // What is put before every text: a text ("": nothing), or one of the model's prompts; nothing: what the model says.
+  // The text put before every text ("" for no text), or the name of one of the model's prompts. If both are
+  // std::nullopt, the model decides.
   std::optional<std::string> prompt{};
   std::optional<std::string> prompt_name{};
   Role role = Role::kUnsaid;
 };
 
-// The token ids of many texts.
+// The token ids of several texts.
 class TokenList {
  public:
   [[nodiscard]] std::size_t size() const { return lb_token_list_count(handle_.get()); }
-  // Valid as long as the list.
+  // The span is valid as long as the list.
   [[nodiscard]] std::span<const std::int32_t> ids(std::size_t text) const {
     lb_token_ids found{};
     if (lb_token_list_get(handle_.get(), text, &found, nullptr) != LB_OK) return {};
@@ -490,13 +489,13 @@ class TokenList {
     std::int32_t truncated = 0;
     return lb_token_list_get(handle_.get(), text, &found, &truncated) == LB_OK && truncated != 0;
   }
-  // Of each id; empty for a list without them. Valid as long as the list.
+  // One entry for each id; empty for a list without offsets. The span is valid as long as the list.
   [[nodiscard]] std::span<const lb_token_offsets> offsets(std::size_t text) const {
     const lb_token_offsets* found = nullptr;
     if (lb_token_list_offsets(handle_.get(), text, &found) != LB_OK) return {};
     return {found, ids(text).size()};
   }
-  // What stands before each text, from which offsets count. Valid as long as the list.
+  // What precedes each text. Offsets count from its beginning. Valid as long as the list.
   [[nodiscard]] std::string_view prompt() const {
     lb_text found{};
     if (lb_token_list_prompt(handle_.get(), &found) != LB_OK) return {};
@@ -518,7 +517,7 @@ inline std::vector<lb_text> c_texts(std::span<const std::string_view> texts) {
   return views;
 }
 
-// Refers to the options' texts.
+// The result refers to the options' texts.
 inline lb_embed_options c_embed_options(const EmbedOptions& options) {
   auto c = sized<lb_embed_options>();
   c.dimensions = options.dimensions;
@@ -536,20 +535,20 @@ inline lb_embed_options c_embed_options(const EmbedOptions& options) {
 
 class Tokenizer {
  public:
-  // Of a model folder; needs no runtime.
+  // Opens the tokenizer of a model folder; needs no runtime.
   static Result<Tokenizer> open(const std::string& model_folder) {
     lb_tokenizer* raw = nullptr;
     if (const lb_code code = lb_tokenizer_open(model_folder.c_str(), &raw); code != LB_OK) return Status::of(code);
     return Tokenizer(raw);
   }
   [[nodiscard]] std::size_t vocabulary_size() const { return lb_tokenizer_vocabulary_size(handle_.get()); }
-  // Valid as long as the tokenizer; empty when there is no token with this id.
+  // The token of an id, valid as long as the tokenizer; std::nullopt when no token has this id.
   [[nodiscard]] std::optional<std::string_view> token(std::int32_t id) const {
     lb_text text{};
     if (lb_tokenizer_token(handle_.get(), id, &text) != LB_OK) return std::nullopt;
     return std::string_view(text.data, text.size);
   }
-  // Special tokens included, cut to `max_tokens`; 0: the model's limit. With what the model says before every text.
+  // Encodes texts with special tokens and the model's default prompt, cut to `max_tokens`; 0 means the model's limit.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, std::size_t max_tokens = 0) const {
     const auto views = detail::c_texts(texts);
     lb_token_list* raw = nullptr;
@@ -557,8 +556,7 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // As Embedder::embed() does it with these options: max_tokens, refuse_longer, role, prompt and prompt_name
-  // count.
+  // Encodes texts as Embedder::embed() does, with max_tokens, refuse_longer, role, prompt and prompt_name of `options`.
   [[nodiscard]] Result<TokenList> encode(std::span<const std::string_view> texts, const EmbedOptions& options) const {
     const auto views = detail::c_texts(texts);
     const lb_embed_options o = detail::c_embed_options(options);
@@ -567,7 +565,7 @@ class Tokenizer {
     if (code != LB_OK) return Status::of(code);
     return TokenList(raw);
   }
-  // The same, with the offsets of the tokens in their texts with the prompt before them: more time and memory.
+  // Also records where each token is in its text, counted from the prompt's beginning. Takes more time and memory.
   [[nodiscard]] Result<TokenList> encode_with_offsets(std::span<const std::string_view> texts,
                                                       const EmbedOptions& options = {}) const {
     const auto views = detail::c_texts(texts);
@@ -586,19 +584,19 @@ class Tokenizer {
   detail::Handle<lb_tokenizer, lb_tokenizer_destroy> handle_;
 };
 
-// Consecutive texts of a stream; valid until the next one is pulled.
+// Consecutive texts of a stream; valid until the next pull.
 struct Window {
-  std::uint64_t first = 0;  // the position of its first text
-  std::size_t count = 0;    // 0: the end
+  std::uint64_t first = 0;  // position of the window's first text
+  std::size_t count = 0;    // 0 at the end of the stream
   std::size_t dimensions = 0;
   std::span<const float> vectors;
   std::span<const std::uint32_t> token_counts;
 };
 
-// Vectors for an endless sequence of texts in bounded memory. One thread may push while another one pulls.
+// Embeds an endless sequence of texts in bounded memory. One thread may push while another one pulls.
 class Stream {
  public:
-  // How many were taken: fewer than given when windows wait to be pulled.
+  // Returns how many texts were taken: fewer than given when windows must be pulled first.
   Result<std::size_t> push(std::span<const std::string_view> texts) {
     const auto views = detail::c_texts(texts);
     std::size_t taken = 0;
@@ -606,7 +604,7 @@ class Stream {
     if (code != LB_OK) return Status::of(code);
     return taken;
   }
-  // For pushing while another thread pulls.
+  // Waits until there is room, for a thread that pushes while another one pulls.
   Status wait_for_room(const CallOptions& call = {}) {
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
@@ -641,7 +639,7 @@ class Embedder {
   [[nodiscard]] std::size_t dimension() const { return lb_embedder_dimension(handle_.get()); }
   [[nodiscard]] std::size_t max_tokens() const { return lb_embedder_max_tokens(handle_.get()); }
 
-  // Rows of dimension() floats, or as many as the options say, in the order of the texts.
+  // Returns rows of dimension() floats, or as many as the options say, in the order of the texts.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const std::string_view> texts,
                                                  const EmbedOptions& options = {}, const CallOptions& call = {},
                                                  lb_embed_stats* stats = nullptr) const {
@@ -649,7 +647,7 @@ class Embedder {
     const lb_embed_options o = detail::c_embed_options(options);
     if (detail::is_late(call)) return Status::late();
     const lb_call_options c = detail::c_call(call);
-    // More than the model has is refused before anything is written.
+    // The C function refuses more dimensions than the model has before it writes anything.
     const std::size_t columns = (std::min)(options.dimensions > 0 ? options.dimensions : dimension(), dimension());
     std::vector<float> vectors(texts.size() * columns);
     const lb_code code =
@@ -662,7 +660,7 @@ class Embedder {
     return embed({&text, 1}, options, call);
   }
 
-  // window_texts, window_bytes: 0 for what suits the model.
+  // 0 for window_texts or window_bytes chooses a value that suits the model.
   [[nodiscard]] Result<Stream> open_stream(const EmbedOptions& options = {}, std::size_t window_texts = 0,
                                            std::size_t window_bytes = 0) const {
     const lb_embed_options o = detail::c_embed_options(options);
@@ -694,21 +692,21 @@ class Embedder {
 
 // Two texts that are scored together.
 struct TextPair {
-  std::string_view first;  // such as the query
+  std::string_view first;  // for example, the query
   std::string_view second;
 };
 
 struct ScoreOptions {
-  std::size_t max_tokens = 0;  // of one pair; 0: what the model takes
+  std::size_t max_tokens = 0;  // limit for one pair; 0: the model's limit
   bool refuse_longer = false;
   bool raw = false;  // the network's numbers as they are
   bool alone = false;
 };
 
-// Scores for two texts together, such as a query and a document.
+// Scores two texts together, such as a query and a document.
 class CrossEncoder {
  public:
-  // Names of the scores of a pair: one, of most models that rank.
+  // Names of a pair's scores; most ranking models have one.
   [[nodiscard]] std::vector<std::string> labels() const {
     std::vector<std::string> labels(lb_cross_encoder_label_count(handle_.get()));
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -719,7 +717,7 @@ class CrossEncoder {
   }
   [[nodiscard]] std::size_t max_tokens() const { return lb_cross_encoder_max_tokens(handle_.get()); }
 
-  // Rows of as many scores as there are labels, in the order of the pairs.
+  // Returns labels().size() scores for each pair, in the order of the pairs.
   [[nodiscard]] Result<std::vector<float>> score(std::span<const TextPair> pairs, const ScoreOptions& options = {},
                                                  const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
     std::vector<lb_text_pair> c_pairs;
@@ -753,17 +751,17 @@ class CrossEncoder {
   detail::Handle<lb_cross_encoder, lb_cross_encoder_destroy> handle_;
 };
 
-// A text's weights for the entries of a vocabulary.
+// A text's weights for entries of a vocabulary.
 struct SparseVector {
-  std::span<const std::uint32_t> indices;  // rising
+  std::span<const std::uint32_t> indices;  // ascending
   std::span<const float> values;
 };
 
-// The sparse vectors of many texts.
+// The sparse vectors of several texts.
 class SparseVectors {
  public:
   [[nodiscard]] std::size_t size() const { return rows_.count; }
-  // Lives as long as this.
+  // The spans live as long as this object.
   [[nodiscard]] SparseVector operator[](std::size_t i) const {
     const std::size_t begin = rows_.begins[i];
     const std::size_t count = rows_.begins[i + 1] - begin;
@@ -777,7 +775,7 @@ class SparseVectors {
   lb_sparse_rows rows_{};
 };
 
-// Weights for the entries of a vocabulary (SPLADE).
+// Gives texts weights for the entries of a vocabulary (SPLADE).
 class SparseEncoder {
  public:
   [[nodiscard]] std::size_t vocabulary_size() const { return lb_sparse_encoder_vocabulary_size(handle_.get()); }
@@ -814,12 +812,12 @@ class SparseEncoder {
   detail::Handle<lb_sparse_encoder, lb_sparse_encoder_destroy> handle_;
 };
 
-// The vectors of the tokens of many texts.
+// The token vectors of several texts.
 class MultiVectors {
  public:
   [[nodiscard]] std::size_t size() const { return rows_.count; }
   [[nodiscard]] std::size_t dimension() const { return rows_.dimension; }
-  // The vectors of a text, one after the other, dimension() floats each. Lives as long as this.
+  // The vectors of one text, one after the other, dimension() floats each. The span lives as long as this object.
   [[nodiscard]] std::span<const float> operator[](std::size_t i) const {
     const std::size_t begin = rows_.begins[i] * rows_.dimension;
     return {rows_.vectors + begin, rows_.begins[i + 1] * rows_.dimension - begin};
@@ -835,7 +833,7 @@ class MultiVectors {
   lb_multi_vector_rows rows_{};
 };
 
-// A vector for each token of a text (late interaction, ColBERT), and how well documents answer queries by them.
+// Gives a text one vector for each token (late interaction, ColBERT), and scores documents for queries with them.
 class MultiVectorEncoder {
  public:
   [[nodiscard]] std::size_t dimension() const { return lb_multi_vector_encoder_dimension(handle_.get()); }
@@ -843,7 +841,7 @@ class MultiVectorEncoder {
     return lb_multi_vector_encoder_max_tokens(handle_.get(), static_cast<std::int32_t>(role));
   }
 
-  // In the order of the texts.
+  // Returns the vectors in the order of the texts.
   [[nodiscard]] Result<MultiVectors> encode(std::span<const std::string_view> texts, const EmbedOptions& options = {},
                                             const CallOptions& call = {}, lb_embed_stats* stats = nullptr) const {
     const auto views = detail::c_texts(texts);
@@ -856,7 +854,7 @@ class MultiVectorEncoder {
     return MultiVectors(raw);
   }
 
-  // A row of documents.count scores for each query.
+  // Returns documents.count scores for each query.
   [[nodiscard]] Result<std::vector<float>> compare(const lb_multi_vector_rows& queries,
                                                    const lb_multi_vector_rows& documents,
                                                    const CallOptions& call = {}) const {
@@ -895,10 +893,10 @@ struct JobProgress {
   std::string activity;
 };
 
-// What a command of the program does, on its own thread. The destructor cancels it and does not wait.
+// A command of the program that runs on its own thread. The destructor cancels the job without waiting.
 class Job {
  public:
-  // The progress, at the latest after that time; at once when the job is over.
+  // Waits until the job is over or the time has passed, and returns the progress.
   Result<JobProgress> wait(std::chrono::milliseconds timeout) const {
     auto progress = detail::sized<lb_job_progress>();
     const auto ms = static_cast<std::uint64_t>(timeout.count() < 0 ? 0 : timeout.count());
@@ -907,13 +905,13 @@ class Job {
     return JobProgress{progress.is_over != 0, progress.done, progress.total, progress.activity};
   }
   void cancel() const { lb_job_cancel(handle_.get()); }
-  // The report as JSON, also of a failed job; "" when there is none, or the job is not over.
+  // The report as JSON, also of a failed job. It is "" when the job has no report or is still running.
   [[nodiscard]] std::string report() const {
     const char* text = "";
     static_cast<void>(lb_job_result(handle_.get(), &text));
     return text;
   }
-  // The same, when the job is over and succeeded.
+  // The report of a successful job, else the job's error.
   [[nodiscard]] Result<std::string> result() const {
     const char* report = "";
     if (const lb_code code = lb_job_result(handle_.get(), &report); code != LB_OK) return Status::of(code);
@@ -935,7 +933,7 @@ class Runtime {
     return Runtime(raw);
   }
 
-  // `virtual_too`: also those that can be compiled for but are not in this machine.
+  // Asks every backend. `virtual_too` adds devices that are not in this machine but can be compiled for.
   [[nodiscard]] Result<Devices> devices(bool virtual_too = false) const {
     lb_device_list* raw = nullptr;
     if (const lb_code code = lb_device_list_create(handle_.get(), virtual_too ? 1 : 0, &raw); code != LB_OK) {
@@ -944,7 +942,7 @@ class Runtime {
     return detail::read_devices(raw);
   }
 
-  // The devices that these words mean as targets of the job "compile" (lb_device_list_targets), in their order.
+  // The devices that these words mean as targets of the job "compile", in the same order (lb_device_list_targets).
   [[nodiscard]] Result<std::vector<Device>> targets(std::span<const std::string> words) const {
     std::vector<const char*> c;
     for (const std::string& word : words)
@@ -958,11 +956,12 @@ class Runtime {
     return std::move(found->devices);
   }
 
-  // Ok when some device of this machine can run models; else what to install, and why each backend cannot be used.
+  // Ok when some device of this machine can run models. Otherwise says what to install, and why each backend is not
+  // available.
   [[nodiscard]] Status check() const { return Status::of(lb_runtime_check(handle_.get())); }
 
-  // A model in memory of any format (LB_FORMAT_BY_FIRST_BYTES). It is used in place: `owner`, which may be null, is
-  // kept as long as anything refers to it. `name` is for messages.
+  // Loads a model in memory, of any format (LB_FORMAT_BY_FIRST_BYTES). The bytes are used in place; `owner`, which may
+  // be null, is kept until the last use. `name` appears in messages.
   [[nodiscard]] Result<Model> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                    const Options& options = {}, const std::string& name = {},
                                    const CallOptions& call = {}) const {
@@ -982,38 +981,38 @@ class Runtime {
     return Model(raw);
   }
 
-  // An ONNX model, an OpenVINO IR or a bundle.
+  // Loads an ONNX model, an OpenVINO IR or a bundle.
   [[nodiscard]] Result<Model> load(const std::string& file, const Options& options = {},
                                    const CallOptions& call = {}) const {
     return open<Model>(lb_model_load_file, file, options, call);
   }
 
-  // A sentence-transformers model folder.
+  // Opens a sentence-transformers model folder.
   [[nodiscard]] Result<Embedder> open_embedder(const std::string& model_folder, const Options& options = {},
                                                const CallOptions& call = {}) const {
     return open<Embedder>(lb_embedder_open, model_folder, options, call);
   }
 
-  // One of a model that gives scores for two texts together.
+  // Opens a model that scores two texts together.
   [[nodiscard]] Result<CrossEncoder> open_cross_encoder(const std::string& model_folder, const Options& options = {},
                                                         const CallOptions& call = {}) const {
     return open<CrossEncoder>(lb_cross_encoder_open, model_folder, options, call);
   }
 
-  // One of a model that gives texts sparse vectors.
+  // Opens a model that gives texts sparse vectors.
   [[nodiscard]] Result<SparseEncoder> open_sparse_encoder(const std::string& model_folder, const Options& options = {},
                                                           const CallOptions& call = {}) const {
     return open<SparseEncoder>(lb_sparse_encoder_open, model_folder, options, call);
   }
 
-  // One of a model that gives each token of a text a vector.
+  // Opens a model that gives each token of a text a vector.
   [[nodiscard]] Result<MultiVectorEncoder> open_multi_vector_encoder(const std::string& model_folder,
                                                                      const Options& options = {},
                                                                      const CallOptions& call = {}) const {
     return open<MultiVectorEncoder>(lb_multi_vector_encoder_open, model_folder, options, call);
   }
 
-  // Starts a job, with its arguments as JSON.
+  // Starts a job. `arguments` is a JSON object.
   [[nodiscard]] Result<Job> start(const std::string& job, const std::string& arguments,
                                   const Options& options = {}) const {
     if (!options.status().ok()) return options.status();
@@ -1026,7 +1025,7 @@ class Runtime {
   [[nodiscard]] lb_runtime* get() const { return handle_.get(); }
 
  private:
-  // `how`: lb_…_open or lb_…_load_file.
+  // `how` is an lb_…_open function or lb_model_load_file.
   template <class Object, class Raw>
   Result<Object> open(lb_code (*how)(const lb_runtime*, const char*, const lb_options*, const lb_call_options*, Raw**),
                       const std::string& file, const Options& options, const CallOptions& call) const {

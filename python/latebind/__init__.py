@@ -1,12 +1,12 @@
-"""Runs AI models on the accelerators of this machine, by the vendors' own libraries, which are opened at run time.
+"""Runs AI models on the accelerators of this machine, through the vendors' libraries, which are opened at run time.
 
     from latebind import Embedder
 
     embedder = Embedder("sentence-transformers/all-MiniLM-L6-v2")
     vectors = embedder.encode(["a text", "another one"])  # float32[2, 384]
 
-Importing this package opens no library, and not NumPy: names are loaded when they are first used. docs/python.md has
-all of it.
+Importing this package opens no library and does not import NumPy: names are loaded when they are first used.
+docs/python.md is the manual.
 """
 
 from __future__ import annotations

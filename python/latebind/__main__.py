@@ -1,4 +1,4 @@
-"""python -m latebind: the program `latebind`."""
+"""Runs the program `latebind`: python -m latebind."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""The C interface of Latebind, for ctypes: made from latebind.h by scripts/generate_python_abi, never by hand.
+"""The C interface of Latebind for ctypes. Generated from latebind.h by scripts/generate_python_abi; do not edit.
 
-latebind.h says what everything means. Pointers to structs that carry their size are typed; all other pointers are
-addresses."""
+latebind.h documents it. Pointers to structs that carry their size are typed; all other pointers are addresses.
+"""
 
 from collections.abc import Callable
 from ctypes import (

@@ -1,4 +1,4 @@
-"""Checks of arguments that many calls have."""
+"""Checks arguments that many calls share."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from . import _abi
 from ._library import c_text
 from .errors import CallerError, CallerTypeError
 
-# Of the smallest type that the library takes counts as.
+# The limit of the smallest type that the library uses for counts.
 _COUNT_MAX = (1 << 31) - 1
 
 _ROLES = {"query": _abi.LB_ROLE_QUERY, "document": _abi.LB_ROLE_DOCUMENT}
 
 
 def positive(value: Any, what: str) -> int:
-    """A count that may be left out; 0 then.
+    """Returns a count, or 0 for None.
 
     Raises:
-        CallerTypeError, CallerError: no int of 1 or more; the message begins with `what`.
+        CallerTypeError, CallerError: the value is not an int of at least 1; the message begins with `what`.
     """
     if value is None:
         return 0
@@ -34,10 +34,10 @@ def positive(value: Any, what: str) -> int:
 
 
 def flag(value: Any, what: str) -> bool:
-    """True or False; False where it is left out.
+    """Returns True or False, or False for None.
 
     Raises:
-        CallerTypeError: neither; the message begins with `what`.
+        CallerTypeError: the value is not a bool; the message begins with `what`.
     """
     if value is None:
         return False
@@ -47,10 +47,10 @@ def flag(value: Any, what: str) -> bool:
 
 
 def role_number(value: Any) -> int:
-    """What texts are, "query" or "document", as the library has it; unsaid where it is left out.
+    """Returns the library's number for a role, "query", "document" or None.
 
     Raises:
-        CallerError: another one.
+        CallerError: the role is unknown.
     """
     if value is None:
         return int(_abi.LB_ROLE_UNSAID)
@@ -60,9 +60,9 @@ def role_number(value: Any) -> int:
 
 
 def optional_text(value: Any, what: str) -> str | None:
-    """A str that may be left out.
+    """Returns a str, or None for None.
 
     Raises:
-        CallerTypeError, CallerError: no text; the message begins with `what`.
+        CallerTypeError, CallerError: the value is not a text; the message begins with `what`.
     """
     return None if value is None else c_text(value, what).decode()

@@ -1,7 +1,8 @@
-"""Reads strings in Arrow arrays where they lie, by Arrow's C data interface: of pyarrow, polars, pandas, nanoarrow and
-others that have __arrow_c_array__ or __arrow_c_stream__. No string becomes one of Python's, and pyarrow is not needed.
+"""Reads strings from Arrow arrays in place, through Arrow's C data interface.
 
-The layout is that of the specification: https://arrow.apache.org/docs/format/CDataInterface.html
+This supports pyarrow, polars, pandas, nanoarrow and other libraries with __arrow_c_array__ or __arrow_c_stream__. No
+str objects are created, and pyarrow is not required. The layout is specified in
+https://arrow.apache.org/docs/format/CDataInterface.html.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ _BINARY = (b"z", b"Z", b"vz", b"w")
 
 
 def _pointer(capsule: Any, name: bytes) -> int:
-    from ctypes import pythonapi  # PyPy has none, and what is given then is read as any other sequence
+    from ctypes import pythonapi  # PyPy has none, and reads the values as any other sequence
 
     get = pythonapi.PyCapsule_GetPointer
     get.restype = c_void_p
@@ -118,7 +119,7 @@ def _buffer(array: _Array, index: int) -> int | None:
 
 
 def _nulls(array: _Array) -> npt.NDArray[np.intp]:
-    """The positions of the values that are null."""
+    """Returns the positions of the null values."""
     bitmap = _buffer(array, 0) if array.n_buffers else None
     if array.null_count == 0 or bitmap is None:
         return np.empty(0, np.intp)
@@ -138,11 +139,12 @@ def _refuse_damage(is_damaged: npt.NDArray[np.bool_], first: int) -> None:
 
 
 def _offsets(array: _Array, dtype: Any, texts: Addresses, first: int) -> None:
-    """Fills in where the texts of a string or large_string array are, and how long they are."""
+    """Fills in the address and the size of each text of a string or large_string array."""
     address = _buffer(array, 1)
     whole = memory_at(address, dtype, array.offset + array.length + 1)[array.offset :]
     sizes = whole[1:] - whole[:-1]
-    # How large the memory is, is not said (see refuse_damage()); that offsets grow from 0 on is all that can be checked.
+    # The interface does not give the size of the memory (see refuse_damage()), so only the order of the offsets can be
+    # checked.
     _refuse_damage((sizes < 0) | (whole[:-1] < 0), first)
     texts[:, 0] = whole[:-1]
     texts[:, 0] += np.uintp(_buffer(array, 2) or 0)
@@ -150,8 +152,8 @@ def _offsets(array: _Array, dtype: Any, texts: Addresses, first: int) -> None:
 
 
 def _views(array: _Array, texts: Addresses, nulls: npt.NDArray[np.intp], first: int) -> None:
-    """The same of a string_view array: 16 bytes each, which hold a short text, or say in which buffer it is. What a
-    null has there means nothing."""
+    """Like _offsets(), for a string_view array. Each view has 16 bytes and holds a short text or names the buffer of a
+    long one. The view of a null is arbitrary."""
     address = _buffer(array, 1)
     views = memory_at(address, np.int32, 4 * (array.offset + array.length)).reshape(-1, 4)[array.offset :]
     count = max(array.n_buffers - 3, 0)
@@ -174,9 +176,9 @@ def _views(array: _Array, texts: Addresses, nulls: npt.NDArray[np.intp], first: 
 
 
 def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = False) -> Addresses:
-    """Address and size of each text; `first` is the index of the array's first one, for messages."""
+    """Returns the address and the size of each text. `first` is the index of the array's first text, for messages."""
     kind = schema.format or b""
-    if kind == b"n":  # no type, since there is nothing but nulls
+    if kind == b"n":  # the type of an array that only contains nulls
         if array.length:
             raise _refuse_null(first)
         return np.zeros((0, 2), np.uintp)
@@ -215,7 +217,7 @@ def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = Fal
 
 
 class _Batches:
-    """The arrays of a stream. They and their schema are released with this object."""
+    """The arrays of a stream. The object releases them and their schema."""
 
     def __init__(self, capsule: Any) -> None:
         self.schema = _Schema()
@@ -243,7 +245,7 @@ class _Batches:
 
 
 class ExportError(CallerTypeError):
-    """What has the methods of Arrow does not give its data."""
+    """An object with Arrow's methods failed to export its data."""
 
 
 def _refuse_used(given: _Schema | _Array | _Stream) -> None:
@@ -252,10 +254,11 @@ def _refuse_used(given: _Schema | _Array | _Stream) -> None:
 
 
 def _exported(values: Any) -> tuple[_Schema, _Array, Any] | _Batches:
-    """
+    """Exports an object's arrays through its Arrow methods.
+
     Raises:
-        ExportError: the object's own error, or what it gave is none of Arrow's capsules. ImportError: pandas has the
-            methods, and needs pyarrow for them.
+        ExportError: the object raised an error, or returned something other than Arrow's capsules.
+        ImportError: pandas needs pyarrow to export.
     """
     try:
         if not hasattr(values, "__arrow_c_array__"):
@@ -265,7 +268,7 @@ def _exported(values: Any) -> tuple[_Schema, _Array, Any] | _Batches:
         array = _Array.from_address(_pointer(capsules[1], b"arrow_array"))
     except (ImportError, CallerError):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the object's
+    except Exception as error:  # noqa: BLE001 - any error that the object raises
         raise ExportError(f"{type(values).__name__} cannot be read as Arrow data: {error}") from None
     _refuse_used(schema)
     _refuse_used(array)
@@ -273,7 +276,7 @@ def _exported(values: Any) -> tuple[_Schema, _Array, Any] | _Batches:
 
 
 def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
-    """Each array, its schema, and what keeps both alive."""
+    """Yields each array, its schema, and what keeps both alive."""
     batches = _exported(values)
     if isinstance(batches, tuple):
         yield batches
@@ -281,11 +284,11 @@ def _parts(values: Any) -> Iterator[tuple[_Schema, _Array, Any]]:
         for array in batches.arrays:
             yield batches.schema, array, batches
         if not batches.arrays:
-            _read(batches.schema, _Array(), 0)  # the type of an empty one counts as well
+            _read(batches.schema, _Array(), 0)  # checks the type of an empty array, too
 
 
 def is_of_pyarrow(values: Any) -> bool:
-    """Whether it is an array or a table of pyarrow's."""
+    """Whether `values` is an array or a table of pyarrow."""
     pyarrow = sys.modules.get("pyarrow")
     return pyarrow is not None and isinstance(
         values, (pyarrow.Array, pyarrow.ChunkedArray, pyarrow.RecordBatch, pyarrow.Table)
@@ -293,15 +296,16 @@ def is_of_pyarrow(values: Any) -> bool:
 
 
 def refuse_damage(values: Any, full: bool = False) -> None:
-    """Refuses what pyarrow has and knows to lie outside of its memory: how large that is, the data interface does not say.
-    Nothing is read of a damaged array, not even its nulls.
+    """Refuses a pyarrow array whose offsets or buffers are invalid according to pyarrow.
+
+    The data interface does not give the size of the memory. Nothing is read from a damaged array, not even its nulls.
 
     Args:
-        values: anything; an array of pyarrow's, or one of pandas' that holds such a one, is looked at.
-        full: for those who read it by other means than read_strings(), which looks at every text itself.
+        values: any object; arrays of pyarrow, and those of pandas that hold one, are checked.
+        full: for callers that do not use read_strings(), which checks every text itself.
 
     Raises:
-        CallerError: it is damaged.
+        CallerError: the array is damaged.
     """
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is None:
@@ -320,10 +324,11 @@ def is_arrow(values: Any) -> bool:
 
 
 def read_strings(values: Any) -> tuple[Addresses, list[Any]]:
-    """uintp[n, 2] with address and size in bytes of each text, and what must live as long as they are used.
+    """Returns uintp[n, 2], with the address and the size in bytes of each text, and the owners of their memory.
 
     Raises:
-        CallerTypeError: it has no strings, or a null, whose index is named. CallerError: it is damaged.
+        CallerTypeError: the values are not strings, or include a null, whose index is named.
+        CallerError: the array is damaged.
     """
     refuse_damage(values)
     found = []

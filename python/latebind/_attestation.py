@@ -1,4 +1,4 @@
-"""What answers: backend, device, versions, and why not a preferred device."""
+"""Describes what answers: backend, device, versions, and why a preferred device does not."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class PlacementStep:
     """A device or backend that was considered.
 
     Attributes:
-        device: "openvino:CPU", or "openvino" when the backend is not available.
-        taken: whether it is the one that answers.
-        reason: why it was not taken; "" when it was.
-        details: what led to that, one thing a line; "" when there is nothing.
+        device: "openvino:CPU", or "openvino" if the backend is unavailable.
+        taken: whether this device answers.
+        reason: why it was not taken; "" if it was.
+        details: the causes, one per line; "" if there are none.
     """
 
     device: str
@@ -30,28 +30,28 @@ class PlacementStep:
 
 @dataclass(frozen=True)
 class Attestation:
-    """What answered, or would answer now: a snapshot.
+    """A snapshot of what answered, or would answer now.
 
     Attributes:
         backend: "openvino".
-        device: the device without its backend: "CPU".
-        device_full_name: as its vendor calls it.
-        runtime_version: of the vendor's library.
-        library_file: the vendor's library that is in use.
-        precision: "f32", "bf16" or "f16", read back from the vendor.
-        threads: 0 when the vendor does not report it.
-        requests: runs that can go side by side.
-        fallback: True when a preferred device could not be used.
+        device: as settings and the command line spell it: "openvino:CPU".
+        device_full_name: the vendor's name for it.
+        runtime_version: the version of the vendor's library.
+        library_file: the file of the vendor's library.
+        precision: "f32", "bf16" or "f16", as reported by the vendor.
+        threads: the number of threads; 0 if the vendor does not report it.
+        requests: how many runs can be in progress at once.
+        fallback: True if a preferred device could not be used.
         reason: why, in one line; "" without a fallback.
-        static_lengths: what it was compiled for, ascending; None when it takes any length.
-        static_rows: rows of a static model; 0 without one.
+        static_lengths: the lengths it was compiled for, ascending; None if it accepts any length.
+        static_rows: the rows of a static model; 0 for other models.
         hung_runs: abandoned runs on its devices that have not returned yet.
-        emulated: True when the device is not in this machine, and its vendor's emulation answers.
-        nodes: of the model; 0 where the vendor does not say who computes which.
-        host_nodes: of these, those that the device leaves to its host's CPU.
-        verification: with the option "verification.enabled", what came of comparing the device with another one, in
-            one line; else "".
-        steps: every device and backend that was considered, in order; the one taken is the last.
+        emulated: True if the device is absent and its vendor's emulation answers.
+        nodes: the nodes of the model; 0 if the vendor does not report where they run.
+        host_nodes: those of them that the device leaves to the host's CPU.
+        verification: with the setting "verification.enabled", the result of comparing the device with another one, in
+            one line; otherwise "".
+        steps: every device and backend that was considered, in order; the one that answers is the last.
     """
 
     backend: str
@@ -89,7 +89,8 @@ def _read(pointer: Owner) -> Attestation:
         steps.append(PlacementStep(text_of(step.device), bool(step.taken), text_of(step.reason), text_of(step.details)))
     return Attestation(
         backend=text_of(active.backend),
-        device=text_of(active.device),
+        # A router without a network has none of both.
+        device=":".join(filter(None, (text_of(active.backend), text_of(active.device)))),
         device_full_name=text_of(active.device_full_name),
         runtime_version=text_of(active.runtime_version),
         library_file=text_of(active.library_file),
@@ -110,7 +111,7 @@ def _read(pointer: Owner) -> Attestation:
 
 
 def attestation_of(ask: Callable[..., int], of: Owner) -> Attestation:
-    """What `ask`, such as lb_model_attestation, says of an object."""
+    """Returns the attestation of an object; `ask` is a function such as lb_model_attestation."""
     attestation = Owner(library().lb_attestation_destroy)
     try:
         check(ask(of, attestation.out))

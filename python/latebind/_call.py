@@ -1,9 +1,9 @@
-"""What every call into the library needs: a handle that may be closed at any time, a time limit, and an end by Ctrl-C.
+"""Calls the library with handles that may be closed at any time, time limits, and interruption by Ctrl-C.
 
-Python runs signal handlers on the main thread, between two of its own instructions. A call into C that takes seconds
-would therefore hold up Ctrl-C for as long. Long calls of the main thread are made by a thread of their own, while the
-main thread waits for it in Python, where a signal does reach it; it then cancels the call through the library. Calls
-that are known to be short are made directly: starting a thread takes some 50 µs.
+Python runs signal handlers on the main thread, between two bytecode instructions, so a C call that takes seconds would
+delay Ctrl-C that long. Long calls of the main thread therefore run on a separate thread, while the main thread waits in
+Python, where a signal reaches it; it then cancels the call through the library. Short calls are made directly, since
+starting a thread takes some 50 µs.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from .errors import CallerError, CallerTypeError, ClosedError, ForkedError, Tran
 
 Result = TypeVar("Result")
 
-# A call that is expected to take less is made directly: Ctrl-C then waits for it. Half of the 100 ms within which a
-# call must end, because expectations are rough.
+# Calls expected to be shorter are made directly and delay Ctrl-C. This is half of the 100 ms within which a call must
+# end, because the expectation is rough.
 LONG_SECONDS = 0.05
-# What a clock can still be added to; no deadline is farther away.
+# Limits deadlines, so that adding them to a clock cannot overflow.
 _SECONDS_MAX = 1e9
-# As PyPy: what nothing refers to any more is found later.
+# True on PyPy, for example, where unreferenced objects are found later.
 _COUNTS_NO_REFERENCES = sys.implementation.name != "cpython"
-# References to what only one variable refers to, as sys.getrefcount() counts them.
+# What sys.getrefcount() returns for an object that only one variable refers to.
 _ALONE = 2
 
 
 class Owner:
-    """An object of the library, destroyed with the last reference to this, on whatever thread. Passed to the library as it
-    is. Made empty, and filled through `out`, so that nothing is lost to a signal that comes meanwhile.
+    """An object of the library, which is destroyed with the last reference, on any thread.
 
-    Whoever knows that nobody else refers to it closes it: what a signal's handler raises as an object goes is lost.
+    It is passed to the library directly. It is created empty and filled through `out`, so that a signal in between
+    loses nothing. A sole owner closes it explicitly, because what a signal handler raises inside a finalizer is lost.
     """
 
     __slots__ = ("_as_parameter_", "_destroy", "_pid")
@@ -53,7 +53,7 @@ class Owner:
 
     @property
     def out(self) -> Any:
-        """Where a function that opens it puts the pointer."""
+        """Returns the address where a function that opens the object stores the pointer."""
         return byref(self._as_parameter_)
 
     @property
@@ -62,20 +62,20 @@ class Owner:
 
     def close(self) -> None:
         pointer = self._as_parameter_
-        # What a parent process has opened has none of its threads here.
+        # In a forked child, the object's threads do not exist.
         if pointer and self.is_of_this_process:
             self._as_parameter_ = c_void_p()
             self._destroy(pointer)
 
     def __del__(self) -> None:
-        if hasattr(self, "_as_parameter_"):  # not where a signal came while it was made
+        if hasattr(self, "_as_parameter_"):  # missing if a signal interrupted the constructor
             self.close()
 
 
 class Handle:
-    """An object of the library that may be closed while it is used: what use() gave keeps it until then.
+    """An object of the library that may be closed while it is in use, which keeps it alive.
 
-    References are counted by the interpreter, since whatever counts here may be interrupted by a signal.
+    The interpreter counts the references, because a signal may interrupt any other count.
     """
 
     __slots__ = ("_owner", "_what")
@@ -85,9 +85,11 @@ class Handle:
         self._what = what
 
     def use(self) -> Owner:
-        """
+        """Returns the object and keeps it alive.
+
         Raises:
-            ClosedError: it was closed. ForkedError: another process has opened it.
+            ClosedError: the handle was closed.
+            ForkedError: another process opened it.
         """
         owner = self._owner
         if owner is None:
@@ -104,8 +106,8 @@ class Handle:
         return self._owner is None
 
     def close(self) -> None:
-        """Does not wait for those who use it: the last one destroys it. Closing again does nothing, as does closing what
-        a parent process has opened."""
+        """Closes the handle without waiting for its users; the last one destroys the object. Does nothing if the handle
+        is closed or belongs to a parent process."""
         owner, self._owner = self._owner, None
         if owner is None:
             return
@@ -117,10 +119,10 @@ class Handle:
 
 
 class Deadline:
-    """When a call must have ended; never, if `seconds` is None.
+    """The time by which a call must end; unlimited if `seconds` is None.
 
     Raises:
-        CallerTypeError, CallerError: `seconds` is no number of seconds.
+        CallerTypeError, CallerError: `seconds` is not a number of seconds.
     """
 
     __slots__ = ("_end",)
@@ -131,14 +133,14 @@ class Deadline:
             return
         if isinstance(seconds, bool) or not isinstance(seconds, Real):
             raise CallerTypeError(f"deadline is {type(seconds).__name__}; give seconds from now, as a number")
-        # Also of inf, and of ints that no float can hold. What is not a number stays it.
+        # Also handles inf, and ints that exceed a float. NaN is preserved.
         bounded = float(min(max(seconds, -_SECONDS_MAX), _SECONDS_MAX))
         if math.isnan(bounded):
             raise CallerError("deadline is not a number; give seconds from now")
         self._end = time.monotonic() + bounded
 
     def left_ms(self) -> int:
-        """Milliseconds for the library, rounded up; 0 when there is no limit.
+        """Returns the remaining milliseconds for the library, rounded up; 0 means unlimited.
 
         Raises:
             TransientError: the time has passed (DEADLINE_EXCEEDED).
@@ -154,7 +156,7 @@ class Deadline:
 
 
 class Cancellation:
-    """Ends the calls that carry it. Any thread may request that, also while the object goes."""
+    """Ends the calls that carry it. Any thread may request it, even while the object is being destroyed."""
 
     __slots__ = ("__weakref__", "_pointer")
 
@@ -175,7 +177,7 @@ class Cancellation:
 
 
 def call_options(deadline: Deadline, cancellation: Cancellation | None) -> _abi.lb_call_options | None:
-    """For lb_…(…, call); None where a call has no limits, which is the quickest. Keeps nothing alive."""
+    """Returns the call options for lb_…(…, call), or None for a call without limits. Keeps nothing alive."""
     left = deadline.left_ms()
     if not left and cancellation is None:
         return None
@@ -187,10 +189,10 @@ def call_options(deadline: Deadline, cancellation: Cancellation | None) -> _abi.
 
 
 class Work(Generic[Result]):
-    """One call on a thread of its own, which the main thread may be interrupted to wait for.
+    """A call on a separate thread, for which the main thread waits interruptibly.
 
-    Not a future: those of Python are guarded by conditions, and a signal that comes while the main thread enters one
-    leaves it locked for good. Whoever starts it calls end() in the end.
+    This is not a future: Python's futures use conditions, and a signal that arrives while the main thread enters one
+    leaves it locked forever. The caller that starts it must call end().
     """
 
     def __init__(self, body: Callable[[], Result]) -> None:
@@ -202,18 +204,18 @@ class Work(Generic[Result]):
         self._error: BaseException | None = None
 
     def start(self) -> None:
-        """Where there can be no more threads, it is done before this returns."""
+        """Starts the call. If no thread is available, runs it before returning."""
         thread = threading.Thread(target=self._run, name="latebind", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # no more threads, or the interpreter is about to end; or a signal handler's
+        except RuntimeError:  # no more threads, the interpreter is shutting down, or an error of a signal handler
             if thread.ident is not None or not self._right.claim():
                 raise
             self._is_here = True
             self._do()
 
     def result(self) -> Result:
-        """What the call gave, or the error that it raised, once it is over."""
+        """Waits for the call, and returns its result or raises its error."""
         self._is_over.wait()
         if self._error is not None:
             try:
@@ -223,7 +225,7 @@ class Work(Generic[Result]):
         return self._result  # type: ignore[return-value]
 
     def end(self) -> None:
-        """Waits for a call that has begun. One that has not never does."""
+        """Waits for the call if it has begun. Otherwise it never begins."""
         if not self._is_here and not self._right.claim():
             self._is_over.wait()
 
@@ -234,22 +236,22 @@ class Work(Generic[Result]):
     def _do(self) -> None:
         try:
             self._result = self._body()
-        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - the waiting thread raises it again
             self._error = error
         finally:
             self._is_over.open()
 
 
 async def awaited(body: Callable[[Cancellation], Result]) -> Result:
-    """body(cancellation) in a thread of the event loop's executor. Cancelling the task cancels the call."""
-    import asyncio  # a tenth of a second with all that it needs, and most callers do not
+    """Runs body(cancellation) in the event loop's executor. Cancelling the task cancels the call."""
+    import asyncio  # takes a tenth of a second, and most callers do not need it
 
     cancellation = Cancellation()
     right = Once()
 
     def work() -> Result | None:
         if not right.claim():
-            return None  # cancelled before there was a thread for it
+            return None  # cancelled before a thread was available
         return body(cancellation)
 
     future = asyncio.get_running_loop().run_in_executor(None, work)
@@ -257,10 +259,10 @@ async def awaited(body: Callable[[Cancellation], Result]) -> Result:
         found = await asyncio.shield(future)
     except asyncio.CancelledError:
         cancellation.request()
-        # Seen: it is that of the cancellation.
+        # Marks the error as retrieved, because it is due to the cancellation.
         future.add_done_callback(lambda over: over.cancelled() or over.exception())
         if not right.claim():
-            # The caller's memory must not be written to any more when this returns.
+            # The call must not write to the caller's memory after this returns.
             await asyncio.wait([future])
         raise
     assert found is not None
@@ -272,9 +274,9 @@ def on_main_thread() -> bool:
 
 
 def interruptible(body: Callable[[Cancellation | None], Result], given: Cancellation | None, is_long: bool) -> Result:
-    """body(cancellation), which Ctrl-C ends within 100 ms if it is long.
+    """Runs body(cancellation). If it is long, Ctrl-C ends it within 100 ms.
 
-    `given` is the caller's own cancellation, if any: that caller does not wait on the main thread.
+    `given` is the caller's cancellation, if any; that caller does not wait on the main thread.
     """
     if given is not None or not is_long or not on_main_thread() or sys.is_finalizing():
         return body(given)
@@ -284,8 +286,8 @@ def interruptible(body: Callable[[Cancellation | None], Result], given: Cancella
         work.start()
         return work.result()
     except BaseException:
-        # The call writes into the caller's memory until it returns, which it soon does. Whoever interrupts again does
-        # not want to wait for that either.
+        # The call writes to the caller's memory until it returns, which is soon. A second interruption ends this wait,
+        # too.
         cancellation.request()
         work.end()
         raise

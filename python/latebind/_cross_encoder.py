@@ -1,4 +1,4 @@
-"""Scores texts together, such as documents for a query: CrossEncoder."""
+"""Scores pairs of texts, such as a query and a document: CrossEncoder."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .errors import CallerError
 
 
 class CrossEncoder(TextModel):
-    """A model that gives scores for two texts together, ready to score: a reranker, or a classifier of pairs.
+    """A model that scores two texts together: a reranker, or a classifier of pairs.
 
-    Safe in many threads, whose pairs share batches. Pickled, it is its arguments, and opens again where it lands. A
-    process made by fork() cannot use one that its parent has opened: every call raises ForkedError there.
+    It is thread-safe, and concurrent calls share batches. Pickling keeps the arguments, and unpickling opens the model
+    again. In a forked child, every call on an object that the parent opened raises ForkedError.
 
     Args:
-        model: a folder that sentence-transformers' CrossEncoder loads, a bundle, or a name on the hub ("ORG/NAME",
-            "ORG/NAME@REVISION"), which is loaded once and kept in the hub's cache.
-        device, precision, strict, **settings: as for Embedder.
+        model: a folder of sentence-transformers' CrossEncoder, a bundle, or a name on the hub ("ORG/NAME",
+            "ORG/NAME@REVISION"), which is downloaded once into the hub's cache.
+        device, precision, strict, **settings: see Embedder.
 
     Raises:
-        CallerError: no model, one that gives vectors, or an unknown setting. MachineError: no device can run it, or a
-            library is missing.
+        CallerError: this is not such a model, or a setting is unknown.
+        MachineError: no device can run the model, or a library is missing.
     """
 
     _what = "CrossEncoder"
@@ -51,37 +51,38 @@ class CrossEncoder(TextModel):
         deadline: float | None = None,
         alone: bool = False,
     ) -> Any:
-        """The scores of pairs of texts, as the predict() of sentence-transformers' CrossEncoder.
+        """Scores pairs of texts, as sentence-transformers' CrossEncoder.predict() does.
 
         Args:
-            pairs: a list, tuple or iterator of pairs: tuples or lists of two str; an array or table of two columns; or
-                a single pair.
-            raw: the network's numbers (logits) as they are. Otherwise they are what the model makes scores of them by:
-                Sigmoid, or nothing.
-            max_tokens: a pair is cut to so many, special tokens included, the longer text first; by default to the
-                model's limit.
-            show_progress: shows a bar, if tqdm is installed.
+            pairs: a list, tuple or iterator of pairs, each a tuple or list of two str; an array or table with two
+                columns; or a single pair.
+            raw: return the network's numbers (logits) unchanged. By default they pass through the model's activation: a
+                sigmoid, or none.
+            max_tokens: truncates each pair to this many tokens, including special tokens, the longer text first; the
+                model's limit by default.
+            show_progress: shows a progress bar if tqdm is installed.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
-            alone: in batches that no pair of another call shares, so that the same call on the same device gives the
-                same bits whatever others do.
+            alone: do not share batches with other calls, so that the same call on the same device gives identical bits
+                regardless of other calls.
 
         Returns:
-            float32[n] in the order of the pairs, of a model with one label; of others float32[n, labels]. For a single
-            pair a float32, or float32[labels].
+            float32[n] in the order of the pairs for a model with one label, otherwise float32[n, labels]. For a single
+                pair, float32 or float32[labels].
 
         Raises:
-            CallerTypeError: something is no pair, or no text (None, nan, bytes); the message has its place,
-                "pairs[3][1]". CallerError: a pair of one text or three; a lone surrogate.
+            CallerTypeError: an element is not a pair, or not a text (None, nan, bytes); the message has its place,
+                "pairs[3][1]".
+            CallerError: a pair does not have two texts, or a text has a lone surrogate.
             TransientError: the deadline has passed, or the device failed and no other could answer.
-            ClosedError, ForkedError: the model cannot be used any more, or here.
+            ClosedError, ForkedError: the model was closed, or opened by a parent process.
         """
         return self._predict(
             None, pairs, raw=raw, max_tokens=max_tokens, show_progress=show_progress, deadline=deadline, alone=alone
         )
 
     async def apredict(self, pairs: Iterable[Any], **arguments: Any) -> Any:
-        """predict() in a thread of the event loop's executor. Cancelling the task cancels the call."""
-        arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
+        """Runs predict() in the event loop's executor. Cancelling the task cancels the call."""
+        arguments["deadline"] = Deadline(arguments.get("deadline"))  # starts now, even if no thread is free
         return await awaited(lambda cancellation: self._predict(cancellation, pairs, **arguments))
 
     def rank(
@@ -97,21 +98,22 @@ class CrossEncoder(TextModel):
         deadline: float | None = None,
         alone: bool = False,
     ) -> list[dict[str, Any]]:
-        """Documents by their scores for a query, as the rank() of sentence-transformers' CrossEncoder.
+        """Ranks documents by their scores for a query, as sentence-transformers' CrossEncoder.rank() does.
 
         Args:
             query: a str.
-            documents: all that Embedder.encode() takes, but a str. Arrow arrays are read in place.
-            top_k: how many are wanted; all, if it is not given.
-            return_documents: with their texts.
-            raw, max_tokens, show_progress, deadline, alone: as for predict().
+            documents: any input of Embedder.encode() except a str. Arrow arrays are read in place.
+            top_k: how many documents to return; all by default.
+            return_documents: adds the texts to the result.
+            raw, max_tokens, show_progress, deadline, alone: see predict().
 
         Returns:
-            [{"corpus_id": position, "score": float}], highest score first, of equal ones the earlier document; with
-            "text" where that was asked for.
+            [{"corpus_id": position, "score": float}], highest score first, equal scores in the order of the documents;
+                with "text" if requested.
 
         Raises:
-            CallerError: the model has several labels; and as predict().
+            CallerError: the model has several labels.
+            the other errors of predict()
         """
         return self._rank(
             None,
@@ -134,7 +136,7 @@ class CrossEncoder(TextModel):
         return_documents: bool = False,
         **arguments: Any,
     ) -> list[dict[str, Any]]:
-        """rank() in a thread of the event loop's executor. Cancelling the task cancels the call."""
+        """Runs rank() in the event loop's executor. Cancelling the task cancels the call."""
         arguments["deadline"] = Deadline(arguments.get("deadline"))
         return await awaited(
             lambda cancellation: self._rank(cancellation, query, documents, top_k, return_documents, **arguments)
@@ -142,7 +144,7 @@ class CrossEncoder(TextModel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each score of a pair is for, as the model names it: one, of most models that rank."""
+        """The model's name for each score of a pair. Most models that rank have one."""
         return self._labels
 
     # -- Inside --------------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ class CrossEncoder(TextModel):
         deadline: float | Deadline | None = None,
         alone: Any = False,
     ) -> Vectors:
-        """float32[n, labels]"""
+        """Returns float32[n, labels]."""
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
         options = sized(_abi.lb_score_options)
         options.max_tokens = positive(max_tokens, "max_tokens")

@@ -24,38 +24,39 @@ from .errors import CallerError
 
 Counts = npt.NDArray[np.uint32]
 
-# A pull of a stream on the main thread waits in slices of this, between which Ctrl-C is noticed.
+# The interval at which a pull of a stream on the main thread checks for Ctrl-C.
 _SLICE_MS = 20
 
 
 def _close_soon(stream: Handle) -> None:
-    """Closes a stream without waiting for the batch that is being computed: whoever interrupts does not want to."""
+    """Closes a stream without waiting for the batch in progress, because an interruption must not wait."""
     if sys.is_finalizing():
-        # No thread could begin any more, and starting one waits until it has.
+        # During shutdown, starting a thread would block forever.
         stream.close()
         return
     try:
         threading.Thread(target=stream.close, name="latebind", daemon=True).start()
-    except RuntimeError:  # no more threads, or the interpreter is about to end
+    except RuntimeError:  # no more threads, or the interpreter is shutting down
         stream.close()
 
 
 class Embedder(TextEncoder[Vectors]):
     """An embedding model, ready to embed texts.
 
-    Safe in many threads. Pickled, it is its arguments, and opens again where it lands. A process made by fork() cannot
-    use one that its parent has opened: every call raises ForkedError there.
+    It is thread-safe. Pickling keeps the arguments, and unpickling opens the model again. In a forked child, every call
+    on an object that the parent opened raises ForkedError.
 
     Args:
         model: a sentence-transformers folder, a bundle, or a name on the hub ("ORG/NAME", "ORG/NAME@REVISION"), which
-            is loaded once and kept in the hub's cache.
+            is downloaded once into the hub's cache.
         device: devices to try, in order: "auto", "npu", "npu,cpu", "openvino:CPU", or a list of these.
         precision: of the computation: "f32", "bf16", "f16", or several in order of preference.
-        strict: fail instead of falling back to a device further down the list.
-        **settings: all others of docs/configuration.md, such as `threads=4`, `max_tokens=128`, `cache=True`.
+        strict: fail instead of falling back to a later device.
+        **settings: any other setting of docs/configuration.md, such as `threads=4`, `max_tokens=128`, `cache=True`.
 
     Raises:
-        CallerError: no model, or an unknown setting. MachineError: no device can run it, or a library is missing.
+        CallerError: this is not such a model, or a setting is unknown.
+        MachineError: no device can run the model, or a library is missing.
     """
 
     _what = "Embedder"
@@ -81,36 +82,39 @@ class Embedder(TextEncoder[Vectors]):
         deadline: float | None = None,
         alone: bool = False,
     ) -> Vectors:
-        """The vectors of texts.
+        """Computes the vectors of texts.
 
         Args:
             texts: a str; a list or tuple of str; a NumPy array of str (object, <U, StringDType); an Arrow array of
-                strings, which is read in place (string, large_string, string_view, or a dictionary of these, of any
-                library with Arrow's C interface); or an iterator, which is read as the vectors are computed.
-            batch_tokens: of a batch. The embedder has one budget, which is set when it is opened: any other is refused.
-            show_progress: shows a bar, if tqdm is installed.
-            normalize: scale vectors to length 1, even if the model does not normalise.
-            dimensions: keep only the first N numbers of each vector (for models trained for it), normalised again.
-            prompt_name: the prompt of the model that is put before each text: one of `prompts`.
-            prompt: the same for a prompt that is not one of the model's: its text; "" for none. With neither, it is
-                `default_prompt`, or that of the role.
-            role: "query" or "document": what the texts are to a model that has a prompt for each, or a way of its own (a
-                router). None: what the model takes other texts for.
-            out: float32 memory for the vectors, contiguous and writable: an array, or anything with the buffer protocol
-                or DLPack. It holds n · d numbers, of any shape; for an iterator it may hold more. On error its content
-                is unspecified.
+                strings, which is read in place (string, large_string, string_view, or a dictionary of these, from any
+                library with Arrow's C interface); or an iterator, which is read while vectors are computed.
+            batch_tokens: the token budget of a batch. It is fixed when the embedder is opened, and another value is
+                refused.
+            show_progress: shows a progress bar if tqdm is installed.
+            normalize: scale vectors to length 1 even if the model does not.
+            dimensions: keep keep only the first N numbers of each vector, normalised again if the vector was; for models trained
+                for it.
+            prompt_name: the model's prompt to put before each text: a key of `prompts`.
+            prompt: the text of a prompt instead; "" for none. If neither is given, `default_prompt` or the role's
+                prompt is used.
+            role: "query" or "document", for a model with a prompt or a route (of a router) for each. None: the model's
+                default for other texts.
+            out: float32 memory for the vectors, contiguous and writable: an array, or an object with the buffer
+                protocol or DLPack. It holds n · d numbers in any shape; for an iterator it may be larger. After an
+                error its content is unspecified.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
-            alone: in batches that no text of another call shares, so that the same call on the same device gives the
-                same bits whatever others do. Slower for many calls with few texts.
+            alone: do not share batches with other calls, so that the same call on the same device gives identical bits
+                regardless of other calls. Slower for many calls with few texts.
 
         Returns:
             float32[n, d] in the order of the texts; float32[d] for a str. With `out`, a view of its memory.
 
         Raises:
-            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
-            CallerError: a lone surrogate, with its index; an unknown prompt; `out` of another size.
+            CallerTypeError: an element is not a text (None, nan, bytes, a null); the message has its index.
+            CallerError: a text has a lone surrogate, whose index is named; the prompt is unknown; `out` has another
+                size.
             TransientError: the deadline has passed, or the device failed and no other could answer.
-            ClosedError, ForkedError: the embedder cannot be used any more, or here.
+            ClosedError, ForkedError: the embedder was closed, or opened by a parent process.
         """
         return self._encode(
             None,
@@ -139,18 +143,19 @@ class Embedder(TextEncoder[Vectors]):
         window_texts: int | None = None,
         deadline: float | None = None,
     ) -> Iterator[Vectors]:
-        """The vectors of an endless sequence of texts, in bounded memory: texts are read as vectors are taken.
+        """Computes the vectors of an unbounded sequence of texts in bounded memory, reading texts as vectors are
+        consumed.
 
         Args:
-            texts: an iterator, or anything that encode() takes.
-            window_texts: texts of one window; 2048 to 16384 if not given, as suits the batches.
-            normalize, dimensions, prompt_name, prompt, role, deadline: as for encode().
+            texts: an iterator, or any input of encode().
+            window_texts: the texts of a window; by default 2048 to 16384, depending on the batches.
+            normalize, dimensions, prompt_name, prompt, role, deadline: see encode().
 
         Yields:
-            float32[n, d]: windows of vectors, in the order of the texts. Each array is the caller's.
+            float32[n, d]: windows of vectors, in the order of the texts. The caller owns each array.
 
         Raises:
-            as encode(). The first error ends the stream.
+            the errors of encode(); the first one ends the stream.
         """
         options = self._options(*self._shape(normalize, dimensions), prompt_name=prompt_name, prompt=prompt, role=role)
         until = Deadline(deadline)
@@ -163,7 +168,7 @@ class Embedder(TextEncoder[Vectors]):
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector."""
+        """The number of dimensions of a vector."""
         return self._dimension
 
     # -- Inside --------------------------------------------------------------------------------------------------------
@@ -176,14 +181,14 @@ class Embedder(TextEncoder[Vectors]):
         return f"{self._dimension} dimensions"
 
     def _shape(self, normalize: Any, dimensions: Any) -> tuple[int, bool]:
-        """The first arguments of _options()."""
+        """Returns the first arguments of _options()."""
         wanted = positive(dimensions, "dimensions")
         if wanted > self._dimension:
             raise CallerError(f"dimensions is {wanted}; the model's vectors have {self._dimension}")
         return wanted, flag(normalize, "normalize")
 
     def _check_batch_tokens(self, given: Any) -> None:
-        # The scheduler forms batches of the texts of all calls: there is one budget for them.
+        # The scheduler forms batches from the texts of all calls, so they share one budget.
         if not positive(given, "batch_tokens"):
             return
         settings = self._arguments[4]
@@ -205,7 +210,7 @@ class Embedder(TextEncoder[Vectors]):
         rows: Rows,
         first: int,
     ) -> None:
-        """Writes the vectors of `texts` to `rows` from the `first` on."""
+        """Writes the vectors of `texts` to `rows`, starting at `first`."""
         self._compute(
             cancellation,
             texts,
@@ -238,7 +243,7 @@ class Embedder(TextEncoder[Vectors]):
         deadline: float | Deadline | None = None,
         alone: bool = False,
     ) -> Vectors:
-        # For all of it: what has begun runs to its end, also when it is closed meanwhile.
+        # Used for the whole call, which completes even if the embedder is closed meanwhile.
         embedder = self._handle.use()
         until = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
         options = self._options(*self._shape(normalize, dimensions), alone, prompt_name, prompt, role=role)
@@ -279,10 +284,10 @@ class Embedder(TextEncoder[Vectors]):
         embedder: Owner,
         cancellation: Cancellation | None,
     ) -> Iterator[Vectors]:
-        """Pushes texts as there is room, and yields windows when there is none."""
+        """Pushes texts while there is room, and otherwise yields windows."""
         functions = library()
-        # It keeps what it needs, also when the embedder is closed. No frame refers to what it owns, so that whoever closes
-        # it destroys it.
+        # The stream keeps what it needs, even if the embedder is closed. No frame refers to its owner, so closing it
+        # destroys it.
         handle = Handle(Owner(functions.lb_stream_destroy), "stream")
         windows = sized(_abi.lb_stream_options)
         windows.window_texts = window_texts
@@ -316,7 +321,7 @@ class Embedder(TextEncoder[Vectors]):
             handle.close()
 
     def _count(self, handle: Handle, before: _abi.lb_embed_stats) -> _abi.lb_embed_stats:
-        """Adds to `stats` what a stream has done since; what it has done in all."""
+        """Adds what a stream has done since `before` to `stats`. Returns its totals."""
         now = sized(_abi.lb_embed_stats)
         check(library().lb_stream_stats(handle.use(), byref(now)))
         since = sized(_abi.lb_embed_stats)
@@ -326,7 +331,8 @@ class Embedder(TextEncoder[Vectors]):
         return now
 
     def _pull(self, handle: Handle, until: Deadline, cancellation: Cancellation | None) -> Vectors:
-        """The next window, copied: the stream reuses its memory. None is left when it has no rows."""
+        """Returns a copy of the next window, because the stream reuses its memory. A window without rows ends the
+        stream."""
         functions = library()
         window = sized(_abi.lb_window)
         in_slices = cancellation is None and on_main_thread()

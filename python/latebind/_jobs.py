@@ -1,4 +1,4 @@
-"""Runs jobs of the library, which are what the program's commands do: arguments and report are JSON."""
+"""Runs the library's jobs, which implement the program's commands. Arguments and reports are JSON."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from . import _abi
 from ._library import Options, c_text, check, last_error, library, sized, text_of
 from .errors import CallerError, CallerTypeError
 
-# How long a wait in the library takes at most before Ctrl-C is noticed, and progress told.
+# The interval at which a wait in the library checks for Ctrl-C and reports progress.
 _SLICE_MS = 50
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
         activity: "loading", "compiling npu-v73-f16-1x32".
         done: bytes while loading, otherwise steps.
-        total: of the same; 0 while that is unknown.
+        total: in the same unit; 0 while unknown.
     """
 
     activity: str
@@ -47,10 +47,10 @@ def _json_of(arguments: dict[str, Any]) -> bytes:
 def run_job(
     name: str, arguments: dict[str, Any], settings: dict[str, str], runtime: c_void_p, progress: Watch | None
 ) -> dict[str, Any]:
-    """The report of a job. Ctrl-C, and an exception of `progress`, cancel it.
+    """Runs a job and returns its report. Ctrl-C, and an exception raised by `progress`, cancel it.
 
     Raises:
-        LatebindError: the job's own error. Its `report` is that of the failed job, where it has one, else None.
+        LatebindError: the job failed. `report` is the failed job's report, or None.
     """
     functions = library()
     job = c_void_p()
@@ -63,7 +63,7 @@ def run_job(
         while code == _abi.LB_DEADLINE_EXCEEDED:
             code = functions.lb_job_wait(job, _SLICE_MS, byref(now))
             found = Progress(text_of(now.activity), now.done, now.total)
-            # Also of a job that was over before the first look.
+            # Reports progress at least once, even for a job that ended before the first check.
             if progress is not None and found.activity and found != last:
                 progress(found)
                 last = found
@@ -77,5 +77,5 @@ def run_job(
             raise error
         return report or {}
     finally:
-        # Cancels it, too, if it is not over.
+        # Cancels the job if it is still running.
         functions.lb_job_destroy(job)

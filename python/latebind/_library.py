@@ -1,7 +1,7 @@
-"""Finds liblatebind, opens it at the first use, and turns its codes into exceptions.
+"""Finds liblatebind, opens it on first use, and converts its codes to exceptions.
 
-Importing the package opens nothing. The library is looked for in the package's own folder, where wheels have it; only
-where that has none does LATEBIND_LIBRARY (a file) count. All functions here may be called from any thread.
+Importing the package opens nothing. The library is searched for in the package's folder, where wheels have it, and
+otherwise in LATEBIND_LIBRARY, which names a file. All functions are thread-safe.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def _names() -> list[str]:
 
 
 def library_file() -> Path:
-    """The file of the library.
+    """Returns the library's file.
 
     Raises:
-        LibraryError: there is none.
+        LibraryError: the library was not found.
     """
     package = Path(__file__).resolve().parent
     folders = [package / "lib", package / "bin"]
@@ -87,21 +87,23 @@ def _load() -> _abi.Functions:
 
 
 def _meet_main_thread(pid: int) -> None:
-    """Makes the library wait, when the process ends, for what other threads are doing in it: it does so where it has met
-    the main thread, by being opened or by starting work there. This is called by the main thread, at the end."""
+    """Introduces the main thread to the library, so that the library waits for other threads when the process ends.
+
+    The library knows the main thread if that opened it or started work. Otherwise the main thread calls this at exit.
+    """
     if os.getpid() != pid:
         return
     job = c_void_p()
     with suppress(LatebindError):
         check(library().lb_job_start(runtime({}), b"cache_list", None, None, byref(job)))
-        library().lb_job_destroy(job)  # nobody wants the list
+        library().lb_job_destroy(job)  # the list is not needed
 
 
 def library() -> _abi.Functions:
-    """The library, opened now if it was not before.
+    """Returns the library, opening it if necessary.
 
     Raises:
-        LibraryError: it is not there or cannot be used. Nothing is remembered: the next call tries again.
+        LibraryError: the library is missing or unusable. The next call tries again.
     """
     global _open
     found = _open
@@ -116,12 +118,12 @@ def library() -> _abi.Functions:
 
 
 def text_of(given: bytes | None) -> str:
-    """A string of the library. What a vendor wrote into it need not be UTF-8."""
+    """Decodes a string of the library. It may contain a vendor's text, which need not be UTF-8."""
     return "" if given is None else given.decode("utf-8", "replace")
 
 
 def last_error(code: int) -> LatebindError:
-    """The exception for a code that a call on this thread has just returned."""
+    """Returns the exception for a code that a call on this thread has just returned."""
     functions = library()
     error = _abi.lb_error(struct_size=sizeof(_abi.lb_error))
     functions.lb_last_error(byref(error))
@@ -137,29 +139,29 @@ def last_error(code: int) -> LatebindError:
 
 
 def check(code: int) -> None:
-    """Raises what the code stands for, unless it is LB_OK. On the thread that made the call."""
+    """Raises the exception for a code other than LB_OK. Must run on the thread that made the call."""
     if code:
         raise last_error(code)
 
 
 def owned_text(function: Callable[..., int], owner: Any, index: int) -> str:
-    """What lb_…(owner, index, &text) gives, which need not end in NUL, nor be UTF-8."""
+    """Returns the text of lb_…(owner, index, &text), which need not end in NUL or be UTF-8."""
     text = _abi.lb_text()
     check(function(owner, index, byref(text)))
-    address = cast(byref(text), POINTER(c_void_p))[0]  # `data` itself would end at the first NUL
+    address = cast(byref(text), POINTER(c_void_p))[0]  # `data` would end at the first NUL
     return string_at(address, text.size).decode("utf-8", "replace") if text.size else ""
 
 
 def sized(kind: type[Sized]) -> Sized:
-    """A zeroed struct with its size set, as LB_INIT makes it."""
+    """Returns a zeroed struct with its size set, like LB_INIT."""
     return kind(struct_size=sizeof(kind))  # type: ignore[call-arg,arg-type]
 
 
 def path_text(path: os.PathLike[Any], what: str) -> str | bytes:
-    """What a path says of itself.
+    """Returns the text of a path-like object.
 
     Raises:
-        CallerTypeError: neither str nor bytes.
+        CallerTypeError: it is neither str nor bytes.
     """
     try:
         found: str | bytes = os.fspath(path)
@@ -169,10 +171,10 @@ def path_text(path: os.PathLike[Any], what: str) -> str | bytes:
 
 
 def c_text(text: str | os.PathLike[str], what: str) -> bytes:
-    """A text for the library, which ends at the first NUL.
+    """Encodes a text for the library, which ends at the first NUL.
 
     Raises:
-        CallerTypeError, CallerError: no text, or one that C cannot have; the message begins with `what`.
+        CallerTypeError, CallerError: this is not a text, or cannot be a C string; the message begins with `what`.
     """
     given = path_text(text, what) if isinstance(text, os.PathLike) else text
     if not isinstance(given, str):
@@ -186,7 +188,7 @@ def c_text(text: str | os.PathLike[str], what: str) -> bytes:
 
 
 class Options:
-    """lb_options for one call: destroyed at the end of the `with` block."""
+    """An lb_options for one call, destroyed at the end of the `with` block."""
 
     def __init__(self, settings: dict[str, str]) -> None:
         self._settings = settings
@@ -209,13 +211,13 @@ class Options:
 
 _runtimes: dict[tuple[tuple[str, str], ...], c_void_p] = {}
 _runtimes_lock = Lock()
-# They have none of their threads in a process that fork() makes.
+# In a forked child, the threads of the runtimes do not exist.
 in_child(_runtimes.clear)
 
 
 def runtime(settings: dict[str, str]) -> c_void_p:
-    """The runtime of this process with these settings of backends. There is one for each set of them, and it stays:
-    vendors' libraries stay loaded as well, and models of one runtime share them."""
+    """Returns this process's runtime with these settings of backends. There is one per set of settings, and it is never
+    closed: vendors' libraries stay loaded anyway, and models of one runtime share them."""
     key = tuple(sorted(settings.items()))
     with _runtimes_lock:
         found = _runtimes.get(key)
@@ -229,5 +231,5 @@ def runtime(settings: dict[str, str]) -> c_void_p:
 
 @cache
 def version() -> str:
-    """The release of the library, such as "0.1.0"."""
+    """Returns the release of the library, such as "0.1.0"."""
     return text_of(library().lb_version())

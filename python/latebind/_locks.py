@@ -1,9 +1,9 @@
-"""Locks that are free in a process that fork() makes. All locks of the package are made here, and a test finds others.
+"""Locks that are safe across fork(). All locks of the package are made here, which a test enforces.
 
-fork() copies the thread that calls it and no other, and every lock as it is: what another thread held there would be
-held for ever in the child. So this module knows all locks, and renews them in the child: those of the threads that are
-not there become free, and what waits for these threads is told so. What a thread holds while it forks itself (in a
-signal's handler, for instance) stays held, and is given back by that thread in either process.
+fork() copies only the calling thread but all locks, so a lock held by another thread would stay held in the child
+forever. This module knows all locks and renews them in the child: locks of missing threads are released, and waits for
+these threads fail with an error. A lock held by the forking thread itself, for instance in a signal handler, stays
+held, and that thread releases it in both processes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from collections.abc import Callable
 
 from .errors import ForkedError
 
-# Waiting for a lock cannot be interrupted on Windows. It is waited for in slices there.
+# On Windows, waiting for a lock cannot be interrupted, so it is done in slices.
 _WAIT_SECONDS = 0.05 if sys.platform == "win32" else -1.0
-# How long a lock is waited for before the wait begins again: where a signal's handler has forked meanwhile, the lock is
-# another one in the child.
+# The wait for a lock is restarted at this interval, because a signal handler may have forked, and in the child the lock
+# is a different one.
 _AGAIN_SECONDS = 1.0
 
 
 class Lock:
-    """Held by one thread at a time, within a `with` block; by the same one several times."""
+    """A reentrant lock for `with` blocks."""
 
     __slots__ = ("__weakref__", "_lock")
 
@@ -40,12 +40,12 @@ class Lock:
         self._lock.release()
 
     def renew(self) -> None:
-        if not self._lock._is_owned():  # type: ignore[attr-defined]  # as Condition asks for it
+        if not self._lock._is_owned():  # type: ignore[attr-defined]  # Condition uses it, too
             self._lock = threading.RLock()
 
 
 class Once:
-    """Something that one thread may do, and only once. Nobody waits."""
+    """A right that one thread may claim, once. Nothing waits for it."""
 
     __slots__ = ("_lock",)
 
@@ -53,12 +53,12 @@ class Once:
         self._lock = threading.Lock()
 
     def claim(self) -> bool:
-        """Whether it is this call that may."""
+        """Whether this call claimed the right."""
         return self._lock.acquire(blocking=False)
 
 
 class Gate:
-    """Closed until a thread opens it. The main thread may be interrupted while it waits."""
+    """Closed until a thread opens it. A signal can interrupt the main thread's wait."""
 
     __slots__ = ("__weakref__", "_is_open", "_lock", "_pid")
 
@@ -71,15 +71,16 @@ class Gate:
 
     def open(self) -> None:
         self._is_open = True
-        if self._lock.locked():  # not in a child of the thread that opens it
+        if self._lock.locked():  # false in a child of the thread that opens it
             self._lock.release()
 
     def wait(self) -> None:
-        """
+        """Waits until the gate is open.
+
         Raises:
-            ForkedError: it was closed when this process was made by fork(): the thread that would open it is not here.
+            ForkedError: the gate was closed when fork() made this process, so the thread that would open it is missing.
         """
-        # A signal may come when the lock is taken already, and whoever handles it waits again.
+        # A signal may arrive after the lock is acquired, and its handler may wait as well.
         while not self._is_open:
             if self._pid != os.getpid():
                 raise ForkedError(
@@ -90,7 +91,7 @@ class Gate:
 
     def renew(self) -> None:
         if not self._is_open and self._lock.locked():
-            self._lock.release()  # for whoever waits here already
+            self._lock.release()  # for other threads that wait
 
 
 _renewed: weakref.WeakSet[Lock | Gate] = weakref.WeakSet()
@@ -98,7 +99,7 @@ _forgotten: list[Callable[[], object]] = []
 
 
 def in_child(forget: Callable[[], object]) -> None:
-    """Has forget() called in every process that fork() makes, when the locks are free: what only the parent can use."""
+    """Registers forget() to run in every forked child once the locks are free, to drop what only the parent can use."""
     _forgotten.append(forget)
 
 

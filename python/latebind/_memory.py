@@ -1,4 +1,4 @@
-"""Memory of others as NumPy arrays."""
+"""Views foreign memory as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class _At:
-    """What NumPy asks for memory at an address. An array refers to it, and so to `owner`."""
+    """The array interface of memory at an address. An array refers to it, and thus to `owner`."""
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any], is_read_only: bool, owner: Any):
         self.owner = owner
@@ -28,7 +28,7 @@ def memory_at(
     owner: Any = None,
     is_read_only: bool = True,
 ) -> npt.NDArray[Any]:
-    """The memory at an address as an array, not copied. `owner` lives as long as the array and its views."""
+    """Returns memory at an address as an array, without copying. `owner` lives as long as the array and its views."""
     kind = np.dtype(dtype)
     whole = (shape,) if isinstance(shape, int) else shape
     if not address or 0 in whole:

@@ -21,7 +21,7 @@ from ._opened import Opened, open_by
 from ._settings import settings_of
 from .errors import CallerError, CallerTypeError
 
-# By the numbers of the C interface. NumPy has no bf16 of its own: its bits are uint16 here, unless ml_dtypes is there.
+# By the numbers of the C interface. NumPy has no bf16, so its bits are uint16 unless ml_dtypes is installed.
 _TYPES = {
     _abi.LB_BOOL: "bool",
     _abi.LB_I8: "int8",
@@ -44,10 +44,10 @@ class TensorInfo:
     """An input or output of a model.
 
     Attributes:
-        name: as the model has it.
-        dtype: NumPy's name of its type: "float32", "int64"; "bfloat16" is one of ml_dtypes.
-        shape: None where it is not known before a run.
-        upper: the most that a dimension of unknown size may be; None where no bound is known.
+        name: the model's name for it.
+        dtype: NumPy's name of its type: "float32", "int64"; "bfloat16" comes from ml_dtypes.
+        shape: None for a dimension that is unknown before a run.
+        upper: the limit of a dimension of unknown size; None if there is none.
     """
 
     name: str
@@ -75,7 +75,7 @@ def _bfloat16() -> Any:
 
 
 class _Output:
-    """An lb_output, destroyed once no array refers to its memory."""
+    """An lb_output, destroyed when no array refers to its memory."""
 
     def __init__(self) -> None:
         self.pointer = c_void_p()
@@ -86,7 +86,7 @@ class _Output:
             library().lb_output_destroy(self.pointer)
 
     def array(self) -> npt.NDArray[Any]:
-        """Its tensor, not copied."""
+        """Returns its tensor without copying."""
         tensor = _abi.lb_tensor()
         check(library().lb_output_get(self.pointer, byref(tensor)))
         is_bfloat = tensor.type == _abi.LB_BF16
@@ -99,15 +99,16 @@ class _Output:
 class Model(Opened):
     """A model, ready to run: ONNX, an OpenVINO IR (.xml with its .bin beside it), or a bundle.
 
-    Safe in many threads; pickled, it is its arguments. A process made by fork() cannot use one that its parent has
-    opened: every call raises ForkedError there.
+    It is thread-safe. Pickling keeps the arguments, and unpickling opens the model again. In a forked child, every call
+    on an object that the parent opened raises ForkedError.
 
     Args:
         file: the model.
-        device, precision, strict, **settings: as for Embedder.
+        device, precision, strict, **settings: see Embedder.
 
     Raises:
-        CallerError: no model, or an unknown setting. MachineError: no device can run it, or a library is missing.
+        CallerError: this is not a model, or a setting is unknown.
+        MachineError: no device can run the model, or a library is missing.
     """
 
     def __init__(
@@ -132,12 +133,12 @@ class Model(Opened):
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
-        """In the model's order."""
+        """The inputs, in the model's order."""
         return self._inputs
 
     @property
     def outputs(self) -> tuple[TensorInfo, ...]:
-        """In the model's order."""
+        """The outputs, in the model's order."""
         return self._outputs
 
     @property
@@ -149,16 +150,17 @@ class Model(Opened):
         """Runs the model once.
 
         Args:
-            inputs: an array by the name of each input: of NumPy, or what NumPy can read (the buffer protocol,
-                DLPack), of exactly its type. Contiguous memory is passed as it is; other memory is copied.
+            inputs: an array for the name of each input: a NumPy array, or anything that NumPy can read (the buffer
+                protocol, DLPack), of exactly its type. Contiguous memory is passed without copying.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
 
         Returns:
-            an array by the name of each output. Its memory is the library's, which the array keeps.
+            an array for the name of each output. The library owns its memory, which the array keeps alive.
 
         Raises:
-            CallerTypeError: an input of another type, by name. CallerError: a missing or unknown input, or a shape that
-                the model does not take. TransientError: the deadline has passed, or the device failed.
+            CallerTypeError: an input has the wrong type; the message names it.
+            CallerError: an input is missing or unknown, or the model does not accept its shape.
+            TransientError: the deadline has passed, or the device failed.
         """
         model = self._handle.use()
         until = Deadline(deadline)
@@ -207,7 +209,7 @@ class Model(Opened):
             raise CallerTypeError(f"the input {info.name!r} has the type {array.dtype}; {info.dtype} is needed")
         if array.ndim > _abi.LB_RANK_MAX:
             raise CallerError(f"the input {info.name!r} has {array.ndim} dimensions; {_abi.LB_RANK_MAX} is the limit")
-        # Not ascontiguousarray, which makes one dimension of none.
+        # ascontiguousarray() would turn a scalar into one dimension.
         return array if array.flags.c_contiguous else array.copy(order="C")
 
     def __repr__(self) -> str:

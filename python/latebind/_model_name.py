@@ -1,4 +1,4 @@
-"""Models by name: the library tells names on the hub from paths, and loads each once."""
+"""Resolves model names: the library distinguishes names on the hub from paths, and downloads each once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from ._jobs import run_job
 
 
 def folder_of(model: str, kind: str, runtime: c_void_p, onnx_file: str | None = None) -> str:
-    """The folder of a model, loaded from the hub, with `onnx_file` instead of weights where it is given, if it is the
-    name of one; `kind` completes short names. A path is left as it is: opening it says what is wrong with it.
-    """
+    """Returns the folder of a model, downloading a name on the hub. With `onnx_file`, downloads that file instead of
+    the weights. `kind` completes short names. A path is returned unchanged, and opening it reports any error."""
     if not model or os.path.exists(model):
         return model
     options = {"embedding.onnx_file": onnx_file} if onnx_file else {}

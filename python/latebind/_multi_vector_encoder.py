@@ -1,4 +1,4 @@
-"""Encodes texts as vectors of their tokens, and compares them: MultiVectorEncoder."""
+"""Encodes texts as one vector per token, and compares them: MultiVectorEncoder."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from ._text_encoder import TextEncoder, prompt_of
 from ._texts import Texts, whole_source_of
 from .errors import CallerError, CallerTypeError
 
-# Of products of two numbers: a call that takes longer is made interruptible.
+# In multiplications. Longer calls are made interruptible.
 _LONG_PRODUCTS = 1 << 28
 
 
 class MultiVectorEncoder(TextEncoder[Any]):
-    """A multi-vector encoder (late interaction, ColBERT): a model that gives a vector for each token of a text, ready to
-    encode.
+    """A multi-vector encoder (late interaction, ColBERT): a model that gives a vector for each token of a text.
 
-    Safe in many threads, whose texts share batches. Pickled, it is its arguments, and opens again where it lands. A
-    process made by fork() cannot use one that its parent has opened: every call raises ForkedError there.
+    It is thread-safe, and concurrent calls share batches. Pickling keeps the arguments, and unpickling opens the model
+    again. In a forked child, every call on an object that the parent opened raises ForkedError.
 
     Args:
-        model: a folder that sentence-transformers' MultiVectorEncoder loads (its own, PyLate's or Stanford's), a bundle, or
-            a name on the hub ("ORG/NAME", "ORG/NAME@REVISION"), which is loaded once and kept in the hub's cache.
-        device, precision, strict, **settings: as for Embedder.
+        model: a folder of sentence-transformers' MultiVectorEncoder (also of PyLate or Stanford), a bundle, or a name
+            on the hub ("ORG/NAME", "ORG/NAME@REVISION"), which is downloaded once into the hub's cache.
+        device, precision, strict, **settings: see Embedder.
 
     Raises:
-        CallerError: no model, one of another kind, or an unknown setting. MachineError: no device can run it, or a
-            library is missing.
+        CallerError: this is not such a model, or a setting is unknown.
+        MachineError: no device can run the model, or a library is missing.
     """
 
     _what = "MultiVectorEncoder"
@@ -59,28 +58,27 @@ class MultiVectorEncoder(TextEncoder[Any]):
         deadline: float | None = None,
         alone: bool = False,
     ) -> Any:
-        """The vectors of texts' tokens.
+        """Computes the vectors of the texts' tokens.
 
         Args:
-            texts: as for Embedder.encode(). An iterator is read to its end first.
-            role: "query" or "document": what the texts are; None: documents. The two have markers, lengths and masks of
-                their own.
-            normalize: scale vectors to length 1, even if the model does not normalise.
-            max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
-            show_progress: shows a bar, if tqdm is installed.
-            prompt_name, prompt: what stands instead of the marker.
+            texts: see Embedder.encode(). An iterator is read to its end first.
+            role: "query" or "document"; None means documents. Each role has its own marker, length and mask.
+            normalize: scale vectors to length 1 even if the model does not.
+            max_tokens: truncates each text to this many tokens, including special tokens; the model's limit by default.
+            show_progress: shows a progress bar if tqdm is installed.
+            prompt_name, prompt: replaces the role's marker.
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
-            alone: in batches that no text of another call shares, so that the same call on the same device gives the
-                same bits whatever others do.
+            alone: do not share batches with other calls, so that the same call on the same device gives identical bits
+                regardless of other calls.
 
         Returns:
-            a list of float32[t, d], in the order of the texts, t vectors of a text; float32[t, d] for a str.
+            a list of float32[t, d] in the order of the texts, with t vectors each; float32[t, d] for a str.
 
         Raises:
-            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
-            CallerError: a lone surrogate, with its index; an unknown prompt or role.
+            CallerTypeError: an element is not a text (None, nan, bytes, a null); the message has its index.
+            CallerError: a text has a lone surrogate, whose index is named; the prompt or the role is unknown.
             TransientError: the deadline has passed, or the device failed and no other could answer.
-            ClosedError, ForkedError: the model cannot be used any more, or here.
+            ClosedError, ForkedError: the model was closed, or opened by a parent process.
         """
         return self._encode(
             None,
@@ -96,19 +94,19 @@ class MultiVectorEncoder(TextEncoder[Any]):
         )
 
     def scores(self, queries: Any, documents: Any, *, deadline: float | None = None) -> Vectors:
-        """How well documents answer queries: MaxSim, the sum over a query's vectors of each one's largest product with one
-        of the document's; or its mean, where the model says so.
+        """Scores documents for queries by MaxSim: the sum, or the mean if the model says so, of each query vector's
+        largest product with a vector of the document.
 
         Args:
-            queries, documents: what encode_query() and encode_document() give, or lists of such arrays; one array [t, d]
-                counts as a list of one.
-            deadline: as for encode().
+            queries, documents: results of encode_query() and encode_document(), or lists of such arrays; a single array
+                [t, d] counts as a list of one.
+            deadline: see encode().
 
         Returns:
-            float32[n, m]. A document without a vector has -1e9, a query without one 0.
+            float32[n, m]. A document without vectors scores -1e9; a query without vectors scores 0.
 
         Raises:
-            CallerTypeError, CallerError: something else is given, or vectors of another length.
+            CallerTypeError, CallerError: other inputs, or vectors of another length.
         """
         first, second = self._rows(queries, "queries"), self._rows(documents, "documents")
         found = np.empty((first.rows.count, second.rows.count), np.float32)
@@ -134,12 +132,12 @@ class MultiVectorEncoder(TextEncoder[Any]):
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector."""
+        """The number of dimensions of a vector."""
         return self._dimension
 
     @property
     def max_query_tokens(self) -> int:
-        """Queries are cut to this many tokens; documents to `max_tokens`."""
+        """The number of tokens to which queries are truncated. Documents are truncated to `max_tokens`."""
         return self._max_query_tokens
 
     # -- Inside --------------------------------------------------------------------------------------------------------
@@ -200,12 +198,12 @@ class MultiVectorEncoder(TextEncoder[Any]):
 
     @property
     def query_prompt(self) -> str:
-        """What is put before queries, their marker included."""
+        """What is put before queries, including their marker."""
         return self._before("query")
 
     @property
     def document_prompt(self) -> str:
-        """What is put before documents, their marker included."""
+        """What is put before documents, including their marker."""
         return self._before("document")
 
     def _before(self, role: str) -> str:
@@ -222,7 +220,7 @@ class MultiVectorEncoder(TextEncoder[Any]):
 
 
 class _Rows:
-    """Vectors of texts, one after the other, as the library takes them."""
+    """The vectors of several texts, one after the other, as the library takes them."""
 
     def __init__(self, arrays: Sequence[Any], dimension: int, what: str) -> None:
         found = []
@@ -249,7 +247,7 @@ class _Rows:
 
 
 def _vectors_of(made: Owner) -> list[Vectors]:
-    """Those of a list, copied."""
+    """Returns copies of a list's vectors."""
     rows = _abi.lb_multi_vector_rows()
     check(library().lb_multi_vector_list_rows(made, byref(rows)))
     begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)

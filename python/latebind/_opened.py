@@ -1,4 +1,4 @@
-"""What everything that is opened and closed has in common: Opened."""
+"""The base of all objects that are opened and closed: Opened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def open_by(
     file: bytes,
     settings: dict[str, str],
 ) -> Owner:
-    """What lb_…(runtime, file, options, call, &object) opens. Ctrl-C ends it."""
+    """Opens an object with lb_…(runtime, file, options, call, &object). Ctrl-C cancels."""
 
     def open_it(cancellation: Cancellation | None) -> Owner:
         opened = Owner(destroy)
@@ -38,16 +38,16 @@ def open_by(
 
 
 class Opened:
-    """An object of the library with what it was opened with. Pickled, it is that, and opens again where it lands."""
+    """An object of the library and the arguments that it was opened with, to which it is pickled."""
 
     def __init__(self, arguments: Arguments, handle: Handle) -> None:
         self._arguments = arguments
         self._handle = handle
-        # Also at the end of the interpreter, in good time before its modules go.
+        # Also runs when the interpreter exits, before its modules are torn down.
         self._finalizer = weakref.finalize(self, self._handle.close)
 
     def close(self) -> None:
-        """Gives everything back. Calls on other threads run to their end. Closing again does nothing."""
+        """Releases the object. Calls on other threads complete first. Closing again does nothing."""
         self._finalizer()
 
     @property

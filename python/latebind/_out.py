@@ -1,4 +1,4 @@
-"""The caller's memory as the destination of vectors."""
+"""Uses the caller's memory as the destination of vectors."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Vectors = npt.NDArray[np.float32]
 
 
 def floats_of(out: Any) -> Vectors:
-    """The memory of `out` as float32[size], not copied: a NumPy array, anything with the buffer protocol, or with
-    DLPack on the CPU.
+    """Returns the memory of `out` as float32[size], without copying: a NumPy array, or an object with the buffer
+    protocol or with DLPack on the CPU.
 
     Raises:
-        CallerTypeError: it has no memory that can be written as float32.
+        CallerTypeError: it has no memory that is writable as float32.
         CallerError: it is not contiguous, or read-only.
     """
     array: Any
     if isinstance(out, np.ndarray):
-        array = np.asarray(out)  # np.matrix is never flat
+        array = np.asarray(out)  # np.matrix cannot be flat
     else:
         try:
             array = np.asarray(memoryview(out))
@@ -47,10 +47,10 @@ def floats_of(out: Any) -> Vectors:
 
 
 class Rows:
-    """Where vectors go: the caller's memory, or an array that grows with them. One thread."""
+    """The destination of vectors: the caller's memory, or an array that grows. For one thread."""
 
     def __init__(self, dimension: int, count: int | None, out: Any) -> None:
-        """`count`: rows, or None when that is not known."""
+        """`count` is the number of rows, or None if unknown."""
         self._dimension = dimension
         self._is_fixed = out is not None
         if out is None:
@@ -68,11 +68,11 @@ class Rows:
         return int(self._floats.ctypes.data) + row * self._dimension * 4
 
     def left(self, row: int) -> int:
-        """Floats from this row on."""
+        """Returns the number of floats from this row on."""
         return self._floats.size - row * self._dimension
 
     def append(self, row: int, vectors: Vectors) -> None:
-        """Copies vectors of a window to their place.
+        """Copies the vectors of a window to their place.
 
         Raises:
             CallerError: the caller's memory is full.
@@ -81,12 +81,12 @@ class Rows:
         if end > self._floats.size:
             if self._is_fixed:
                 raise CallerError(f"out has {self._floats.size // self._dimension} rows, and there are more texts")
-            # Nobody else refers to it yet; growing it in place needs no second copy in memory.
+            # No other reference exists yet, so the array can grow in place without a second copy.
             self._floats.resize(max(end, 2 * self._floats.size), refcheck=False)
         self._floats[row * self._dimension : end] = vectors.reshape(-1)
 
     def result(self, count: int) -> Vectors:
-        """float32[count, dimension]."""
+        """Returns float32[count, dimension]."""
         if not self._is_fixed and self._floats.size != count * self._dimension:
             self._floats.resize(count * self._dimension, refcheck=False)
         return self._floats[: count * self._dimension].reshape(count, self._dimension)

@@ -1,5 +1,7 @@
-"""Pairs of texts of all the types that callers have, as the addresses and sizes that the library takes: Texts with two of
-each in a row, which is lb_text_pair. Errors name the text by its pair."""
+"""Converts pairs of texts of all supported types to addresses and sizes for the library.
+
+A row of Texts then has two texts, which is lb_text_pair. Errors name the text by its pair.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def _listed(pairs: Any) -> list[Any]:
     if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):
         for _, column in getattr(pairs, "items", dict)():
             refuse_damage(getattr(column, "array", None), full=True)
-        pairs = pairs.to_numpy()  # going through a table gives the names of its columns
+        pairs = pairs.to_numpy()  # by iteration, a table would give its column names
     if not isinstance(pairs, np.ndarray):
         return list(pairs)
     try:
@@ -50,10 +52,11 @@ def _two(given: Any, place: str) -> Pair:
 
 
 def pairs_of(pairs: Any) -> tuple[list[Pair], bool]:
-    """The pairs that were given, and whether it was a single one: two texts, and no list of pairs.
+    """Returns the pairs, and whether the argument was a single pair of two texts rather than a list.
 
     Raises:
-        CallerTypeError, CallerError: something is no pair. What of a pair is no text is left to who reads it.
+        CallerTypeError, CallerError: an element is not a pair. Whether its elements are texts is checked when they are
+            read.
     """
     listed = _listed(pairs)
     if listed and not isinstance(listed[0], (list, tuple, np.ndarray)):
@@ -62,7 +65,7 @@ def pairs_of(pairs: Any) -> tuple[list[Pair], bool]:
 
 
 class Pairs(ListSource):
-    """Of pairs_of()."""
+    """The pairs that pairs_of() returned."""
 
     def __init__(self, pairs: list[Pair], is_single: bool) -> None:
         super().__init__(pairs)
@@ -80,12 +83,13 @@ class Pairs(ListSource):
 
 
 class Candidates(Source):
-    """A query with each of many documents: all that encode() takes, but no str."""
+    """A query paired with each of many documents: any input of encode() except a str."""
 
     def __init__(self, query: Any, documents: Any) -> None:
-        """
+        """Encodes the query.
+
         Raises:
-            CallerTypeError, CallerError: the query is no text, or the documents cannot be texts.
+            CallerTypeError, CallerError: the query is not a text, or the documents cannot be texts.
         """
         self._query = encoded([query], place=lambda _: "the query")
         if isinstance(documents, str):

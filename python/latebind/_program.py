@@ -12,10 +12,10 @@ from .errors import LibraryError
 
 
 def find_program() -> Path:
-    """The program in the package's own folder, else the one that LATEBIND_PROGRAM names.
+    """Returns the program in the package's folder, or the one that LATEBIND_PROGRAM names.
 
     Raises:
-        LibraryError: there is none.
+        LibraryError: the program was not found.
     """
     name = "latebind.exe" if sys.platform == "win32" else "latebind"
     place = Path(__file__).resolve().parent / "bin" / name
@@ -34,14 +34,14 @@ def find_program() -> Path:
 
 
 def main() -> int:
-    """Runs the program with the arguments of this process, and in its place where the system can do that."""
+    """Runs the program with the arguments of this process, replacing the process where the system supports that."""
     try:
         program = str(find_program())
     except LibraryError as error:
         print(f"latebind: {error}", file=sys.stderr)
         return 1
     arguments = [program, *sys.argv[1:]]
-    # By which the program finds this package, for what only that can do.
+    # Tells the program where this package is, for the work that only the package can do.
     os.environ.setdefault("LATEBIND_PYTHON", sys.executable)
     if sys.platform == "win32":
         return subprocess.run(arguments, check=False).returncode

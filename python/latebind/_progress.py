@@ -1,4 +1,4 @@
-"""Progress bars, where tqdm is installed."""
+"""Shows progress bars if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 @contextmanager
 def progress_bar(total: int | None, shows: bool, unit: str, doing: str) -> Iterator[Callable[[int], Any]]:
-    """Gives a function that is called with the number of units that are done. `unit`, `doing`: its words, such as "text" and "Embedding"."""
+    """Yields a function to call with the number of completed units. `unit` and `doing` label the bar, such as "text"
+    and "Embedding"."""
     tqdm: Any = None
     if shows:
         try:

@@ -1,4 +1,4 @@
-"""The prompts of a model, by their names: config_sentence_transformers.json, which the C interface does not give."""
+"""Reads a model's prompts from config_sentence_transformers.json, because the C interface does not provide them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 _FILE = "config_sentence_transformers.json"
-# Without it the file has no effect.
+# The configuration only has an effect beside this file.
 _LIST = "modules.json"
 # The limits of the daemon, which reads the same file.
 _PROMPTS_MAX = 256
@@ -28,7 +28,7 @@ def _of_bundle(file: Path) -> bytes | None:
                 if name == _FILE and is_listed and member.file_size <= _FILE_BYTES_MAX:
                     return bundle.read(member)
     except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error):
-        pass  # opening the model says what is wrong with it
+        pass  # opening the model reports the error
     return None
 
 
@@ -46,7 +46,7 @@ def _text_of(place: Path) -> bytes | None:
 
 
 def config_of(model: str | os.PathLike[str]) -> dict[str, Any]:
-    """The whole file; empty where there is none, or where it cannot be read."""
+    """Returns the whole file; empty if it is missing or unreadable."""
     try:
         text = _text_of(Path(model))
         config: Any = json.loads(text) if text else {}
@@ -56,7 +56,7 @@ def config_of(model: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def prompts_of(config: dict[str, Any]) -> dict[str, str]:
-    """Prompts by their names; none where there are none. Those that are no text are left out."""
+    """Returns the prompts by name, without those that are not texts."""
     prompts = config.get("prompts")
     if not isinstance(prompts, dict):
         return {}
@@ -70,6 +70,6 @@ def prompts_of(config: dict[str, Any]) -> dict[str, str]:
 
 
 def default_prompt_of(config: dict[str, Any], prompts: dict[str, str]) -> str:
-    """What the library puts before every text where a call names nothing."""
+    """Returns the prompt that the library puts before every text by default."""
     name = config.get("default_prompt_name")
     return prompts.get(name, "") if isinstance(name, str) else ""

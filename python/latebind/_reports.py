@@ -1,7 +1,7 @@
-"""What the program's commands do, as functions: devices, doctor, compile, inspect, pull, warm, and the cache.
+"""The program's commands as functions: devices, doctor, compile, inspect, pull, warm, verify, and the cache.
 
-Results are small frozen dataclasses. Each has `raw`, the library's own report, which may have more than is named here.
-All take settings as keywords, as Embedder does; Ctrl-C cancels, as does an exception of `progress`.
+Results are small frozen dataclasses. Their `raw` is the library's report, which may contain more. All functions accept
+settings as keywords, as Embedder does. Ctrl-C cancels, and so does an exception raised by `progress`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Path = str | os.PathLike[str]
 
 
 def _from(kind: type[Report], raw: dict[str, Any], **given: Any) -> Report:
-    """A dataclass of a report: what it names and `given` has not, by the same names."""
+    """Builds a report's dataclass from `given` and, for the other fields, from members of the same names."""
     named = {each.name for each in fields(cast(Any, kind))} - given.keys() - {"raw"}
     made: Any = kind
     return cast(Report, made(**{name: raw[name] for name in named if name in raw}, **given, raw=raw))
@@ -66,16 +66,16 @@ def _texts(given: str | Sequence[str] | None, what: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Device:
-    """Something a backend can run on.
+    """A device that a backend can run on.
 
     Attributes:
-        id: "openvino:CPU", which `device=` takes.
+        id: "openvino:CPU", as `device=` accepts it.
         backend, name: its two parts.
         kind: "cpu", "gpu", "npu" or "other".
-        full_name: as its vendor calls it.
-        runtime_version: of the vendor's library.
-        virtual: True when it is not in this machine, but can be compiled for.
-        metadata: what the vendor says of it.
+        full_name: the vendor's name for it.
+        runtime_version: the version of the vendor's library.
+        virtual: True if the device is not in this machine but can be compiled for.
+        metadata: the vendor's description.
     """
 
     id: str
@@ -90,7 +90,7 @@ class Device:
 
 
 class DeviceList(tuple[Device, ...]):
-    """Devices, as a tuple that notebooks show as a table."""
+    """A tuple of devices, which notebooks show as a table."""
 
     __slots__ = ()
 
@@ -104,11 +104,10 @@ class DeviceList(tuple[Device, ...]):
 
 
 def devices(virtual: bool = False, **settings: Any) -> DeviceList:
-    """The devices of this machine. Opens the vendors' libraries; one that is missing has no devices, and doctor() says
-    why.
+    """Lists the devices of this machine. Opens the vendors' libraries; doctor() explains why one is missing.
 
     Args:
-        virtual: also devices that are not here but can be compiled for.
+        virtual: also lists devices that are not here but can be compiled for.
     """
     raw = _run("devices", {"virtual": virtual}, settings)
     return DeviceList(_from(Device, one) for one in raw["devices"])
@@ -119,14 +118,14 @@ def devices(virtual: bool = False, **settings: Any) -> DeviceList:
 
 @dataclass(frozen=True)
 class DeviceTrial:
-    """A tiny model that was run on a device.
+    """The result of running a tiny model on a device.
 
     Attributes:
         id: "openvino:CPU".
-        full_name: as its vendor calls it.
-        works: whether the result was right.
-        reason: why not; "" when it works.
-        ms: how long that took, in milliseconds.
+        full_name: the vendor's name for it.
+        works: whether the result was correct.
+        reason: why not; "" if it works.
+        ms: the duration in milliseconds.
     """
 
     id: str
@@ -139,16 +138,16 @@ class DeviceTrial:
 
 @dataclass(frozen=True)
 class BackendDiagnosis:
-    """One backend, and what keeps it from working.
+    """A backend, and what prevents it from working.
 
     Attributes:
         name: "openvino".
         available: whether its vendor's library could be opened.
-        runtime_version: of that library; "" when it is not available.
+        runtime_version: the version of that library; "" if it is unavailable.
         code: "OK", or the name of the error.
-        reason: why it is not available; "" when it is.
-        install: what to type to install the vendor's library.
-        devices: its devices, each tried.
+        reason: why it is unavailable; "" if it is available.
+        install: the command that installs the vendor's library.
+        devices: its devices, each tested.
     """
 
     name: str
@@ -163,13 +162,13 @@ class BackendDiagnosis:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What works here, and what to type to mend the rest.
+    """What works on this machine, and how to fix the rest.
 
     Attributes:
         version: the release of the library.
         platform: "linux-x86_64".
         works: whether any device can run a model.
-        backends: one diagnosis each.
+        backends: one diagnosis per backend.
     """
 
     version: str
@@ -189,7 +188,7 @@ class Diagnosis:
 
 
 def doctor(progress: Watch | None = None, **settings: Any) -> Diagnosis:
-    """Looks for every vendor's library, and runs a tiny model on every device."""
+    """Searches for every vendor's library, and runs a tiny model on every device."""
     raw = _run("doctor", {}, settings, progress)
     backends = tuple(
         _from(BackendDiagnosis, one, devices=tuple(_from(DeviceTrial, trial) for trial in one["devices"]))
@@ -206,15 +205,15 @@ class Variant:
     """A model compiled for one device.
 
     Attributes:
-        name: of the variant in the bundle.
-        target: as it was asked for: "cpu", "npu:v73".
+        name: the variant's name in the bundle.
+        target: as requested: "cpu", "npu:v73".
         device: the device's full id.
-        compiled: whether it was.
-        bytes: of the blob; 0 when it was not compiled.
-        seconds: how long that took.
-        reason: why it was not compiled; "" when it was.
-        note: what else is to be known; may be "".
-        left_to_cpu: the nodes that its compiler did not take, as far as it says which: {"count", "first":
+        compiled: whether the compilation succeeded.
+        bytes: the size of the blob; 0 if it failed.
+        seconds: the duration.
+        reason: why it failed; "" if it succeeded.
+        note: further information, or "".
+        left_to_cpu: the nodes that the compiler left to the CPU, as far as it reports them: {"count", "first":
             [{"operator", "name", "shape"}]}.
     """
 
@@ -232,12 +231,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What compile() has made.
+    """The result of compile().
 
     Attributes:
         output: the file or folder.
-        variants: one for each device and shape.
-        refused: targets that cannot be compiled for here, with the reason; empty without `keep_going`.
+        variants: one per device and shape.
+        refused: targets that cannot be compiled for on this machine, with the reason; empty without `keep_going`.
     """
 
     output: str | None
@@ -265,12 +264,12 @@ def compile(
     progress: Watch | None = None,
     **settings: Any,
 ) -> Compilation:
-    """Compiles a model for devices that need not be here, into one file with the portable model.
+    """Compiles a model for devices that may be absent, into one file with the portable model.
 
     The arguments are the options of the command `latebind compile`, which its --help describes.
 
     Raises:
-        LatebindError: a target failed, and without `keep_going` nothing is written. Its `report` has the variants.
+        LatebindError: a target failed; without `keep_going`, nothing is written. `report` has the variants.
     """
     arguments = {
         "model": _path(model, "model"),
@@ -295,14 +294,14 @@ def compile(
 
 @dataclass(frozen=True)
 class Inspection:
-    """What is in a bundle, or in a program of ExecuTorch: `raw` has all of it.
+    """The contents of a bundle or an ExecuTorch program; `raw` has the details.
 
     Attributes:
-        form: "zip" or "folder" of a bundle, or "pte".
-        bytes: of all of it.
-        intact: what `verify` has found; None when it was not asked for.
-        damages: what was changed, if anything.
-        decisions: with `explain`, for every device which variants it loads, and why not the others; else None.
+        form: "zip" or "folder" for a bundle, or "pte".
+        bytes: the total size.
+        intact: the result of `verify`; None if it was not requested.
+        damages: what has changed since it was written.
+        decisions: with `explain`, which variants every device loads, and why not the others; otherwise None.
     """
 
     form: str
@@ -322,12 +321,12 @@ def inspect(
     progress: Watch | None = None,
     **settings: Any,
 ) -> Inspection:
-    """Shows what is in a bundle or in a program of ExecuTorch (.pte).
+    """Shows the contents of a bundle or of an ExecuTorch program (.pte).
 
     Args:
-        verify: reads every file, and compares it with what was recorded of it.
-        explain: loads the variants on every device of `device=`, to find out which ones they take.
-        installed: takes a package with the installed layout too, which may refer to any file of this machine.
+        verify: compares every file with its recorded checksum.
+        explain: tries to load the variants on every device of `device=`.
+        installed: also accepts a package with the installed layout, which may refer to any file of this machine.
     """
     arguments = {"bundle": _path(bundle, "bundle"), "verify": verify, "explain": explain, "installed": installed}
     raw = _run("inspect", arguments, settings, progress)
@@ -351,9 +350,9 @@ class PulledFile:
     """A file of a model.
 
     Attributes:
-        name: in the model's folder.
-        bytes: how large it is.
-        loaded: False when it was in the cache.
+        name: the name in the model's folder.
+        bytes: the size.
+        loaded: False if the file was in the cache.
     """
 
     name: str
@@ -364,16 +363,16 @@ class PulledFile:
 
 @dataclass(frozen=True)
 class PulledModel:
-    """A model of the hub that is in the cache now.
+    """A model from the hub, now in the cache.
 
     Attributes:
         model: "ORG/NAME".
-        revision: the branch, tag or commit that was asked for.
-        commit: what it is.
-        folder: where the model is, which Embedder takes.
-        from_cache: True when nothing was loaded.
-        loaded_bytes: what was.
-        files: of the model.
+        revision: the requested branch, tag or commit.
+        commit: the commit of that revision.
+        folder: the model's folder, which Embedder accepts.
+        from_cache: True if nothing was downloaded.
+        loaded_bytes: the number of bytes downloaded.
+        files: the model's files.
     """
 
     model: str
@@ -387,22 +386,23 @@ class PulledModel:
 
 
 def pull(model: str, progress: Watch | None = None, force: bool = False, **settings: Any) -> PulledModel:
-    """Loads a model from the hub by its name, ORG/NAME or ORG/NAME@REVISION, into the hub's own cache. What is there is
-    compared with the hub's sizes and digests, and loaded again where it differs; with `force` in any case."""
+    """Downloads a model, ORG/NAME or ORG/NAME@REVISION, into the hub's cache. Cached files are compared with the hub's
+    sizes and digests, and downloaded again if they differ, or always with `force`."""
     raw = _run("pull", {"model": _path(model, "model"), "force": force}, settings, progress)
     return _from(PulledModel, raw, files=tuple(_from(PulledFile, one) for one in raw["files"]))
 
 
 @dataclass(frozen=True)
 class WarmDevice:
-    """A device for which a model was compiled.
+    """A device that a model was compiled for.
 
     Attributes:
         device: "openvino:CPU".
         ready: whether it can run the model.
-        seconds: how long that took.
-        reason: why not; "" when it is ready.
-        verification: with the option "verification.enabled", what came of comparing it with another device; else "".
+        seconds: the duration.
+        reason: why not; "" if it is ready.
+        verification: with the setting "verification.enabled", the result of comparing it with another device; otherwise
+            "".
     """
 
     device: str
@@ -414,27 +414,27 @@ class WarmDevice:
 
 
 def warm(model: Path, progress: Watch | None = None, **settings: Any) -> tuple[WarmDevice, ...]:
-    """Compiles a model for every device of `device=`, and keeps the result: later starts find it in the cache of
-    compiled models, if they have the same settings and `cache=True`."""
+    """Compiles a model for every device of `device=` and stores the results in the compile cache, where later starts
+    with the same settings and `cache=True` find them."""
     raw = _run("warm", {"model": _path(model, "model")}, settings, progress)
     return tuple(_from(WarmDevice, one) for one in raw["devices"])
 
 
 @dataclass(frozen=True)
 class OutputComparison:
-    """How far an output of one device is from another's.
+    """The difference between an output on two devices.
 
     Attributes:
-        name: of the output.
+        name: the name of the output.
         type: "f32", "i64".
-        agrees: whether it is within the bounds of the device's precision.
-        why: the bound that does not hold; "" when it agrees.
+        agrees: whether it is within the bounds for the device's precision.
+        why: the violated bound; "" if it agrees.
         absolute: the largest difference.
-        relative: that, divided by the largest number of the other device's output.
-        cosine: the least between the items along the first dimension.
+        relative: the largest difference divided by the largest number of the other device's output.
+        cosine: the least cosine between items along the first dimension.
         nan: how many numbers are NaN.
-        nan_against: the same of the other device.
-        different: how many integers or booleans are not equal.
+        nan_against: likewise on the other device.
+        different: how many integers or booleans differ.
     """
 
     name: str
@@ -452,14 +452,14 @@ class OutputComparison:
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a device computes what another one does.
+    """The comparison of two devices.
 
     Attributes:
-        agrees: whether every output does.
-        verdict: one line.
-        device: what was tested, "openvino:NPU".
-        against: what it was compared with, in f32.
-        outputs: of the model.
+        agrees: whether all outputs agree.
+        verdict: the result in one line.
+        device: the tested device, "openvino:NPU".
+        against: the device it was compared with, in f32.
+        outputs: the comparison of each output.
     """
 
     agrees: bool
@@ -480,15 +480,15 @@ def verify(
     progress: Watch | None = None,
     **settings: Any,
 ) -> Verification:
-    """Compares what the first device of `device=` computes with what another one does, on the same inputs. That they
-    disagree is no error.
+    """Compares the results of the first device of `device=` with those of another device on the same inputs.
+    Disagreement is not an error.
 
     Args:
-        model: one that embeds text, an ONNX file or an OpenVINO IR.
-        against: the device to compare with; "": the first other CPU that takes the model.
-        input: "NAME=FILE.npy", one or several, instead of samples that are made up.
-        shape: "NAME=1x128", one or several: shapes of random inputs.
-        seed: of those.
+        model: an embedding model, an ONNX file or an OpenVINO IR.
+        against: the device to compare with; "" is the first other CPU that accepts the model.
+        input: one or several "NAME=FILE.npy", instead of generated samples.
+        shape: one or several "NAME=1x128": the shapes of random inputs.
+        seed: for random inputs.
     """
     arguments = {
         "model": _path(model, "model"),
@@ -512,15 +512,15 @@ def verify(
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """A compiled model that is kept.
+    """A compiled model in the cache.
 
     Attributes:
         file: its name in the cache's folder.
-        model: what it was compiled from.
+        model: the model that it was compiled from.
         device, runtime_version, precision: what it was compiled for.
-        bytes: how large it is.
-        last_used: in UTC, as text.
-        damage: what is wrong with it; "" when nothing is.
+        bytes: the size.
+        last_used: UTC, as text.
+        damage: what is wrong with it; "" if it is intact.
     """
 
     file: str
@@ -536,12 +536,12 @@ class CacheEntry:
 
 @dataclass(frozen=True)
 class CacheListing:
-    """What is in the cache.
+    """The contents of the cache.
 
     Attributes:
-        folder: where it is.
-        entries: compiled models.
-        bytes: of all of them.
+        folder: the cache's folder.
+        entries: the compiled models.
+        bytes: the total size.
     """
 
     folder: str
@@ -552,11 +552,11 @@ class CacheListing:
 
 @dataclass(frozen=True)
 class CacheVerification:
-    """What was found by reading all of the cache.
+    """The result of verifying the cache.
 
     Attributes:
-        checked: how many entries were read.
-        damaged: those that were changed.
+        checked: the number of verified entries.
+        damaged: the damaged entries, which were removed.
     """
 
     checked: int
@@ -565,10 +565,10 @@ class CacheVerification:
 
 
 class Cache:
-    """The cache of compiled models.
+    """The compile cache.
 
     Args:
-        folder: where it is; the system's cache folder for Latebind if not given.
+        folder: the cache's folder; by default the system's cache folder for Latebind.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -577,12 +577,12 @@ class Cache:
             self._settings["cache_folder"] = _path(folder, "folder")
 
     def list(self) -> CacheListing:
-        """What is in it."""
+        """Lists the contents."""
         raw = _run("cache_list", {}, self._settings)
         return _from(CacheListing, raw, entries=tuple(_from(CacheEntry, one) for one in raw["entries"]))
 
     def verify(self) -> CacheVerification:
-        """Reads all of it, and compares it with what was recorded."""
+        """Verifies all entries against their checksums."""
         raw = _run("cache_verify", {}, self._settings)
         return _from(CacheVerification, raw, damaged=tuple(_from(CacheEntry, one) for one in raw["damaged"]))
 

@@ -1,8 +1,8 @@
-"""Settings as keywords: the table of docs/configuration.md, as the library has it.
+"""Settings as keywords: the library's table, which docs/configuration.md lists.
 
 A setting's keyword is the name of its environment variable without LATEBIND_, in lower case: `batch_tokens` is
-embedding.batch_tokens, `cache` is cache.enabled. A key with dots is taken as it is, and `property` is a dict of the
-vendor's own properties.
+embedding.batch_tokens, `cache` is cache.enabled. A key with dots can be used as is, and `property` is a dict of vendor
+properties.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from . import _abi
 from ._library import check, library, path_text, sized, text_of
 from .errors import CallerError, CallerTypeError
 
-# What the runtime must know before it has any model: where vendors' libraries are, and what native computes with.
+# Settings that the runtime needs before it opens a model: where vendors' libraries are, and what native computes with.
 _OF_RUNTIME = ("openvino.", "onnxruntime.", "native.")
 
 
 @cache
 def keywords() -> dict[str, str]:
-    """Keys by their keywords. Those of the daemon are left out: nothing here serves."""
+    """Returns keys by keyword, without those of the daemon, which this package does not run."""
     functions = library()
     found = {}
     for index in range(functions.lb_option_count()):
@@ -37,17 +37,17 @@ def keywords() -> dict[str, str]:
 
 
 def setting_text(value: Any, what: str) -> str:
-    """A value as the table writes it: true, 8, a path, or several with commas.
+    """Formats a value as the table does: true, 8, a path, or a list with commas.
 
     Raises:
-        CallerTypeError: of a type that no setting has.
+        CallerTypeError: no setting has this type.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return str(value)
-    with suppress(TypeError):  # of what is no whole number
-        number = operator.index(value)  # NumPy's, too
+    with suppress(TypeError):  # not an integer
+        number = operator.index(value)  # includes NumPy's integers
         if abs(number) >> 63:
             raise CallerError(f"{what} is too large")
         return str(number)
@@ -60,7 +60,7 @@ def setting_text(value: Any, what: str) -> str:
 
 def _key_of(keyword: str) -> str:
     if "." in keyword:
-        return keyword  # the library refuses what it does not know, and names the nearest
+        return keyword  # the library rejects an unknown keyword and names the nearest
     known = keywords()
     if keyword in known:
         return known[keyword]
@@ -72,11 +72,11 @@ def _key_of(keyword: str) -> str:
 
 
 def settings_of(given: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Texts by key: those of the runtime, and those of a model. What is None is not set.
+    """Returns the texts of the runtime's settings and of the model's, by key. None means not set.
 
     Raises:
-        CallerError: an unknown name; the message has the nearest known one.
-        CallerTypeError: a value of a type that no setting has.
+        CallerError: a name is unknown; the message has the nearest known one.
+        CallerTypeError: no setting has this type.
     """
     of_runtime: dict[str, str] = {}
     of_model: dict[str, str] = {}

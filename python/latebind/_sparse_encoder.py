@@ -20,19 +20,19 @@ from .errors import CallerError
 
 
 class SparseEncoder(TextEncoder[SparseVectors]):
-    """A sparse encoder (SPLADE): a model that gives a text weights for the entries of its vocabulary, ready to encode.
+    """A sparse encoder (SPLADE): a model that weights the entries of its vocabulary for a text.
 
-    Safe in many threads, whose texts share batches. Pickled, it is its arguments, and opens again where it lands. A
-    process made by fork() cannot use one that its parent has opened: every call raises ForkedError there.
+    It is thread-safe, and concurrent calls share batches. Pickling keeps the arguments, and unpickling opens the model
+    again. In a forked child, every call on an object that the parent opened raises ForkedError.
 
     Args:
-        model: a folder that sentence-transformers' SparseEncoder loads, a bundle, or a name on the hub ("ORG/NAME",
-            "ORG/NAME@REVISION"), which is loaded once and kept in the hub's cache.
-        device, precision, strict, **settings: as for Embedder.
+        model: a folder of sentence-transformers' SparseEncoder, a bundle, or a name on the hub ("ORG/NAME",
+            "ORG/NAME@REVISION"), which is downloaded once into the hub's cache.
+        device, precision, strict, **settings: see Embedder.
 
     Raises:
-        CallerError: no model, one of another kind, or an unknown setting. MachineError: no device can run it, or a
-            library is missing.
+        CallerError: this is not such a model, or a setting is unknown.
+        MachineError: no device can run the model, or a library is missing.
     """
 
     _what = "SparseEncoder"
@@ -54,27 +54,28 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         deadline: float | None = None,
         alone: bool = False,
     ) -> SparseVectors:
-        """The sparse vectors of texts.
+        """Computes the sparse vectors of texts.
 
         Args:
-            texts: as for Embedder.encode(). An iterator is read to its end first.
-            max_active_dims: only so many of the weights of a text: the largest, of equal ones those with the lower
-                index.
-            max_tokens: a text is cut to so many, special tokens included; by default to the model's limit.
-            show_progress: shows a bar, if tqdm is installed.
-            prompt_name, prompt, role: as for Embedder.encode().
+            texts: see Embedder.encode(). An iterator is read to its end first.
+            max_active_dims: keep only this many weights per text, the largest; of equal weights, those with lower
+                indices.
+            max_tokens: truncates each text to this many tokens, including special tokens; the model's limit by default.
+            show_progress: shows a progress bar if tqdm is installed.
+            prompt_name, prompt, role: see Embedder.encode().
             deadline: seconds from now after which the call fails with TransientError (DEADLINE_EXCEEDED).
-            alone: in batches that no text of another call shares, so that the same call on the same device gives the
-                same bits whatever others do.
+            alone: do not share batches with other calls, so that the same call on the same device gives identical bits
+                regardless of other calls.
 
         Returns:
-            the vectors in the order of the texts; of a str, one.
+            the vectors in the order of the texts; a single one for a str.
 
         Raises:
-            CallerTypeError: something is no text (None, nan, bytes, a null); the message has its index.
-            CallerError: a lone surrogate, with its index; an unknown prompt; more weights than the model keeps.
+            CallerTypeError: an element is not a text (None, nan, bytes, a null); the message has its index.
+            CallerError: a text has a lone surrogate, whose index is named; the prompt is unknown; or max_active_dims
+                exceeds what the model keeps.
             TransientError: the deadline has passed, or the device failed and no other could answer.
-            ClosedError, ForkedError: the model cannot be used any more, or here.
+            ClosedError, ForkedError: the model was closed, or opened by a parent process.
         """
         return self._encode(
             None,
@@ -91,12 +92,12 @@ class SparseEncoder(TextEncoder[SparseVectors]):
 
     @property
     def vocabulary_size(self) -> int:
-        """Numbers of a vector, zeros included: indices are below this."""
+        """The length of a vector, including zeros. Indices are smaller."""
         return self._vocabulary.size
 
     @property
     def max_active_dims(self) -> int | None:
-        """So many weights of a text the model keeps; None: all that are not zero."""
+        """The number of weights that the model keeps per text; None if it keeps all that are not zero."""
         return self._max_active_dims
 
     # -- Inside --------------------------------------------------------------------------------------------------------
@@ -162,10 +163,10 @@ class SparseEncoder(TextEncoder[SparseVectors]):
 
 
 def _rows_of(made: Owner) -> Rows:
-    """Those of a list, in its memory, which lives as long as the arrays."""
+    """Returns a list's rows in its memory, which lives as long as the arrays."""
     rows = _abi.lb_sparse_rows()
     check(library().lb_sparse_list_rows(made, byref(rows)))
     begins = memory_at(rows.begins, np.uintp, rows.count + 1, made).astype(np.int64)
     count = int(begins[-1])
-    # SciPy takes signed ones as they are.
+    # SciPy uses signed indices without copying.
     return begins, memory_at(rows.indices, np.int32, count, made), memory_at(rows.values, np.float32, count, made)

@@ -1,4 +1,4 @@
-"""Vectors of which only the numbers that are not zero are kept: SparseVectors."""
+"""Vectors that only store the numbers that are not zero: SparseVectors."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .errors import CallerError, LibraryError
 
 Begins = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
-# Compressed sparse rows: where each begins and the last one ends, and of each entry its index and value.
+# Compressed sparse rows: the boundaries of the rows, and the index and value of each entry.
 Rows = tuple[Begins, Indices, Vectors]
 
 
 class Vocabulary:
-    """The tokens of a model by their ids. Safe in many threads. Pickled, or in a process that fork() makes, it reads the
-    model's folder again."""
+    """The tokens of a model by id. Thread-safe. After unpickling or in a forked child, it reads the model's folder
+    again."""
 
     def __init__(self, folder: str, size: int, tokenizer: Owner | None = None) -> None:
         self._folder = folder
         self._tokenizer = tokenizer
-        #: Ids are below this.
+        #: Ids are smaller than this.
         self.size = size
 
     def token(self, index: int) -> str | None:
-        """None where the network has an entry that the tokenizer has not."""
+        """Returns the token, or None if the tokenizer lacks that entry of the network."""
         try:
             return owned_text(library().lb_tokenizer_token, self._opened(), index)
         except CallerError:
@@ -51,12 +51,12 @@ class Vocabulary:
 
 
 def row_numbers(begins: Begins) -> Begins:
-    """The row of each entry."""
+    """Returns the row of each entry."""
     return np.repeat(np.arange(len(begins) - 1), np.diff(begins))
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The rows of all parts, copied."""
+    """Returns the rows of all parts, copied."""
     begins = np.zeros(1 + sum(len(part[0]) - 1 for part in parts), np.int64)
     np.cumsum(np.concatenate([np.diff(part[0]) for part in parts] or [begins[:0]]), out=begins[1:])
     return (
@@ -67,7 +67,8 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def largest_of(begins: Begins, indices: Indices, values: Vectors, most: int) -> Rows:
-    """The `most` largest numbers of each row, of equal ones that with the lower index; indices rise as before."""
+    """Keeps the `most` largest numbers of each row; of equal ones, those with lower indices. Indices stay in ascending
+    order."""
     counts = np.diff(begins)
     if not most or not (counts > most).any():
         return begins, indices, values
@@ -79,15 +80,15 @@ def largest_of(begins: Begins, indices: Indices, values: Vectors, most: int) -> 
 
 
 class SparseVectors:
-    """Sparse vectors of texts: weights for the entries of a model's vocabulary, of which most are zero and not kept.
+    """Sparse vectors of texts: weights for entries of a model's vocabulary, without the zeros.
 
-    Text i has the entries from indptr[i] to before indptr[i + 1], as in SciPy's csr_matrix. The arrays are the caller's.
-    Can be pickled.
+    Text i has the entries [indptr[i], indptr[i + 1]), as in SciPy's csr_matrix. The caller owns the arrays. Can be
+    pickled.
 
     Attributes:
         indptr: int64[n + 1].
-        indices: int32, of each entry: the id in the vocabulary, rising within a text.
-        values: float32, of each entry: the weight, above 0.
+        indices: int32 per entry: the id in the vocabulary, ascending within a text.
+        values: float32 per entry: the weight, above 0.
     """
 
     def __init__(self, indptr: Begins, indices: Indices, values: Vectors, vocabulary: Vocabulary) -> None:
@@ -98,14 +99,14 @@ class SparseVectors:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(texts, entries of the vocabulary)"""
+        """(texts, size of the vocabulary)."""
         return len(self), self._vocabulary.size
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
     def __getitem__(self, index: int) -> tuple[Indices, Vectors]:
-        """(indices, values) of one text: views of the arrays.
+        """Returns (indices, values) of one text, as views of the arrays.
 
         Raises:
             IndexError: there is no such text.
@@ -120,8 +121,8 @@ class SparseVectors:
         return (self[index] for index in range(len(self)))
 
     def to_scipy(self) -> Any:
-        """scipy.sparse.csr_matrix of the shape (texts, entries of the vocabulary), float32, with these arrays where SciPy
-        takes them as they are.
+        """Returns a float32 scipy.sparse.csr_matrix of shape (texts, size of the vocabulary), which shares these arrays
+        if SciPy accepts them.
 
         Raises:
             LibraryError: SciPy is not installed.
@@ -133,18 +134,18 @@ class SparseVectors:
         return csr_matrix((self.values, self.indices, self.indptr), shape=self.shape)
 
     def to_dicts(self) -> list[dict[int, float]]:
-        """{index: weight} of each text, as vector databases take them."""
+        """Returns {index: weight} for each text, the form that vector databases accept."""
         return [dict(zip(indices.tolist(), values.tolist(), strict=True)) for indices, values in self]
 
     def tokens(self, index: int, top_k: int | None = None) -> dict[str, float]:
-        """{token: weight} of one text, the largest weight first, of equal ones the lower index.
+        """Returns {token: weight} for one text, the largest weight first; of equal weights, the lower index first.
 
         Args:
-            index: of the text.
-            top_k: how many are wanted; all, if it is not given.
+            index: the position of the text.
+            top_k: how many tokens to return; all by default.
 
         Returns:
-            tokens as the vocabulary has them ("##ing"); "[30522]" for an index that has none.
+            tokens as in the vocabulary ("##ing"), or "[30522]" for an index without a token.
         """
         return {
             f"[{at}]" if token is None else token: weight
@@ -152,7 +153,7 @@ class SparseVectors:
         }
 
     def decode(self, top_k: int | None = None) -> list[dict[str, float]]:
-        """tokens() of every text."""
+        """Returns tokens() of every text."""
         return [self.tokens(index, top_k) for index in range(len(self))]
 
     def __repr__(self) -> str:
@@ -161,7 +162,7 @@ class SparseVectors:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _best(self, index: int, most: int) -> list[tuple[int, str | None, float]]:
-        """(index, token, weight); all, where `most` is 0."""
+        """Returns (index, token, weight), largest first; all if `most` is 0."""
         indices, values = self[index]
         order = np.argsort(-values, kind="stable")[: most or None]
         found = zip(indices[order].tolist(), values[order].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""What models that give vectors for texts have in common, whether dense or sparse ones: TextEncoder."""
+"""The base of models that compute dense or sparse vectors of texts: TextEncoder."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ Ids = npt.NDArray[np.int32]
 
 
 class TextEncoder(TextModel, Generic[Encoded]):
-    """A TextModel with prompts that are put before texts. What its vectors are is left to whoever derives of it."""
+    """A TextModel with prompts. Subclasses define its vectors."""
 
     def encode(self, texts: str | Iterable[str] | Any, *_: Any, **arguments: Any) -> Encoded:
-        """The vectors of texts."""
+        """Computes the vectors of texts."""
         raise NotImplementedError
 
     def encode_query(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
-        """encode() of queries: with `query_prompt`, unless another prompt is given, and in their way of a router."""
+        """Calls encode() for queries: with `query_prompt` unless another prompt is given, and through a router's query
+        route."""
         return self.encode(texts, **{"role": "query", **arguments})
 
     def encode_document(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
-        """encode() of documents: with `document_prompt`, unless another prompt is given, and in their way of a router."""
+        """Calls encode() for documents: with `document_prompt` unless another prompt is given, and through a router's
+        document route."""
         return self.encode(texts, **{"role": "document", **arguments})
 
     async def aencode(self, texts: str | Iterable[str] | Any, **arguments: Any) -> Encoded:
-        """encode() in a thread of the event loop's executor. Cancelling the task cancels the call."""
-        arguments["deadline"] = Deadline(arguments.get("deadline"))  # from now on, also where no thread is free
+        """Runs encode() in the event loop's executor. Cancelling the task cancels the call."""
+        arguments["deadline"] = Deadline(arguments.get("deadline"))  # starts now, even if no thread is free
         return await awaited(lambda cancellation: self._encode(cancellation, texts, **arguments))
 
     def tokenize(
@@ -53,19 +55,20 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: str | None = None,
         role: str | None = None,
     ) -> Any:
-        """The token ids of texts, special tokens included, cut to `max_tokens` (by default the model's limit).
+        """Returns the token ids of texts, including special tokens, truncated to `max_tokens` (the model's limit by
+        default).
 
         Args:
-            texts, prompt_name, prompt, role: as for encode(), whose ids these are.
-            offsets: also where each token begins and ends in its text with the prompt before it, in characters of the
-                str: (prompt + text)[begin:end]; 0 and 0 for the special tokens around it. Takes longer.
+            texts, prompt_name, prompt, role: see encode(), which uses the same ids.
+            offsets: also return where each token begins and ends in the prompt and the text, in characters: (prompt +
+                text)[begin:end]; 0 and 0 for special tokens. Slower.
 
         Returns:
-            a list of int32[t], one array a text; for a str int32[t]. With offsets, (int32[t], int64[t, 2]) instead of
-            each array.
+            a list of int32[t], one array per text; int32[t] for a str. With offsets, (int32[t], int64[t, 2]) instead of
+                each array.
 
         Raises:
-            CallerError, CallerTypeError: as encode(); or offsets are asked for, and the tokenizer has a part that gives none.
+            CallerError, CallerTypeError: see encode(); or offsets were requested and the tokenizer cannot provide them.
         """
         found: list[Any] = []
         for part, index, tokens in self._tokens(texts, max_tokens, prompt_name, prompt, role, offsets):
@@ -86,7 +89,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         prompt: str | None = None,
         role: str | None = None,
     ) -> Any:
-        """How many tokens texts have, special tokens and the prompt included, after they are cut.
+        """Counts the tokens of texts after truncation, including special tokens and the prompt.
 
         Returns:
             int64[n]; an int for a str.
@@ -97,22 +100,22 @@ class TextEncoder(TextModel, Generic[Encoded]):
 
     @property
     def prompts(self) -> dict[str, str]:
-        """The model's prompts by their names, as in its config_sentence_transformers.json."""
+        """The model's prompts by name, from its config_sentence_transformers.json."""
         return dict(self._prompts)
 
     @property
     def default_prompt(self) -> str:
-        """What encode() puts before each text where nothing else is given; "" for nothing."""
+        """The prompt that encode() puts before each text by default; "" for none."""
         return self._default_prompt
 
     @property
     def query_prompt(self) -> str:
-        """The prompt "query" of the model; "" if it has none."""
+        """The model's prompt "query"; "" if it has none."""
         return self._prompts.get("query", "")
 
     @property
     def document_prompt(self) -> str:
-        """The prompt "document", "passage" or "corpus" of the model: the first that it has; "" if it has none."""
+        """The first of the model's prompts "document", "passage" and "corpus"; "" if it has none."""
         return next((self._prompts[name] for name in ("document", "passage", "corpus") if name in self._prompts), "")
 
     # -- Inside --------------------------------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         self._read_config(config_of(self._folder))
 
     def _read_config(self, config: dict[str, Any]) -> None:
-        """What config_sentence_transformers.json says."""
+        """Reads config_sentence_transformers.json."""
         self._prompts = prompts_of(config)
         self._default_prompt = default_prompt_of(config, self._prompts)
 
@@ -138,7 +141,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
         max_tokens: Any = None,
         role: Any = None,
     ) -> _abi.lb_embed_options | None:
-        """For lb_…(…, options); None where nothing deviates."""
+        """Returns the options of lb_…(…, options), or None if all are defaults."""
         is_alone = flag(alone, "alone")
         most = positive(max_tokens, "max_tokens")
         if prompt is not None and prompt_name is not None:
@@ -153,7 +156,7 @@ class TextEncoder(TextModel, Generic[Encoded]):
             options.prompt = c_text(prompt, "prompt")
         if prompt_name is not None:
             options.prompt_name = c_text(prompt_name, "prompt_name")
-            if prompt_name not in self._prompts:  # before a stream is begun
+            if prompt_name not in self._prompts:  # checked before a stream begins
                 known = ", ".join(self._prompts) or "none"
                 raise CallerError(f"the model has no prompt {prompt_name!r}; it has: {known}")
         options.max_tokens = most
@@ -171,11 +174,11 @@ class TextEncoder(TextModel, Generic[Encoded]):
         role: str | None,
         offsets: bool = False,
     ) -> Generator[tuple[Texts, int, Owner], None, None]:
-        """Of each text: the texts that it is among, which one it is, and their tokens; valid until the next one is asked
-        for."""
+        """Yields for each text: the group of texts that it belongs to, its position there, and the group's tokens,
+        which are valid until the next iteration."""
         options = self._options(max_tokens=max_tokens, prompt_name=prompt_name, prompt=prompt, role=role)
         source = source_of([texts] if isinstance(texts, str) else texts)
-        # Few at a time: this cannot be cancelled, and Ctrl-C is noticed between two calls.
+        # In small groups, because a call cannot be cancelled and Ctrl-C is noticed between two calls.
         parts = source.parts(1024) if isinstance(source, Source) else chunks(source)
         functions = library()
         tokenizer = Owner(functions.lb_tokenizer_destroy)
@@ -195,24 +198,24 @@ class TextEncoder(TextModel, Generic[Encoded]):
 
 
 def _ids_of(tokens: Owner, index: int) -> Ids:
-    """Those of one text of a list, in its memory."""
+    """Returns the ids of one text of a list, in the list's memory."""
     ids = _abi.lb_token_ids()
     check(library().lb_token_list_get(tokens, index, byref(ids), None))
     return memory_at(ids.ids, np.int32, ids.count)
 
 
 def prompt_of(tokens: Owner) -> npt.NDArray[np.uint8]:
-    """The bytes that stand before each text of a list, in its memory."""
+    """Returns the bytes of the prompt before each text of a list, in the list's memory."""
     prompt = _abi.lb_text()
     check(library().lb_token_list_prompt(tokens, byref(prompt)))
     return memory_at(c_void_p.from_buffer(prompt).value, np.uint8, prompt.size)
 
 
 def _offsets_of(tokens: Owner, index: int, count: int, text: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """The offsets of one text, whose bytes are given, in characters."""
+    """Returns the offsets of one text, in characters. `text` has its bytes."""
     first = c_void_p()
     check(library().lb_token_list_offsets(tokens, index, byref(first)))
-    characters = np.zeros(len(text) + 1, np.int64)  # before each byte, where one begins, and before the end
+    characters = np.zeros(len(text) + 1, np.int64)  # for each byte: how many characters begin before it
     np.cumsum((text & 0xC0) != 0x80, out=characters[1:])
     found: npt.NDArray[np.int64] = characters[memory_at(first.value, np.uintp, (count, 2))]
     return found

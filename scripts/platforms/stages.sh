@@ -5,46 +5,46 @@ stage_platforms_setup() { scripts/setup build runtime test platforms; }
 
 stage_windows() {
   build windows
-  # Fewer random requests: Wine takes its time for a thread.
+  # Fewer random requests, because threads are slow in Wine.
   export LATEBIND_TEST_REQUESTS=20000
   on_windows ""
 }
 
-# What depends on the system, as cmake/LatebindTargets.cmake says of each program of tests.
+# The tests that depend on the system, as cmake/LatebindTargets.cmake defines for each test program.
 stage_windows_system() {
   build windows system_tests
-  # And less work for the tests that need a device to be busy, and fewer random encoders.
+  # Also less work for tests that need a busy device, and fewer random encoders.
   export LATEBIND_TEST_REQUESTS=5000 LATEBIND_CONFORMANCE_EDGE=320 LATEBIND_TEST_ENCODERS_ONE_IN=4
   on_windows '|computes'
   say "not run here but by the stage windows, since they compute and no more:"
   ctest --preset windows --show-only --label-regex '^computes$' | sed -nE 's/^ +Test +#[0-9]+: /  /p'
 }
 
-# on_windows LEFT_OUT: runs what was built, without the tests that have such a label, "|" before it.
+# on_windows LEFT_OUT: runs what was built, without tests of this label, which is given after "|".
 on_windows() {
-  # What it writes is read by the program for this machine.
+  # This machine's program reads its output.
   build release latebind_program
   export WINEPREFIX=$root/build/wine
   mkdir -p "$WINEPREFIX"
-  # One server for all that follows: programs start in a twentieth of the time. It goes with this stage.
+  # A persistent server makes programs start twenty times faster. It ends with this stage.
   local wineserver
   for wineserver in /usr/lib/wine/wineserver64 wineserver; do
     if command -v "$wineserver" >/dev/null; then break; fi
   done
-  "$wineserver" -k || true  # what a run that was stopped has left
+  "$wineserver" -k || true  # left by an interrupted run
   "$wineserver" -p
-  # shellcheck disable=SC2064 # now
+  # shellcheck disable=SC2064 # expanded now
   trap "'$wineserver' -k" EXIT
-  # What Windows always runs is started now: it would keep the output of the first program open, and start again for the
-  # next one.
+  # Starts the services that Windows always runs now. Otherwise they would keep the first program's output open, and
+  # start again for the next one.
   scripts/platforms/wine wineboot --init </dev/null >/dev/null 2>&1
-  # That one's own is on its way out, and there can be one only.
+  # Waits for the explorer of that start to end, because only one can run.
   for _ in {1..60}; do
     grep -qsa 'explorer\.exe' /proc/[0-9]*/cmdline || break
     sleep 0.5
   done
   scripts/platforms/wine explorer /desktop </dev/null >/dev/null 2>&1 &
-  sleep 2  # until it has the desktop: nothing reports it
+  sleep 2  # until it owns the desktop, which nothing reports
   say "tests that need no vendor's library"
   wine_tests --label-exclude "^(real$1)\$"
   tests_of_last_run windows
@@ -64,8 +64,8 @@ windows_program() {
     "$runtime/oracle/bin/python" -m pytest -p no:cacheprovider -q --durations=5 tests/platforms/windows_test.py
 }
 
-# wine_tests ARGUMENT…: ctest of the build for Windows. One start of Wine's in some thousand ends before the program begins,
-# without a word. GoogleTest always says something: when the tests that failed said nothing at all, they are run again.
+# wine_tests ARGUMENT…: runs ctest in the build for Windows. About one start of Wine in a thousand ends silently before
+# the program begins. GoogleTest always prints something, so failed tests without any output are run again.
 wine_tests() {
   local command=(ctest --preset windows --parallel "$jobs" --output-on-failure "$@")
   ! "${command[@]}" || return 0
@@ -76,41 +76,41 @@ wine_tests() {
   "${command[@]}" --rerun-failed
 }
 
-# For aarch64 all is built here and run by qemu. Emulated work is ten to a hundred times slower than the machine itself.
+# For aarch64, everything is built here and run by qemu, which is ten to a hundred times slower than the processor.
 prepare_aarch64() {
   # As in cmake/toolchains/aarch64.cmake.
   export emulator="qemu-aarch64 -cpu neoverse-n1 -L $runtime/aarch64/sysroot"
-  # A processor with all the instructions that kernels are written for.
+  # A processor with every instruction set that has kernels.
   export emulator_of_all_sets="qemu-aarch64 -cpu max,pauth-impdef=on -L $runtime/aarch64/sysroot"
-  # Fewer random requests, for qemu keeps a quarter of a MiB of every thread that ends; a matrix that takes seconds; fewer
+  # Fewer random requests, because qemu leaks a quarter of a MiB per thread; a matrix that takes seconds; and fewer
   # random encoders.
   export LATEBIND_TEST_REQUESTS=3000 LATEBIND_CONFORMANCE_EDGE=128 LATEBIND_TEST_ENCODERS_ONE_IN=8
 }
 
-# What depends on the processor: the kernels, and the layers that all others stand on.
+# The tests that depend on the processor: the kernels and the layers that all others use.
 stage_aarch64_native() {
   prepare_aarch64
   build aarch64 latebind_program lb_native_tests lb_platform_tests lb_core_tests lb_tokenizer_tests
   say_left_out tests/platforms/aarch64/not_emulated.txt
-  # Each has one thread for most of its time. The longest comes first.
+  # Each mostly has one thread. The longest comes first.
   side_by_side "$jobs" "emulated_all_sets 1" "emulated_all_sets 2" emulated_layers
 }
 
-# All the rest, on the vendors' runtimes for it too.
+# All other tests, including those on the vendors' runtimes.
 stage_aarch64() {
   prepare_aarch64
   build aarch64
   # shellcheck disable=SC2086 # a list of words
   unit_tests_but aarch64 tests/platforms/aarch64/not_emulated.txt $emulator
   side_by_side "$jobs" emulated_openvino emulated_onnxruntime emulated_native
-  # What makes the bundle that the other machine opens.
+  # Makes the bundle that the other machine opens.
   build release latebind_program
   ctest --preset aarch64 --parallel "$jobs" --output-on-failure --label-regex '^emulated$'
   # shellcheck disable=SC2086
   wheel_of aarch64 $emulator
 }
 
-# emulated_all_sets SHARD: one half of the kernels' tests, 1 or 2.
+# emulated_all_sets SHARD: runs one half of the kernels' tests, 1 or 2.
 # shellcheck disable=SC2086,SC2154 # the emulators are lists of words, which prepare_aarch64 exports
 emulated_all_sets() {
   GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$(($1 - 1)) \
@@ -138,7 +138,7 @@ emulated_onnxruntime() {
 # shellcheck disable=SC2086
 emulated_native() { LATEBIND_CONFORMANCE_BACKENDS=native conformance aarch64 native $emulator; }
 
-# wheel_of PRESET EMULATOR…: the Python package for that platform.
+# wheel_of PRESET EMULATOR…: builds and tests the Python package for that platform.
 wheel_of() {
   local interpreter=$runtime/aarch64/sysroot/usr/bin/python3 numpy=$runtime/aarch64/numpy-$AARCH64_NUMPY_VERSION
   if [ "$1" = windows ]; then
@@ -149,8 +149,8 @@ wheel_of() {
     "$runtime/python/bin/python" -m pytest -p no:cacheprovider -q tests/platforms/wheel_test.py
 }
 
-# unit_tests_but PRESET LIST EMULATOR…: the tests that need no vendor's runtime, without those that LIST names, each with a
-# reason. CMake has read LIST as well, for the programs of GoogleTest.
+# unit_tests_but PRESET LIST EMULATOR…: runs the tests that need no vendor's runtime, except those in LIST, each of
+# which has a reason. CMake also reads LIST, for GoogleTest programs.
 unit_tests_but() {
   local preset=$1 list=$2 program name known
   shift 2
@@ -163,7 +163,7 @@ unit_tests_but() {
     grep -qxF "$name" <<<"$known" || fail "$list names $name, which is no test"
   done
   say_left_out "$list"
-  # Those that are no GoogleTest's; what they are called has no slash or star in it.
+  # The entries that do not name GoogleTest tests, since their names contain no slash or star.
   ctest --preset "$preset" --parallel "$jobs" --output-on-failure --label-exclude real \
     --exclude-regex "^($(sed -E '/^(#|$)/d; s/ .*//; s/\./\\./g' "$list" | paste -sd '|'))\$" || return
   tests_of_last_run "$preset"
@@ -174,7 +174,7 @@ say_left_out() {
   sed -E '/^(#|$)/d; s/^/  /' "$1"
 }
 
-# tests_of_last_run PRESET: how many tests the programs had that ctest counts as one each.
+# tests_of_last_run PRESET: prints how many tests the programs contain that ctest counts as one each.
 tests_of_last_run() {
   awk '/^\[  PASSED  \]/ { tests += $4; ++programs } END { printf "  %d tests of %d programs passed\n", tests, programs }' \
     "build/$1/Testing/Temporary/LastTest.log"

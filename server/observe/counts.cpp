@@ -18,7 +18,7 @@ void add_times(StepTimes& times, const RequestRecord& record, std::uint64_t how_
   times.computing.add(seconds_of(record.computing), how_often);
 }
 
-// A record has its longest text and their sum: the others count as if they were of one length.
+// A record only has the longest text and the sum, so the other texts count as equally long.
 void add_lengths(Histogram& lengths, const RequestRecord& record) {
   if (record.texts == 0) return;
   const std::uint64_t longest = std::min(std::max(record.longest_tokens, record.tokens / record.texts), record.tokens);
@@ -57,7 +57,7 @@ std::string_view or_none(std::string_view label) {
 
 void Counts::add(const RequestRecord& record) {
   ++totals.requests;
-  // Whoever has left was answered by nobody.
+  // A request whose client has left counts as unanswered.
   if (record.client_gone) {
     ++clients_gone;
   } else if (record.status >= 500) {

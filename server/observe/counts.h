@@ -1,4 +1,4 @@
-// Counts: everything that Metrics counts until it is rendered. Values; whoever has them says which threads may.
+// Counts is the state of Metrics: everything counted until it is rendered. No synchronisation; the owner provides it.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline constexpr std::array kTextTokensBounds{1.0,   2.0,   4.0,    8.0,    16.0
 inline constexpr std::array kBatchTokensBounds{16.0,   32.0,   64.0,   128.0,   256.0,   512.0,  1024.0,
                                                2048.0, 4096.0, 8192.0, 16384.0, 32768.0, 65536.0};
 
-// Counts under the values of N labels. Looking one up allocates nothing.
+// Counts by the values of N labels. A lookup does not allocate.
 struct LabelsLess {
   using is_transparent = void;
   template <class A, class B>
@@ -40,7 +40,8 @@ using Series = std::map<std::array<std::string, N>, T, LabelsLess>;
 
 inline constexpr std::string_view kOtherLabel = "other";
 
-// The one of these labels, made if there is room for `size` more; else the one that all others share.
+// Returns the element for these labels, creating it if there is room for `size` more series; otherwise the shared
+// element "other".
 template <class T, std::size_t N>
 T& one_of(Series<T, N>& series, std::array<std::string_view, N> labels, std::size_t& room, std::size_t size = 1) {
   auto found = series.find(labels);
@@ -98,17 +99,17 @@ struct Counts {
   Histogram batch_time{kSecondsBounds};
   Totals totals;
 
-  // Both throw std::bad_alloc when there is no memory for a new series: it is then missing, and the rest is counted.
+  // Both throw std::bad_alloc if memory for a new series is missing. That series is then not counted, but the rest is.
   void add(const RequestRecord& record);
   void add(std::string_view model, const BatchRecord& batch);
 };
 
-// Nothing but answers with what was asked for.
+// Whether the client received what it asked for.
 [[nodiscard]] inline bool is_answered(const RequestRecord& record) {
   return record.status >= 200 && record.status < 300 && !record.client_gone;
 }
 
-// As text for Prometheus.
+// Renders the counts in Prometheus' text format.
 [[nodiscard]] std::string metrics_text(const Counts& counts, double padding_ratio, const ServerGauges& gauges);
 
 }  // namespace latebind::server

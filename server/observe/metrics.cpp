@@ -11,7 +11,7 @@
 namespace latebind::server {
 
 struct Metrics::State {
-  // The last ones of a model.
+  // The latest batches of a model.
   struct LastBatches {
     std::array<BatchSeen, kRecentBatchesMax> batches{};
     std::uint64_t number = 0;
@@ -37,7 +37,7 @@ void Metrics::observe(const RequestRecord& record) noexcept {
     }
     state_->counts.add(record);
   } catch (...) {
-    // Without memory for a new series, what is counted in it is missing.
+    // Without memory for a new series, its counts are lost.
   }
 }
 
@@ -60,7 +60,7 @@ std::string Metrics::render(const ServerGauges& gauges) const {
   Counts counts;
   double padding_ratio = 0;
   {
-    // Copied, so that nobody waits while text is made of it.
+    // Copied, so that no thread waits while the text is rendered.
     const std::lock_guard lock(state_->mutex);
     counts = state_->counts;
     padding_ratio = state_->recent.figures(now).padding_ratio;

@@ -1,11 +1,10 @@
-// Metrics: counters and histograms of everything that was served, as text for Prometheus.
+// Metrics counts everything that is served and renders it for Prometheus.
 //
-// Names of text-embeddings-inference where they mean the same (te_request_count …), and Latebind's own (latebind_…).
-// Labels take their values from fixed lists (protocols, routes of the table, statuses, served models, devices of the
-// placement), so that no client can add a series. Should one come that makes them more than kSeriesMax, it is counted
-// under the labels "other".
+// Metrics with the same meaning as in text-embeddings-inference have its names (te_request_count …), the others are
+// latebind_…. Label values come from fixed lists (protocols, routes, statuses, served models, devices of the
+// placement), so that clients cannot add series. Beyond kSeriesMax, further series are counted under the label "other".
 //
-// Thread-safe. Observing a record takes well below 10 microseconds and allocates nothing once its series exists.
+// Thread-safe. Observing a record takes well below 10 microseconds and does not allocate once its series exists.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +18,19 @@
 
 namespace latebind::server {
 
-// What is read at the moment of rendering.
+// Values that are read when the metrics are rendered.
 struct ModelGauges {
   std::string model{};
-  std::string device{};  // what would answer now
+  std::string device{};  // the device that would answer now
   std::string precision{};
   bool fallback = false;
-  bool breaker_open = false;  // a device that is preferred rests
+  bool breaker_open = false;  // a preferred device is out of service
   std::uint64_t waiting_texts = 0;
   std::uint64_t waiting_tokens = 0;
-  std::uint64_t waiting_runs = 0;  // of a model that takes tensors
+  std::uint64_t waiting_runs = 0;  // for a model that takes tensors
   std::uint64_t running_batches = 0;
-  std::uint64_t running_tokens = 0;  // of their texts
-  double load_seconds = 0;           // compiling or importing included
+  std::uint64_t running_tokens = 0;  // in their texts
+  double load_seconds = 0;           // including compilation or import
   bool from_cache = false;
 };
 
@@ -47,17 +46,18 @@ struct ServerGauges {
   std::string version{};
 };
 
-// For the status document.
+// Figures for the status document.
 struct RecentFigures {
-  // Of the last seconds: requests for vectors that were answered, and what was computed, whoever still waits for it.
+  // Over the last seconds: requests for vectors that were answered, and everything computed, even if the client has
+  // left.
   double requests_per_s = 0;
   double texts_per_s = 0;
   double tokens_per_s = 0;
-  // Of the last minute; latencies are of those requests.
+  // Over the last minute; latencies are those of the answered requests.
   double p50_ms = 0;
   double p95_ms = 0;
   double p99_ms = 0;
-  double padding_ratio = 0;  // of the tokens computed, the part that was padding: 0 to 1
+  double padding_ratio = 0;  // the padded part of the computed tokens: 0 to 1
 };
 
 struct BatchSeen {
@@ -70,18 +70,18 @@ struct Totals {
   std::uint64_t failed = 0;   // status 500 and above
   std::uint64_t refused = 0;  // status 400 to 499
   std::uint64_t texts = 0;    // answered with a vector
-  std::uint64_t tokens = 0;   // of these texts
+  std::uint64_t tokens = 0;   // in these texts
   std::uint64_t fallback_texts = 0;
   std::uint64_t batches = 0;
-  std::uint64_t batch_tokens = 0;   // computed, padding included
-  std::uint64_t padded_tokens = 0;  // of these, padding
+  std::uint64_t batch_tokens = 0;   // computed, including padding
+  std::uint64_t padded_tokens = 0;  // the padding among them
 };
 
 class Metrics {
  public:
-  static constexpr std::size_t kSeriesMax = 512;  // of what is counted by label
+  static constexpr std::size_t kSeriesMax = 512;  // series counted by label
   static constexpr std::size_t kRecentBatchesMax = 64;
-  static constexpr std::size_t kModelsWithBatchesMax = 64;  // others share one list, "other"
+  static constexpr std::size_t kModelsWithBatchesMax = 64;  // further models share one list, "other"
 
   Metrics();
   ~Metrics();
@@ -95,10 +95,10 @@ class Metrics {
   [[nodiscard]] std::string render(const ServerGauges& gauges) const;
 
   [[nodiscard]] Totals totals() const;
-  // Of one model; without requests, which are nobody's before they are read.
+  // The totals of one model, without `requests`, since a request has no model until it has been read.
   [[nodiscard]] Totals totals_of(std::string_view model) const;
   [[nodiscard]] RecentFigures recent() const;
-  // The last ones, at most kRecentBatchesMax, oldest first.
+  // The latest batches, oldest first, at most kRecentBatchesMax.
   [[nodiscard]] std::vector<BatchSeen> recent_batches(std::string_view model) const;
 
  private:

@@ -26,7 +26,7 @@ std::optional<OtlpEndpoint> otlp_endpoint_of(std::string_view url) {
   endpoint.path = url.substr(slash);
   while (endpoint.path.ends_with('/'))
     endpoint.path.pop_back();
-  // What would need an encoding, or end the request's line.
+  // Rejects characters that need encoding or would end the request's line.
   const bool is_path = std::all_of(endpoint.path.begin(), endpoint.path.end(),
                                    [](char c) { return c > ' ' && c < 0x7F && c != '?' && c != '#' && c != '"'; });
   endpoint.path += "/v1/traces";

@@ -1,4 +1,4 @@
-// OtlpEndpoint: where spans are posted to. Pure functions.
+// OtlpEndpoint is the address that spans are posted to. Pure functions.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@ namespace latebind::server {
 struct OtlpEndpoint {
   std::string host;       // without the brackets of IPv6
   std::string port;       // 1 to 65535
-  std::string authority;  // as it was given
+  std::string authority;  // as given
   std::string path;       // "/v1/traces" added
 };
 
-// Of "http://HOST:PORT[/PATH]", with nothing in it that needs an encoding; nothing for anything else.
+// Parses "http://HOST:PORT[/PATH]" without characters that need encoding. Returns std::nullopt for anything else.
 [[nodiscard]] std::optional<OtlpEndpoint> otlp_endpoint_of(std::string_view url);
 
 }  // namespace latebind::server

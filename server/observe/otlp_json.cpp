@@ -12,12 +12,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What OpenTelemetry numbers so.
+// OpenTelemetry's numbers.
 constexpr int kInternalSpan = 1;
 constexpr int kServerSpan = 2;
 constexpr int kStatusError = 2;
 
-// 64-bit numbers are text in protobuf's JSON.
+// JSON of protobuf writes 64-bit numbers as strings.
 Json int_value(std::uint64_t value) {
   return {{"intValue", std::to_string(value)}};
 }
@@ -42,7 +42,7 @@ std::string nanoseconds_of(std::chrono::system_clock::time_point at) {
   return std::to_string(std::max<std::int64_t>(0, since));
 }
 
-// A client may send any word as its method; OpenTelemetry wants known ones.
+// Clients may send any word as the method; OpenTelemetry expects known ones.
 bool is_known_method(std::string_view method) {
   constexpr std::string_view kKnown[] = {"GET",     "POST",  "PUT",     "DELETE", "HEAD",
                                          "OPTIONS", "PATCH", "CONNECT", "TRACE"};
@@ -100,11 +100,11 @@ void append_spans(Json& spans, const RequestRecord& record) {
   Json server =
       span_of(record, whole, id, has_parent ? hex_of(record.trace.parent_id) : "", std::move(name), kServerSpan);
   server["attributes"] = attributes_of(record, method);
-  // A refusal is the client's error, not this span's.
+  // A refusal is the client's error, so the span has none.
   if (record.status >= 500) server["status"] = {{"code", kStatusError}};
   spans.push_back(std::move(server));
 
-  // The steps follow each other and end with the answer: a slow client's body comes before them.
+  // The steps are consecutive and end with the answer. Reading the body, which a slow client may delay, precedes them.
   const std::pair<const char*, std::chrono::steady_clock::duration> steps[] = {
       {"compute", record.computing}, {"queue", record.waiting}, {"tokenize", record.tokenizing}};
   auto end = whole.end;

@@ -12,8 +12,8 @@
 namespace latebind::server {
 namespace {
 
-// Between quotes. What is not UTF-8 would make the scraper refuse the whole page, and different values must stay
-// different: such bytes become \xNN.
+// Appends the part between the quotes. Bytes that are not UTF-8 become \xNN: they would make the scraper reject the
+// whole page, and different values must remain different.
 void append_label_value(std::string& out, std::string_view value) {
   while (!value.empty()) {
     const std::size_t good = core::find_invalid_utf8(value).value_or(value.size());

@@ -1,7 +1,7 @@
-// PrometheusText: metric families as text, in Prometheus' format 0.0.4.
+// PrometheusText renders metric families in Prometheus' text format 0.0.4.
 //
-// Families are written one after the other: family(), then its samples. Label values may hold any bytes; names and help
-// are ours. Not thread-safe.
+// Families are written one after the other: family(), then its samples. Label values may contain any bytes; names and
+// help texts are trusted. Not thread-safe.
 //
 // Source: Prometheus documentation, "Exposition formats", text-based format 0.0.4.
 #pragma once
@@ -17,18 +17,18 @@
 
 namespace latebind::server {
 
-// How often values up to each of some bounds were seen. The bounds are constant, ascend and outlive it.
+// Counts values by bucket. The bounds are constant and ascending, and must outlive the histogram.
 class Histogram {
  public:
   static constexpr std::size_t kBoundsMax = 20;
 
-  // At most kBoundsMax.
+  // `bounds` has at most kBoundsMax elements.
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds) {}
 
   void add(double value, std::uint64_t times = 1) noexcept;
 
   [[nodiscard]] std::span<const double> bounds() const { return bounds_; }
-  // Of the values above bounds()[i - 1] up to bounds()[i]; the last one: above all of them.
+  // The number of values in (bounds()[i - 1], bounds()[i]]. The last bucket has those above all bounds.
   [[nodiscard]] std::uint64_t in_bucket(std::size_t i) const { return counts_[i]; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] double sum() const { return sum_; }
@@ -52,7 +52,7 @@ class PrometheusText {
   void sample(std::uint64_t value, Labels labels = {});
   void sample(double value, Labels labels = {});
 
-  // Families of one sample, or of one histogram.
+  // Writes a family of one sample, or of one histogram.
   void counter(std::string_view name, std::string_view help, std::uint64_t value);
   void gauge(std::string_view name, std::string_view help, std::uint64_t value);
   void gauge(std::string_view name, std::string_view help, double value);

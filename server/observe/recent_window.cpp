@@ -15,7 +15,7 @@ std::size_t bucket_of(double ms, std::size_t buckets) {
   return std::min(buckets - 1, static_cast<std::size_t>(std::log(ms / kLeastMs) / per_bucket));
 }
 
-// The middle of a bucket, as far from its lower end as from its upper one by ratio.
+// The geometric middle of a bucket.
 double value_of(std::size_t bucket) {
   return kLeastMs * std::pow(kGrowth, static_cast<double>(bucket) + 0.5);
 }
@@ -27,7 +27,7 @@ std::int64_t RecentWindow::second_of(Clock::time_point now) const {
 }
 
 RecentWindow::Slot& RecentWindow::slot_of(Clock::time_point now) noexcept {
-  // Threads read the clock before they come here one by one: a second that is over is not opened again.
+  // Threads read the clock before they arrive here in some order; a second that is over is not reopened.
   newest_ = std::max(newest_, second_of(now));
   Slot& slot = slots_[static_cast<std::size_t>(newest_ % kSeconds)];
   if (slot.second != newest_) {
@@ -53,8 +53,8 @@ void RecentWindow::add_batch(Clock::time_point now, const BatchRecord& batch) no
 
 RecentFigures RecentWindow::figures(Clock::time_point now) const {
   const std::int64_t second = std::max(newest_, second_of(now));
-  Slot sum;     // of the minute
-  Slot latest;  // of the last seconds
+  Slot sum;     // over the last minute
+  Slot latest;  // over the last seconds
   std::array<std::uint64_t, kBuckets> latencies{};
   for (const Slot& slot : slots_) {
     if (slot.second < 0 || slot.second <= second - kSeconds) continue;
@@ -70,7 +70,7 @@ RecentFigures RecentWindow::figures(Clock::time_point now) const {
       latencies[i] += slot.latencies[i];
   }
 
-  // The second that has begun counts as far as it has come.
+  // The current second counts in proportion to the part that has passed.
   const double passed = std::max(std::chrono::duration<double>(now - start_).count(), static_cast<double>(second));
   const double begun = passed - static_cast<double>(second);
   const double seconds = std::max(1.0, std::min(passed, static_cast<double>(kRateSeconds - 1) + std::min(begun, 1.0)));

@@ -1,7 +1,8 @@
-// RecentWindow: throughput of the last seconds, latency and padding of the last minute, in memory that never grows.
+// RecentWindow computes the throughput of the last seconds, and latency and padding of the last minute, in constant
+// memory.
 //
-// One slot a second, each with a histogram of latencies whose buckets grow by 8 %: a percentile is within 4 % of the
-// true one between 10 microseconds and 10 minutes. The caller says what time it is. Not thread-safe.
+// There is one slot per second. Each has a histogram of latencies whose buckets grow by 8 %, so that percentiles
+// between 10 microseconds and 10 minutes are accurate to 4 %. The caller supplies the time. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ class RecentWindow {
   void add_request(Clock::time_point now, Clock::duration latency) noexcept;
   void add_batch(Clock::time_point now, const BatchRecord& batch) noexcept;
 
-  // Rates are of the time that has passed since `start` while that is less than kRateSeconds.
+  // Until kRateSeconds have passed since `start`, rates are over the time that has passed.
   [[nodiscard]] RecentFigures figures(Clock::time_point now) const;
 
  private:

@@ -23,18 +23,18 @@
 namespace latebind::server {
 namespace {
 
-constexpr std::size_t kWordMax = 128;  // bytes of anything that a client chose
+constexpr std::size_t kWordMax = 128;  // the limit, in bytes, for anything that a client chose
 
 double ms_of(std::chrono::steady_clock::duration time) {
   return std::max(0.0, std::chrono::duration<double, std::milli>(time).count());
 }
 
-// As JSON shows it: whole microseconds.
+// As JSON shows it: to microseconds.
 double rounded_ms(std::chrono::steady_clock::duration time) {
   return std::round(ms_of(time) * 1000.0) / 1000.0;
 }
 
-// A client's word: in quotes unless it can be taken for nothing else.
+// Quotes a client's word unless it is unambiguous.
 std::string word(std::string_view text) {
   const bool is_plain = !text.empty() && text.size() <= kWordMax && std::all_of(text.begin(), text.end(), [](char c) {
     return core::is_name_character(c) || c == '/' || c == ':';
@@ -98,7 +98,7 @@ std::string json_line(const RequestRecord& record, std::uint64_t left_out) {
   if (record.fallback) line["fallback"] = true;
   if (record.client_gone) line["client_gone"] = true;
   add_count("left_out", left_out);
-  // ASCII alone: some readers take more than '\n' for a line's end.
+  // Only ASCII, because some readers split lines at other characters than '\n'.
   return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -125,9 +125,9 @@ struct RequestLog::State {
   unsigned lines_of_second = 0;
   std::uint64_t left_out = 0;
 
-  platform::Thread writer;  // none where the system has no more threads: then each line is written by who has it
+  platform::Thread writer;  // empty if the system has no more threads; then the calling thread writes each line
 
-  // With mutex held. Seconds are those of the answers.
+  // Requires mutex. Seconds are those of the answers.
   bool has_room_for(const RequestRecord& record) {
     if (lines_per_s_max == 0) return true;
     if (record.answered >= second_began + std::chrono::seconds(1)) {
@@ -144,7 +144,7 @@ struct RequestLog::State {
     try {
       write(line);
     } catch (...) {
-      // Its line is lost.
+      // The line is lost.
     }
   }
 
@@ -202,7 +202,7 @@ void RequestLog::write(const RequestRecord& record) noexcept {
     }
     state_->changed.notify_one();
   } catch (...) {
-    // Without memory there is no line.
+    // Without memory the line is lost.
   }
 }
 

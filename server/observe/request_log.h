@@ -1,8 +1,8 @@
-// RequestLog: one line for each request, as text or as JSON. Never a text, a vector or a key of a client.
+// RequestLog writes one line per request, as text or as JSON. It never contains a text, a vector or a key of a client.
 //
-// Under load it samples: at most `lines_per_s_max` lines a second are written, a quarter of them kept for answers of
-// 500 and above; the next line then says how many were left out. Thread-safe. A thread of its own writes the lines, so
-// that no request waits for a slow reader; lines that find kWaitingLinesMax waiting are left out, too.
+// Under load it samples: at most `lines_per_s_max` lines are written per second, a quarter of them reserved for
+// statuses of 500 and above, and the next line says how many were left out. Thread-safe. A thread of the log writes the
+// lines, so that requests never wait for a slow reader; lines beyond kWaitingLinesMax waiting ones are left out, too.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ class RequestLog {
  public:
   static constexpr std::size_t kWaitingLinesMax = 4096;
 
-  // `write` takes one line without its end, and is called by one thread at a time. `lines_per_s_max` 0: no limit.
+  // `write` takes one line without a newline and is called by one thread at a time. `lines_per_s_max` 0 means no limit.
   RequestLog(LogFormat format, unsigned lines_per_s_max, std::function<void(std::string_view line)> write);
-  // Once what waits is written.
+  // Waits until all waiting lines are written.
   ~RequestLog();
   RequestLog(const RequestLog&) = delete;
   RequestLog& operator=(const RequestLog&) = delete;
@@ -35,8 +35,8 @@ class RequestLog {
   const std::unique_ptr<State> state_;
 };
 
-// One record in that format, without a line's end whatever is in it: for people "POST /v1/embeddings 200 12.3 ms 32
-// texts 871 tokens openvino:CPU …".
+// Formats one record as a single line, whatever it contains. As text: "POST /v1/embeddings 200 12.3 ms 32 texts 871
+// tokens openvino:CPU …".
 [[nodiscard]] std::string log_line(const RequestRecord& record, LogFormat format);
 
 }  // namespace latebind::server

@@ -16,12 +16,12 @@ constexpr std::size_t kTraceparentSize = 55;  // 00-32 digits-16 digits-01
 
 std::optional<std::uint8_t> digit_of(char c) {
   if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  // In lower case alone: the specification says so.
+  // The specification only allows lower case.
   if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
   return std::nullopt;
 }
 
-// `text` has two characters for each byte.
+// `text` has two characters per byte.
 bool read_hex(std::string_view text, std::span<std::uint8_t> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const auto high = digit_of(text[2 * i]);
@@ -56,7 +56,7 @@ std::optional<TraceContext> parsed(std::string_view text) {
     return std::nullopt;
   }
   if (version == 0xFF || is_zero(context.trace_id) || is_zero(context.parent_id)) return std::nullopt;
-  // Later versions may add parts, which begin with a dash.
+  // Later versions may append parts that begin with a dash.
   if (text.size() > kTraceparentSize && (version == 0 || text[kTraceparentSize] != '-')) return std::nullopt;
   context.sampled = (flags & 1U) != 0;
   return context;

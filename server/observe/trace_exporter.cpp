@@ -32,11 +32,11 @@ constexpr std::size_t kStatusLineMax = 1024;
 constexpr std::chrono::milliseconds kGatherTime{1'000};
 constexpr std::chrono::milliseconds kPostTimeMax{2'000};
 constexpr std::chrono::milliseconds kEndTimeMax{1'000};
-constexpr std::chrono::milliseconds kGlance{20};  // how often a post looks whether its time is up
+constexpr std::chrono::milliseconds kGlance{20};  // the interval at which a post checks its deadline
 constexpr std::chrono::minutes kLogPause{1};
 
-// One POST on a connection of its own. `is_time_up` may become true at any moment. Empty when the answer was 2xx, else
-// what went wrong.
+// Sends one POST on a new connection. `is_time_up` may become true at any moment. Returns "" for a 2xx answer,
+// otherwise the error.
 template <class IsTimeUp>
 std::string post(const OtlpEndpoint& endpoint, std::string_view body, const IsTimeUp& is_time_up) {
   const std::string head = fmt::format(
@@ -49,7 +49,7 @@ std::string post(const OtlpEndpoint& endpoint, std::string_view body, const IsTi
   asio::ip::tcp::resolver resolver(io);
   asio::ip::tcp::socket socket(io);
 
-  // Each step begins the next one.
+  // Each step starts the next one.
   const auto failed = [&](const boost::system::error_code& error, std::string_view what) {
     if (error) outcome = fmt::format("{}: {}", what, error.message());
     return static_cast<bool>(error);
@@ -95,10 +95,10 @@ struct TraceExporter::State {
   std::condition_variable changed;
   // Guarded by mutex.
   std::deque<RequestRecord> waiting;
-  std::optional<SteadyClock::time_point> end_by;  // set: it ends
+  std::optional<SteadyClock::time_point> end_by;  // set when the exporter ends
   bool is_over = false;
 
-  // Of the thread alone.
+  // Used only by the exporter's thread.
   std::optional<SteadyClock::time_point> logged_at;
 
   [[nodiscard]] bool is_time_up(SteadyClock::time_point post_until) {
@@ -148,7 +148,7 @@ struct TraceExporter::State {
       try {
         if (!records.empty()) send(records);
       } catch (...) {
-        // Without memory to say that they are lost.
+        // Without memory the loss is not reported.
       }
       lock.lock();
     }
@@ -203,8 +203,8 @@ TraceExporter::~TraceExporter() {
     state_->changed.notify_all();
     is_over = state_->changed.wait_until(lock, *state_->end_by + 5 * kGlance, [this] { return state_->is_over; });
   }
-  // The system's search for a host's address cannot be interrupted: then the thread goes on without us. Otherwise its
-  // end is waited for: a process that ends while a thread ends may crash.
+  // Resolving a host name cannot be interrupted, in which case the thread is detached. Otherwise it is joined, because
+  // a process that exits while a thread ends may crash.
   if (is_over) {
     thread_.join();
   } else {
@@ -222,7 +222,7 @@ void TraceExporter::add(const RequestRecord& record) noexcept {
       return;
     }
   } catch (...) {
-    // Counted like one too many.
+    // Counted as dropped.
   }
   ++state_->dropped;
 }

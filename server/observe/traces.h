@@ -1,8 +1,7 @@
-// Traces: W3C trace context in, spans out as OTLP over HTTP with JSON, without a request ever waiting for it.
+// Traces reads W3C trace context and exports spans as OTLP over HTTP with JSON. Requests never wait for the export.
 //
-// A request's span has up to three below it: tokenize, queue, compute. Records wait in a bounded queue and are posted
-// some at a time by a thread of the exporter, on a connection of their own. All functions may be called from any
-// thread.
+// A request's span has up to three children: tokenize, queue, compute. Records wait in a bounded queue, and a thread of
+// the exporter posts them in groups, each on a new connection. All functions are thread-safe.
 //
 // Sources: W3C "Trace Context"; OpenTelemetry, "OTLP/HTTP", JSON encoding of ExportTraceServiceRequest.
 #pragma once
@@ -20,42 +19,43 @@
 
 namespace latebind::server {
 
-// The context of a request from its traceparent header, without spaces around it. Where that is missing or wrong, the
-// request begins a trace of its own, which is sampled: a server with an endpoint exports it. `span_id` is always new.
+// Returns the context for a request with this traceparent header, which has no surrounding spaces. If the header is
+// missing or invalid, the request starts a new, sampled trace, because a server with an endpoint exports it. `span_id`
+// is always new.
 [[nodiscard]] TraceContext trace_context_of(std::string_view traceparent);
 
-// "00-<trace>-<span>-01": what is passed on.
+// Returns the traceparent to pass on: "00-<trace>-<span>-01".
 [[nodiscard]] std::string traceparent_of(const TraceContext& context);
 
 // Lower-case hexadecimal.
 [[nodiscard]] std::string hex_of(std::span<const std::uint8_t> bytes);
 [[nodiscard]] std::string hex_of(const TraceContext& context);  // the trace's id
 
-// Random, and never all zeros. For names of things, not for secrets.
+// Fills in a random id that is not all zeros. Not suitable for secrets.
 void fill_with_random_id(std::span<std::uint8_t> id);
 
-// ExportTraceServiceRequest as JSON for these records.
+// Returns the records as an ExportTraceServiceRequest in JSON.
 [[nodiscard]] std::string otlp_json(const RequestRecord* records, std::size_t count, std::string_view service_version);
 
 class TraceExporter {
  public:
-  static constexpr std::size_t kWaitingMax = 2048;  // records; more are dropped and counted
+  static constexpr std::size_t kWaitingMax = 2048;  // further records are dropped and counted
 
-  // `endpoint`: "http://HOST:PORT[/PATH]", as OTEL_EXPORTER_OTLP_ENDPOINT has it: "/v1/traces" is added to the path.
-  // kInvalidArgument for anything else; https is kUnsupported.
+  // `endpoint` is "http://HOST:PORT[/PATH]", as in OTEL_EXPORTER_OTLP_ENDPOINT; "/v1/traces" is appended. Returns
+  // kUnsupported for https and kInvalidArgument for anything else.
   [[nodiscard]] static core::Status check(const std::string& endpoint);
-  // Nothing is contacted yet. Besides the errors of check(): kOutOfMemory, also when no thread can be created.
+  // Connects to nothing yet. Returns the errors of check(), and kOutOfMemory, also if no thread can be created.
   static core::Result<std::unique_ptr<TraceExporter>> create(const std::string& endpoint, std::string service_version);
-  // Sends what waits, for at most a second.
+  // Sends the waiting records, for at most a second.
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
   TraceExporter& operator=(const TraceExporter&) = delete;
 
-  // Records that are not sampled are ignored.
+  // Ignores records that are not sampled.
   void add(const RequestRecord& record) noexcept;
 
   [[nodiscard]] std::uint64_t sent() const;
-  // For lack of room, or because a post failed; that is also logged, once a minute.
+  // Records lost because the queue was full or a post failed. A failed post is also logged, once a minute.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:

@@ -32,7 +32,7 @@ void chip(Markup& out, std::string_view kind, std::string_view words) {
 std::string load_words(const Json& model) {
   const std::optional<double> seconds = number_of(member(model, "load_s"));
   if (!seconds) return {};
-  // What is not from there was compiled, or there was nothing to compile.
+  // A model that is not from the cache was compiled, or needed no compilation.
   return joined({ms_words(*seconds * 1000), is_true(member(model, "from_cache")) ? "from the compile cache" : ""});
 }
 
@@ -135,7 +135,7 @@ void load(Markup& out, const Json& model) {
   out.close("div");
 }
 
-// One batch: its tokens of text, and with the padding.
+// One batch: the tokens of its texts, and the total with padding.
 struct Bar {
   const Json* batch;
   double tokens;
@@ -258,7 +258,7 @@ void card(Markup& out, const Json& model) {
   if (member(model, "queue").is_object() || member(model, "batches").is_array()) {
     out.open("div", {{"class", "columns"}});
     load(out, model);
-    if (member(model, "batches").is_array()) batches(out, model);  // runs of tensors make none
+    if (member(model, "batches").is_array()) batches(out, model);  // runs with tensors have no batches
     out.close("div");
   }
   out.close("article");

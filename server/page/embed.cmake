@@ -1,12 +1,13 @@
-# Writes OUT, the source file that holds page.html, page.css and the SCRIPTS of FOLDER, and the policy that allows just
-# these: Content-Security-Policy names what is inside a document by its SHA-256 in base64.
+# Writes OUT, the source file with page.html, page.css, the SCRIPTS of FOLDER, and the policy that permits only these:
+# Content-Security-Policy identifies embedded parts by their SHA-256 in base64.
 cmake_policy(VERSION 3.25)
 
-# sha256_base64(VARIABLE TEXT). CMake itself has only hexadecimal digests.
+# sha256_base64(VARIABLE TEXT): CMake only provides hexadecimal digests.
 function(sha256_base64 variable text)
   set(alphabet ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 digits "${text}")
-  # 64 digits are 256 bits: 21 times three digits are two letters each, and the last digit is the first four bits of one.
+  # 64 hexadecimal digits are 256 bits: 21 groups of three digits give two characters each, and the last digit gives the
+  # first four bits of one more.
   set(letters "")
   foreach(i RANGE 20)
     math(EXPR at "${i} * 3")

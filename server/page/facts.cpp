@@ -16,7 +16,7 @@ std::string listened(const Json& list) {
   return joined(addresses);
 }
 
-// "3 of 1,024", and without the limit where there is none.
+// "3 of 1,024", or only the first number if there is no limit.
 std::string of_limit(const std::string& used, std::optional<double> limit, const std::string& limit_words) {
   return limit ? used + " of " + limit_words : used;
 }

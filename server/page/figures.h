@@ -1,5 +1,5 @@
-// Reading the status without trust in its shape, and its numbers as people read them. scripts/figures.js words them in
-// the same way. Pure functions; "–" stands for what is missing.
+// Reads the status without relying on its structure and formats its numbers for people, as scripts/figures.js does.
+// Pure functions. A missing value is shown as "–".
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace latebind::server {
 
-// The member, or null where there is none, or where `object` is no object.
+// Returns the member, or null if it is missing or `object` is not an object.
 [[nodiscard]] const core::Json& member(const core::Json& object, std::string_view name);
-// The members that are objects; none where it is no array.
+// Returns the elements that are objects; empty if `list` is not an array.
 [[nodiscard]] std::vector<const core::Json*> objects_of(const core::Json& list);
-[[nodiscard]] std::string text_of(const core::Json& value);  // "" for anything but a text
+[[nodiscard]] std::string text_of(const core::Json& value);  // "" unless it is a string
 [[nodiscard]] bool is_true(const core::Json& value);
 [[nodiscard]] std::optional<double> number_of(const core::Json& value);
 
@@ -28,7 +28,7 @@ namespace latebind::server {
 [[nodiscard]] std::string time_words(std::string_view iso);                              // "2026-01-31 12:05 UTC"
 [[nodiscard]] std::string percent_words(double part, double whole);                      // "19 %"
 
-// Those that are not empty, with a dot between.
+// Joins the parts that are not empty with a dot.
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts);
 
 }  // namespace latebind::server

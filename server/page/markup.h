@@ -1,4 +1,4 @@
-// Markup: HTML as it is written, with everything from outside escaped. Values and pure functions.
+// Markup builds HTML and escapes all text. A value.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@ class Markup {
   void close(std::string_view tag);
   void text(std::string_view text) { out_ += core::escaped_for_markup(text); }
   void element(std::string_view tag, Attributes attributes, std::string_view content);
-  // What is already markup.
+  // Appends text that is already markup.
   void append(std::string_view markup) { out_ += markup; }
 
   [[nodiscard]] std::string take() { return std::move(out_); }
@@ -27,7 +27,7 @@ class Markup {
   std::string out_;
 };
 
-// A line of a list of facts; nothing when the content is empty.
+// Appends an entry to a list of facts, unless `content` is empty.
 void fact(Markup& markup, std::string_view name, std::string_view content);
 
 }  // namespace latebind::server

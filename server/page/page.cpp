@@ -13,7 +13,7 @@ namespace {
 
 using core::Json;
 
-// Tokens that wait, of all models; nothing where none says so.
+// The waiting tokens of all models, or std::nullopt if no model reports them.
 std::optional<double> waiting_tokens(const Json& status) {
   std::optional<double> sum;
   for (const Json* model : objects_of(member(status, "models"))) {
@@ -22,7 +22,7 @@ std::optional<double> waiting_tokens(const Json& status) {
   return sum;
 }
 
-// Models that can be tried: those that embed.
+// The number of models that the page can try: those that embed.
 std::size_t embedding_models(const Json& status) {
   std::size_t count = 0;
   for (const Json* model : objects_of(member(status, "models"))) {
@@ -32,7 +32,7 @@ std::size_t embedding_models(const Json& status) {
   return count;
 }
 
-// Nothing is shown of a server that wants a key before there is one.
+// Without the key, the page of a server that requires one shows nothing.
 bool is_locked(const Json& status) {
   return is_true(member(status, "wants_key"));
 }
@@ -53,7 +53,7 @@ std::string state_kind(const Json& status) {
   return !ready.is_boolean() ? "unknown" : is_true(ready) ? "ready" : "loading";
 }
 
-// What stands for {{name}} in page.html.
+// Returns the text that replaces {{name}} in page.html.
 std::string value_of(std::string_view name, const Json& status) {
   const Json& requests = member(status, "requests");
   const auto request_figure = [&requests](std::string_view figure) { return number_of(member(requests, figure)); };
@@ -86,7 +86,7 @@ std::string render_page(const Json& status) {
   std::string out;
   out.reserve(document::kPage.size() + document::kStyle.size() + document::kScript.size() + 16384);
   std::string_view rest = document::kPage;
-  // What is put in is not looked at again.
+  // Replacements are not searched for names.
   for (;;) {
     const std::size_t begin = rest.find("{{");
     const std::size_t end = begin == std::string_view::npos ? begin : rest.find("}}", begin);

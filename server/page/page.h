@@ -1,9 +1,9 @@
-// The page of the server: what a browser shows for `GET /`. One document without anything from another host, made from
-// page.html, page.css and scripts/ while building (embed.cmake).
+// The server's page, which a browser shows for `GET /`. It is one document that loads nothing from other hosts, built
+// from page.html, page.css and scripts/ (embed.cmake).
 //
-// What is written into it says the essentials without scripts; with scripts it asks GET /latebind/status every second
-// and draws the same again, so that what card.cpp and facts.cpp write and what scripts/view.js draws must be the same
-// elements. Pure functions, for any thread.
+// The document shows the essentials without scripts. With scripts, it requests GET /latebind/status every second and
+// redraws itself, so card.cpp and facts.cpp must produce the same elements as scripts/view.js. Pure functions, for any
+// thread.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace latebind::server {
 
-// The document. `status` is what GET /latebind/status answers; whatever it lacks is left out. {"wants_key":true} makes
-// a page that asks for a key and says how programs send it, until its scripts have one.
+// Renders the document. `status` is the answer to GET /latebind/status; missing members are left out.
+// {"wants_key":true} renders a page that asks for a key and explains how programs send it.
 [[nodiscard]] std::string render_page(const core::Json& status);
 
-// Value of Content-Security-Policy for it: nothing but the script and the style inside, by their digests, and requests
-// to the same host.
+// The page's Content-Security-Policy. It allows only the embedded script and style, by their digests, and requests to
+// the same host.
 [[nodiscard]] std::string_view page_policy();
 
 }  // namespace latebind::server

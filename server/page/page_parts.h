@@ -1,4 +1,4 @@
-// The parts of the page that change with the status, as HTML without spaces between the elements. scripts/view.js has a
+// The parts of the page that change with the status, as HTML without spaces between elements. scripts/view.js has a
 // function of the same name for each. Pure functions.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace latebind::server {
 
-// Every model as a card: what answers, why, what waits and the latest batches.
+// A card per model: what answers, why, what waits, and the latest batches.
 [[nodiscard]] std::string models_markup(const core::Json& status);
-// The lines about the server itself.
+// The lines about the server.
 [[nodiscard]] std::string server_markup(const core::Json& status);
 
 }  // namespace latebind::server

@@ -1,5 +1,5 @@
-// Cohere's embeddings, as its clients of both versions ask for them: https://docs.cohere.com/reference/embed.
-// Reranking, which others have too, is in rerank.cpp. Texts alone, and they are not sent back.
+// Cohere's embeddings, for clients of both API versions: https://docs.cohere.com/reference/embed. rerank.cpp has
+// reranking, which other protocols share. Accepts only texts and does not return them.
 #include <array>
 #include <cstdint>
 #include <iterator>
@@ -23,7 +23,7 @@ using app::Json;
 constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 constexpr std::size_t kBitsOfByte = 8;
 
-// A form in which vectors are sent, and how one is written.
+// An encoding of vectors and the function that writes it.
 struct Form {
   std::string_view name;
   void (*append)(std::string& out, std::span<const float> row);
@@ -36,7 +36,7 @@ void append_as_base64(std::string& out, std::span<const float> row) {
   out += '"';
 }
 
-// The signs, eight to a byte, the first one highest: from 0, or from -128.
+// Packs the signs into bytes, eight per byte, the first one in the highest bit. Bytes are written from 0 or from -128.
 template <int Least>
 void append_signs(std::string& out, std::span<const float> row) {
   for (std::size_t begin = 0; begin < row.size(); begin += kBitsOfByte) {
@@ -182,7 +182,7 @@ void append_rows(std::string& text, const Vectors& vectors, const Form& form) {
   text += ']';
 }
 
-// Version 1 has bare floats where no form was asked for.
+// Version 1 returns bare floats unless an encoding was requested.
 std::string embed_text(const Vectors& vectors, std::span<const Form* const> forms, std::string_view id,
                        std::string_view version) {
   std::string text;

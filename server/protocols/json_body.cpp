@@ -10,7 +10,7 @@
 namespace latebind::server {
 namespace {
 
-// Parsers keep their memory between requests up to this size of a body; larger bodies have one of their own.
+// Parsers for bodies up to this size are reused with their memory. Larger bodies get a new parser.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
 
 std::shared_ptr<simdjson::dom::parser> new_parser(std::size_t bytes) {
@@ -26,14 +26,14 @@ std::optional<Refusal> JsonBody::parse(std::string_view text) {
   if (text.size() > kKeptBytes) {
     parser_ = new_parser(text.size());
   } else {
-    // One that a body of this thread still uses stays with that.
+    // A parser that a body of this thread still uses is not reused.
     if (kept == nullptr || kept.use_count() > 1) kept = new_parser(kKeptBytes);
     parser_ = kept;
   }
   const auto error = parser_->parse(text.data(), text.size()).get(root_);
   if (error == simdjson::SUCCESS) return std::nullopt;
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-  // A number of good form may still have no room in 64 bits.
+  // A well-formed number may still not fit into 64 bits.
   const std::string_view otherwise =
       error == simdjson::NUMBER_ERROR ? "it has a number that is too large" : simdjson::error_message(error);
   return Refusal{.kind = RefusalKind::kBadRequest,
@@ -132,7 +132,7 @@ void append_string(std::string& out, std::string_view text) {
 }
 
 void append_numbers(std::string& out, std::span<const float> row) {
-  // The longest float has 15 characters, "-1.17549435e-38".
+  // The longest float has 15 characters: "-1.17549435e-38".
   constexpr std::size_t kNumberMax = 24;
   const std::size_t begin = out.size();
   out.resize(begin + 2 + row.size() * kNumberMax);

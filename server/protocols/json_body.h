@@ -1,7 +1,7 @@
-// JSON of requests: members read by a table, which is also what the OpenAPI document shows of them.
+// Reads the JSON of requests by tables of members, from which the OpenAPI document is generated, too.
 //
-// simdjson checks the whole body (UTF-8, numbers, depth) before a member is looked at. Unknown members are ignored, as
-// the originals of the protocols do. One thread at a time for each body.
+// simdjson checks the whole body (UTF-8, numbers, depth) before any member is read. Unknown members are ignored, as in
+// the original protocols. A body is for one thread at a time.
 #pragma once
 
 #include <simdjson.h>
@@ -20,18 +20,18 @@
 namespace latebind::server {
 
 using JsonValue = simdjson::dom::element;
-// What is wrong with a value, as in "must be a string"; nothing where it is right.
+// The mistake in a value, such as "must be a string"; std::nullopt if it is correct.
 using Problem = std::optional<std::string>;
 
 inline constexpr std::size_t kJsonDepthMax = 32;
 
-// "null", "a number": what a value is instead of what it must be.
+// Names the kind of a value for messages: "null", "a number".
 [[nodiscard]] std::string_view kind_of(const JsonValue& value);
 
-// A body that was parsed; values refer to it.
+// A parsed body. Its values are valid as long as it lives.
 class JsonBody {
  public:
-  // kBadRequest where it is no JSON.
+  // Returns kBadRequest if the text is not JSON.
   [[nodiscard]] std::optional<Refusal> parse(std::string_view text);
   [[nodiscard]] const JsonValue& root() const { return root_; }
 
@@ -45,7 +45,7 @@ struct Member {
   std::string_view name;
   bool is_required = false;
   app::Json (*schema)() = nullptr;
-  Problem (*read)(const JsonValue& value, Body& body) = nullptr;  // never for null, which is like a missing member
+  Problem (*read)(const JsonValue& value, Body& body) = nullptr;  // not called for null, which counts as missing
 };
 
 // Reads the members of an object.
@@ -76,7 +76,7 @@ template <class Body, std::size_t N>
   return std::nullopt;
 }
 
-// Reads the members of an object that is a member itself.
+// Reads the members of a nested object.
 template <class Body, std::size_t N>
 [[nodiscard]] Problem read_object(const JsonValue& value, const std::array<Member<Body>, N>& members, Body& body) {
   if (!value.is_object()) return "must be an object, not " + std::string(kind_of(value));
@@ -93,7 +93,7 @@ template <class Body, std::size_t N>
   return read_members(json.root(), members, body);
 }
 
-// The schema that also takes null.
+// Extends a schema to accept null.
 [[nodiscard]] app::Json or_null(app::Json schema);
 
 template <class Body, std::size_t N>
@@ -109,35 +109,35 @@ template <class Body, std::size_t N>
   return schema;
 }
 
-// How many texts, or lists of token ids, a body may have. Where there are more they are counted and not read: each
-// would take memory only to be refused.
+// Limits the number of texts, or lists of token ids, in a body. Beyond the limit they are counted but not read, because
+// storing them would only waste memory before the refusal.
 struct TextLimit {
   std::size_t most = 0;
-  std::size_t too_many = 0;  // how many there are; 0: they are read
+  std::size_t too_many = 0;  // the number of texts if above the limit; otherwise 0
 
-  // Whether so many are to be read.
+  // Whether `count` texts are within the limit. Records the count if not.
   [[nodiscard]] bool has_room_for(std::size_t count) {
     if (count > most) too_many = count;
     return count <= most;
   }
-  // How many the body has, of which `read` were read.
+  // The number of texts in the body, given that `read` were read.
   [[nodiscard]] std::size_t count_of(std::size_t read) const { return too_many > 0 ? too_many : read; }
 };
 
-// Members of the usual kinds.
+// Readers for members of common types.
 [[nodiscard]] Problem read_text(const JsonValue& value, std::string& text);
 [[nodiscard]] Problem read_bool(const JsonValue& value, bool& truth);
 [[nodiscard]] Problem read_size(const JsonValue& value, std::size_t least, std::size_t most, std::size_t& size);
 
-// "has null at [1], where a string is expected". `place`: within the member.
+// Returns a problem such as "has null at [1], where a string is expected". `place` is within the member.
 [[nodiscard]] Problem unexpected_item(const JsonValue& item, std::string_view place, std::string_view wanted);
 
-// A schema with a type, and a sentence about it.
+// A schema with a type and a description.
 [[nodiscard]] app::Json typed_schema(std::string_view type, std::string_view about);
 
-// Appends to an answer.
+// Append to an answer.
 void append_string(std::string& out, std::string_view text);  // with quotes; `text` is UTF-8
-void append_numbers(std::string& out,
-                    std::span<const float> row);  // "[0.1,…]": the shortest that reads back as the same
+// "[0.1,…]", each number in the shortest form that reads back as the same value.
+void append_numbers(std::string& out, std::span<const float> row);
 
 }  // namespace latebind::server

@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t kPathMax = 100;
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// Source of the grammar: RFC 8259. Each step returns the fault that it finds, and else leaves `at_` behind what it
-// read.
+// Source of the grammar: RFC 8259. Each step returns the fault that it finds, or leaves `at_` after what it has read.
 class FaultFinder {
  public:
   using Fault = std::optional<std::string>;
@@ -38,10 +37,10 @@ class FaultFinder {
   }
 
  private:
-  // An object or array around the place.
+  // An object or array that encloses the current place.
   struct Level {
     bool is_object = false;
-    std::string_view key{};  // as it is written
+    std::string_view key{};  // as written
     std::size_t index = 0;
   };
 
@@ -49,7 +48,7 @@ class FaultFinder {
   [[nodiscard]] char letter() const { return is_at_end() ? '\0' : text_[at_]; }
   void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
 
-  // "'input[1]'", or "it" at the top.
+  // "'input[1]'", or "it" at the top level.
   [[nodiscard]] std::string where() const {
     std::string path;
     for (const Level& level : levels_) {
@@ -65,7 +64,7 @@ class FaultFinder {
   [[nodiscard]] Fault fault(std::string_view what, std::size_t at, std::string_view more = {}) const {
     return fmt::format("{} has {} at byte {}{}", where(), what, at, more);
   }
-  // Nothing that may stand here.
+  // The fault for text that is not allowed here.
   [[nodiscard]] Fault unexpected(std::string_view wanted) const {
     if (is_at_end()) return fmt::format("{} has no end: the text ends at byte {}", where(), text_.size());
     if (letter() == '\0') return fault("a zero", at_, ": JSON is UTF-8 without zero bytes");
@@ -110,7 +109,7 @@ class FaultFinder {
     return unexpected("a value");
   }
 
-  // Behind a value: what closes the levels around it, up to the next one.
+  // Called after a value: closes the enclosing levels up to the next value.
   Fault end_of_value(bool& is_next) {
     while (!levels_.empty()) {
       Level& level = levels_.back();
@@ -179,7 +178,7 @@ class FaultFinder {
     at_ += kUnitSize;
     return std::nullopt;
   }
-  static constexpr std::size_t kUnitSize = 6;  // of "\uD800"
+  static constexpr std::size_t kUnitSize = 6;  // the length of "\uD800"
   [[nodiscard]] std::optional<unsigned> unit_at(std::size_t begin) const {
     if (begin + kUnitSize > text_.size() || text_.substr(begin, 2) != "\\u") return std::nullopt;
     unsigned unit = 0;

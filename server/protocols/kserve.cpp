@@ -21,7 +21,7 @@ namespace {
 
 using app::Json;
 
-// Models have no others.
+// The only version of every model.
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kTextInput = "text";
 constexpr std::string_view kVectorOutput = "embedding";
@@ -46,9 +46,36 @@ Refusal bad(std::string message, std::string_view param) {
   return Refusal{.kind = RefusalKind::kBadRequest, .message = std::move(message), .param = std::string(param)};
 }
 
-// The model of the path, whose second value is a version.
+// Triton's further paths, by their ends, and this server's alternatives.
+struct OfTriton {
+  std::string_view end;
+  std::string_view what;
+  std::string_view instead;
+};
+constexpr std::array kOfTriton{
+    OfTriton{"stats", "statistics", "/metrics has the counts and times of each model, for Prometheus"},
+    OfTriton{"config", "model configuration", "/v2/models/NAME has the inputs and outputs of a model"},
+    OfTriton{"trace/setting", "settings of traces",
+             "`latebind serve --otlp-endpoint URL` sends a trace of each request"},
+};
+
+// Triton's paths below a model, or below all models, look like models' names.
+std::optional<Refusal> refusal_of_triton(std::string_view name) {
+  for (const OfTriton& one : kOfTriton) {
+    if (!name.ends_with(one.end) || (name != one.end && name[name.size() - one.end.size() - 1] != '/')) continue;
+    return Refusal{.kind = RefusalKind::kNotFound,
+                   .message = fmt::format("this server has no {} in Triton's form; {}", one.what, one.instead),
+                   .param = {}};
+  }
+  return std::nullopt;
+}
+
+// Finds the model in the path; the second path value is a version.
 Outcome<const ServedModel*> find_model(const PathValues& values, const Service& service) {
   auto found = service.find(values[0]);
+  if (std::holds_alternative<Refusal>(found)) {
+    if (auto refusal = refusal_of_triton(values[0])) return *std::move(refusal);
+  }
   if (const auto* model = std::get_if<const ServedModel*>(&found);
       model != nullptr && ((*model)->cross_encoder || (*model)->sparse_encoder || (*model)->multi_vector_encoder)) {
     return Refusal{.kind = RefusalKind::kUnsupported,
@@ -88,7 +115,7 @@ void answer_with(Exchange& exchange, const ServedModel& model, const InferReques
   exchange.answer(std::get<HttpResponse>(std::move(made)));
 }
 
-// Texts to vectors.
+// Infers vectors from texts.
 void infer_texts(const ExchangePtr& exchange, const ServedModel& model, InferRequest request, Service& service) {
   auto* const input = request.inputs.size() == 1 ? std::get_if<TextTensor>(&request.inputs.front()) : nullptr;
   if (input == nullptr || input->name != kTextInput) {
@@ -244,7 +271,7 @@ void model_metadata(const ExchangePtr& exchange, const PathValues& values, Servi
   answer_json(*exchange, json);
 }
 
-// A body may leave out what is not ready: nothing, here.
+// The request may exclude models that are not ready, but all are.
 void repository_index(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   Json list = Json::array();
   for (const auto& model : service.models()) {

@@ -20,7 +20,7 @@ using core::ElementType;
 
 namespace {
 
-// False for a number that JSON has no form for.
+// Returns false if a number cannot be expressed in JSON.
 template <class T>
 bool append_elements(std::string& text, std::span<const std::byte> data) {
   std::array<char, 40> digits{};
@@ -31,7 +31,7 @@ bool append_elements(std::string& text, std::span<const std::byte> data) {
       if (!std::isfinite(number)) return false;
     }
     if (at > 0) text += ',';
-    // Small integers are numbers, too, not letters.
+    // Small integers are written as numbers, not as characters.
     if constexpr (std::is_integral_v<T> && sizeof(T) == 1) {
       text.append(digits.data(), fmt::format_to(digits.data(), "{}", static_cast<int>(number)));
     } else {

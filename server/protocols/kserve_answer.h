@@ -1,4 +1,4 @@
-// The answer to an inference request: JSON, and after it the data of those outputs that are wanted in binary.
+// Writes the answer to an inference request: JSON, followed by the data of the outputs requested in binary.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace latebind::server::kserve {
 
-// Refers to memory of the outcome.
+// Points into the outcome's memory.
 struct AnswerTensor {
   std::string_view name;
   core::ElementType type = core::ElementType::kF32;
@@ -26,11 +26,12 @@ struct AnswerTensor {
   bool is_binary = false;
 };
 
-// Those that the request wants, in its order: all of `names` where it names none. By their positions in `names`.
+// Returns the positions in `names` of the outputs that the request selects, in its order; all of `names` if it selects
+// none.
 [[nodiscard]] Outcome<std::vector<std::size_t>> choose_outputs(const InferRequest& request,
                                                                std::span<const std::string> names);
-// What comes back as a refusal cannot stand in JSON. `truncated_texts`: those that were cut, as a parameter where there
-// are any.
+// Returns a refusal if a value cannot be expressed in JSON. `truncated_texts`, if not 0, becomes a parameter of the
+// answer.
 [[nodiscard]] Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<std::string>& id,
                                                  std::span<const AnswerTensor> outputs,
                                                  std::uint64_t truncated_texts = 0);

@@ -25,13 +25,13 @@ using core::Shape;
 
 namespace {
 
-// No model has as many.
+// More than any model has.
 constexpr std::size_t kTensorsMax = 1024;
 constexpr std::size_t kNameMax = 1024;
 constexpr std::size_t kIdMax = 1024;
 constexpr std::size_t kDimensionsMax = std::size_t{1} << 20;
 
-// An input as its JSON says it; `data` refers to the body.
+// An input as described in JSON. `data` points into the body.
 struct InputBody {
   std::string name;
   const DataType* type = nullptr;
@@ -70,7 +70,7 @@ Problem read_name(const JsonValue& value, Body& body) {
   return read_short_text(value, kNameMax, body.name);
 }
 
-// Objects by a table of their own.
+// Reads an array of objects.
 template <class Item, std::size_t N>
 Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& members, std::vector<Item>& items) {
   simdjson::dom::array array;
@@ -249,7 +249,7 @@ constexpr std::array kRequest{
         [](const JsonValue& value, RequestBody& body) { return read_objects(value, kOutput, body.request.outputs); }},
 };
 
-// What one element is, and how it is put into memory.
+// Checks one element and stores it in memory.
 template <class T>
 Problem put_number(const JsonValue& value, std::byte* to) {
   T number{};
@@ -286,7 +286,7 @@ Problem put_bool(const JsonValue& value, std::byte* to) {
 
 using Put = Problem (*)(const JsonValue& value, std::byte* to);
 
-// Null for types that JSON has no form for.
+// Returns null for types that cannot be expressed in JSON.
 Put put_of(ElementType type) {
   switch (type) {
     case ElementType::kBool:
@@ -316,7 +316,7 @@ Put put_of(ElementType type) {
   }
 }
 
-// Calls `each` with every element, in order. The arrays are nested as deep as `sizes` is long, and as long as it says.
+// Calls `each` with every element, in order. The nesting and the lengths of the arrays must match `sizes`.
 template <class Each>
 Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const Each& each) {
   if (sizes.empty()) return each(value);
@@ -331,7 +331,8 @@ Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const 
   return std::nullopt;
 }
 
-// `element_count` is that of the input's shape. Nothing has been allocated for it yet: the shape may be a lie.
+// `element_count` is that of the input's shape. Memory is not allocated for it in advance, because the shape may be
+// false.
 template <class Read>
 Problem read_elements(const InputBody& input, std::size_t element_count, const Read& read) {
   std::size_t count = 0;
@@ -362,7 +363,7 @@ Problem read_json(const InputBody& input, std::size_t element_count, std::size_t
   });
 }
 
-// Whether the texts are to be kept: then they take of the room.
+// Returns whether the texts are kept, and if so takes them from the room left.
 bool take_room(std::size_t& texts_room, std::size_t texts) {
   if (texts > texts_room) return false;
   texts_room -= texts;
@@ -380,7 +381,7 @@ Problem read_json(const InputBody& input, std::size_t element_count, std::size_t
 Problem read_binary(std::string_view bytes, std::size_t element_count, std::size_t& /*texts_room*/,
                     NamedTensor& tensor) {
   const std::size_t size = core::size_of(tensor.type);
-  // The count is below 2^48, sizes are up to 8.
+  // Cannot overflow: the count is below 2^48, and sizes are at most 8.
   if (bytes.size() != element_count * size) {
     return fmt::format("has {} of data; its shape and type require {}", core::counted(bytes.size(), "byte"),
                        element_count * size);
@@ -413,7 +414,7 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, std::size
   return std::nullopt;
 }
 
-// Takes what belongs to the input from `binary`.
+// Takes the input's data from the front of `binary`.
 template <class Tensor>
 Problem fill(const InputBody& input, std::string_view& binary, std::size_t& texts_room, Tensor& tensor) {
   tensor.name = input.name;

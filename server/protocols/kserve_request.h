@@ -1,4 +1,4 @@
-// The body of an inference request: JSON, and after it the data of those inputs that have theirs in binary.
+// Reads the body of an inference request: JSON, followed by the data of the inputs sent in binary.
 //
 // Source: KServe's Open Inference Protocol, version 2, and Triton's binary tensor data extension. Pure functions.
 #pragma once
@@ -17,24 +17,24 @@
 
 namespace latebind::server::kserve {
 
-// Strings of an input of type BYTES.
+// The strings of an input of type BYTES.
 struct TextTensor {
   std::string name;
   core::Shape shape{};
-  std::vector<std::string> texts{};  // as many as the shape says, or none; any bytes
+  std::vector<std::string> texts{};  // as many as the shape says, or none; arbitrary bytes
 };
 
 struct WantedOutput {
   std::string name;
-  std::optional<bool> is_binary{};  // nothing: as the request says of all
+  std::optional<bool> is_binary{};  // std::nullopt: as the request says for all outputs
 };
 
 struct InferRequest {
   std::optional<std::string> id{};
   std::vector<std::variant<NamedTensor, TextTensor>> inputs{};
   std::vector<WantedOutput> outputs{};  // empty: all
-  bool is_binary = false;               // outputs that do not say otherwise
-  // Latebind's own, for models that take texts.
+  bool is_binary = false;               // for outputs that do not specify it
+  // Latebind's extensions for models that take texts.
   std::optional<bool> truncate{};
   bool normalize = true;
   std::size_t dimensions = 0;  // 0: all
@@ -42,8 +42,8 @@ struct InferRequest {
   embedding::TextRole role = embedding::TextRole::kUnsaid;
 };
 
-// `header_length`: the value of Inference-Header-Content-Length; empty: the whole body is JSON. An input with which the
-// texts would be more than `texts_max` is checked and has none.
+// `header_length` is the value of Inference-Header-Content-Length; if empty, the whole body is JSON. Once the total of
+// texts exceeds `texts_max`, further inputs are checked but their texts are dropped.
 [[nodiscard]] Outcome<InferRequest> parse_infer(std::string_view header_length, std::string_view body,
                                                 std::size_t texts_max);
 [[nodiscard]] app::Json infer_request_schema();

@@ -12,12 +12,12 @@ namespace latebind::server::kserve {
 
 struct DataType {
   std::string_view name;                     // "FP32"
-  std::optional<core::ElementType> element;  // nothing: BYTES, elements of any length
-  bool has_json = true;                      // whether JSON has a form for its elements
+  std::optional<core::ElementType> element;  // std::nullopt: BYTES, elements of any length
+  bool has_json = true;                      // whether its elements can be expressed in JSON
 };
 
 [[nodiscard]] const std::array<DataType, 14>& data_types();
-// Null for an unknown name.
+// Returns null for an unknown name.
 [[nodiscard]] const DataType* find_type(std::string_view name);
 [[nodiscard]] const DataType& type_of(core::ElementType element);
 

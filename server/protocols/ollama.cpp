@@ -1,5 +1,5 @@
-// Ollama's embeddings: https://github.com/ollama/ollama/blob/main/docs/api.md, and what its clients ask about models
-// and do before they use one. Every model without a tag is listed with the tag ":latest", as there.
+// Ollama's embeddings (https://github.com/ollama/ollama/blob/main/docs/api.md) and the requests about models that its
+// clients send. As in Ollama, a model without a tag is listed with the tag ":latest".
 #include <array>
 #include <chrono>
 #include <iterator>
@@ -49,7 +49,7 @@ struct PullBody {
   bool stream = true;
 };
 
-// "" asks for the model only, as in the original.
+// "" only asks for the model, as in the original.
 Problem read_input(const JsonValue& value, EmbedBody& body) {
   auto problem = read_text_or_texts(value, body.limit, body.input);
   if (value.is_string() && body.input.front().empty()) body.input.clear();
@@ -119,7 +119,7 @@ template <class Body>
 constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("string", "A served model."); },
                                       [](const JsonValue& value, Body& body) { return read_text(value, body.model); }};
 
-// What `model` was called before.
+// The former name of `model`.
 template <class Body>
 constexpr Member<Body> kName{"name", false,
                              [] { return typed_schema("string", "The model, if 'model' is missing."); },
@@ -162,7 +162,7 @@ Json refusal_schema() {
   return schema;
 }
 
-// False where it has refused.
+// Returns false after refusing the request.
 template <class Body, std::size_t N>
 bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
   const auto refusal = read_body(exchange->request().body, members, body);
@@ -170,7 +170,7 @@ bool take_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& m
   return !refusal;
 }
 
-// A model by its name there; null where it has refused.
+// Finds a model by its name. Returns null after refusing the request.
 const ServedModel* find_model(const ExchangePtr& exchange, Service& service, std::string_view name) {
   if (name.empty()) {
     refuse(*exchange, ollama_protocol(),
@@ -225,7 +225,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
   });
 }
 
-// The older path: one text, and the vector as the model gives it.
+// The older path takes one text and returns the vector as the model computes it.
 void embeddings(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   EmbeddingsBody body;
   if (!take_body(exchange, kEmbeddings, body)) return;
@@ -266,7 +266,7 @@ Json capabilities_of(const ServedModel& model) {
   return model.embedder != nullptr ? Json::array({"embedding"}) : Json::array();
 }
 
-// What lists have of a model.
+// The entry of a model in lists.
 Json entry_of(const ServedModel& model) {
   Json entry;
   entry["name"] = tagged(model.name);
@@ -289,7 +289,7 @@ void tags(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   answer_json(*exchange, body);
 }
 
-// All models are loaded, and stay so.
+// All models are loaded and stay loaded.
 void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   constexpr std::chrono::hours kForever{24 * 365 * 100};
   Json body;
@@ -306,7 +306,7 @@ void running(const ExchangePtr& exchange, const PathValues& /*values*/, Service&
   answer_json(*exchange, body);
 }
 
-// A model that is served is there; another one is not fetched.
+// Succeeds for a served model. Other models are not downloaded.
 void pull(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   PullBody body;
   if (!take_body(exchange, kPull, body) || find_model(exchange, service, body.model) == nullptr) return;
@@ -372,7 +372,7 @@ Json embeddings_schema() {
   return schema;
 }
 
-// A list in which each model also has this time.
+// The schema of a list whose models also have this time.
 Json models_schema(const char* time) {
   Json model = typed_schema("object", "");
   for (const char* name : {"name", "model", "digest", time})

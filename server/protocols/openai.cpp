@@ -1,5 +1,5 @@
-// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, under /v1, as OpenVINO Model Server
-// has it under /v3, and under neither, which is where clients look that were given an address without a version.
+// OpenAI's embeddings: https://platform.openai.com/docs/api-reference/embeddings, below /v1, below /v3 as in OpenVINO
+// Model Server, and without a version for clients that were given such an address.
 #include <array>
 #include <chrono>
 #include <cstring>

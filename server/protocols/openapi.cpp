@@ -12,7 +12,7 @@ namespace {
 
 using app::Json;
 
-// Refusals that any route may answer with, and those of routes with a body.
+// Refusals that any route may return, and those of routes that are not open.
 constexpr std::array kOfAll{RefusalKind::kBadRequest, RefusalKind::kInternal};
 constexpr std::array kOfClosed{RefusalKind::kUnauthorized, RefusalKind::kNotReady};
 constexpr std::array kOfValues{RefusalKind::kNoModel};

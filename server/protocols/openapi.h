@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of all protocols, made from their tables.
+// Builds the OpenAPI 3.1 document of all protocols from their tables.
 #pragma once
 
 #include "app/json_text.h"

@@ -1,4 +1,4 @@
-// Latebind's own paths: what it knows of itself, for people, programs and Prometheus.
+// Latebind's own paths: its state for people, programs and Prometheus.
 #include <string>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 
 using app::Json;
 
-// It shows nothing of a server with keys, and asks for one.
+// On a server with keys, the page shows nothing and asks for a key.
 void page(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
   HttpResponse response;
   response.content_type = "text/html; charset=utf-8";

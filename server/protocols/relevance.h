@@ -1,4 +1,4 @@
-// What the protocols for scores make of a model's numbers. Pure functions, for any thread.
+// Converts a model's numbers to the scores that the protocols return. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace latebind::server {
 
-// A cross-encoder's between 0 and 1, as these protocols have them whatever function the model's files name. A
-// multi-vector encoder's as they are: MaxSim has no such bounds, and a sigmoid would make all of them 1.
+// A cross-encoder's scores are between 0 and 1, as these protocols require, whatever activation the model's files name.
+// A multi-vector encoder's are returned unchanged: MaxSim has no such bounds, and a sigmoid would turn all of them into
+// 1.
 [[nodiscard]] inline std::vector<float> relevance_of(const Vectors& numbers) {
   if (numbers.model->multi_vector_encoder != nullptr) return numbers.rows;
   std::vector<float> scores;
@@ -21,7 +22,7 @@ namespace latebind::server {
   return scores;
 }
 
-// The cosine of two vectors of length 1.
+// The cosine of two unit vectors.
 [[nodiscard]] inline float cosine_of(std::span<const float> a, std::span<const float> b) {
   double product = 0;
   for (std::size_t i = 0; i < a.size(); ++i)

@@ -1,6 +1,6 @@
-// The rerank request of Jina's and Cohere's services, which clients of others send as well: one body and one answer for
-// both. Source: the documents of their interfaces (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank;
-// OpenVINO Model Server has Cohere's at /v3/rerank).
+// The rerank request of Jina and Cohere, which clients of other servers use, too. One body and one answer serve both.
+// Sources: the API references (Jina /v1/rerank, Cohere /v1/rerank and /v2/rerank; OpenVINO Model Server offers Cohere's
+// at /v3/rerank).
 #include "server/protocols/rerank.h"
 
 #include <iterator>
@@ -35,7 +35,7 @@ struct RankingBody {
   bool return_documents = false;
 };
 
-// A document: its text, or an object with it.
+// A document is a text or an object that contains one.
 Problem read_document(const JsonValue& value, std::string& text) {
   JsonValue inner;
   simdjson::dom::object fields;
@@ -115,8 +115,8 @@ HttpResponse answer_of(const Refusal& refusal) {
   HttpResponse response;
   response.status = refusal.kind == RefusalKind::kTooManyTexts ? 400 : status_of(refusal.kind);
   Json body;
-  body["message"] = refusal.message;  // Cohere's
-  body["detail"] = refusal.message;   // Jina's
+  body["message"] = refusal.message;  // for Cohere
+  body["detail"] = refusal.message;   // for Jina
   response.body = app::to_line(body);
   return response;
 }

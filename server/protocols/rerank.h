@@ -1,5 +1,5 @@
-// The rerank request of Jina and Cohere, for the path that another protocol has as well: clients that were given an
-// address without a version send it to /rerank.
+// The rerank request of Jina and Cohere on /rerank, a path that another protocol also has. Clients that were given an
+// address without a version send it there.
 #pragma once
 
 #include "server/protocols/json_body.h"
@@ -7,10 +7,10 @@
 
 namespace latebind::server {
 
-// Whether a body is one of these: it has 'documents' and no 'texts'.
+// Whether a body is such a request: it has 'documents' and no 'texts'.
 [[nodiscard]] bool is_ranking_of_documents(const JsonValue& body);
 
-// Answers it, in the words of rerank_protocol().
+// Answers the request in the form of rerank_protocol().
 void rank_documents(const ExchangePtr& exchange, Service& service);
 
 }  // namespace latebind::server

@@ -1,5 +1,5 @@
-// Members of the bodies of several protocols: what the texts are, which none of the originals has, and which of the
-// model's prompts is put before them.
+// Members that several protocols share: the role of the texts, which is an extension to the original protocols, and the
+// prompt to put before them.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
                                      return read_text(value, body.prompt_name.emplace());
                                    }};
 
-// Where the request says by its members which text is the query, or pairs have no roles.
+// Rejects a role in requests whose members already distinguish the query, and for labels, whose texts have no roles.
 [[nodiscard]] app::Json no_role_schema();
 
 template <class Body>

@@ -28,7 +28,7 @@ void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal
 }
 
 std::span<const Protocol* const> protocols() {
-  // A path that nobody has is answered in the words of the last one that begins like it.
+  // An unknown path is refused in the form of the last protocol with a path that begins alike.
   static const std::array all{&rerank_protocol(), &cohere_protocol(), &score_protocol(),  &openai_protocol(),
                               &tei_protocol(),    &kserve_protocol(), &ollama_protocol(), &own_protocol()};
   return all;

@@ -1,7 +1,7 @@
-// Routes: what a protocol answers, as a table from which requests are dispatched and the OpenAPI document is made.
+// A protocol's routes, as a table from which requests are dispatched and the OpenAPI document is built.
 //
-// A protocol is one file with one table. It translates a request to calls of the Service and their outcome to its own
-// answer, and knows nothing of sockets, models or other protocols.
+// A protocol is one file with one table. It translates requests to calls of the Service and their outcomes to answers.
+// It does not depend on sockets, models or other protocols.
 #pragma once
 
 #include <span>
@@ -16,52 +16,51 @@
 
 namespace latebind::server {
 
-// Values of the {names} in a route's path, in their order.
+// The values of the {names} in a route's path, in order.
 using PathValues = std::vector<std::string>;
 
-// What OpenAPI says of an answer.
+// The OpenAPI description of an answer.
 struct AnswerDoc {
   unsigned status = 200;
   std::string_view description;
   std::string_view content_type = "application/json";
-  app::Json (*schema)() = nullptr;  // null: any
+  app::Json (*schema)() = nullptr;  // null: any content
 };
 
 struct Route {
   std::string_view method;  // "POST"
   std::string_view path;    // "/v2/models/{model}/infer"; a {name} is one segment
-  // Answers the exchange, now or later. May throw std::bad_alloc only.
+  // Answers the exchange, now or later. May only throw std::bad_alloc.
   void (*handle)(const ExchangePtr& exchange, const PathValues& values, Service& service);
   std::string_view summary;
-  // Schema of the JSON body; null: there is none.
+  // The schema of the JSON body; null if there is no body.
   app::Json (*body)() = nullptr;
-  // The good answers; those of refusals are the protocol's.
+  // The successful answers. The protocol describes those of refusals.
   std::vector<AnswerDoc> answers{};
-  // Answered before models are loaded, and without a key.
+  // Answered without a key, and before the models are loaded.
   bool is_open = false;
-  // How somebody finds out whether the server lives or is ready: answered above the limit of connections, too. Open,
-  // and answered at once.
+  // A liveness or readiness check. It is answered above the limit of connections, too. Open, and answered at once.
   bool is_probe = false;
 };
 
 struct Protocol {
   std::string_view name;   // "openai"
-  std::string_view about;  // a sentence for the document
+  std::string_view about;  // a sentence for the OpenAPI document
   std::span<const Route> (*routes)();
-  // A refusal in the protocol's words: status, body and headers.
+  // Formats a refusal: status, body and headers.
   HttpResponse (*refuse)(const Refusal& refusal);
-  // Schema of such a body.
+  // The schema of such a body.
   app::Json (*refusal_schema)();
 };
 
-// Answers with 200 and this JSON, written already or not.
+// Answer 200 with JSON, as text or as a value.
 void answer_text(Exchange& exchange, std::string json);
 void answer_json(Exchange& exchange, const app::Json& json);
 
-// What a refusal has beside its body.
+// Adds what a refusal has besides its body.
 void add_rest_of(const Refusal& refusal, HttpResponse& response);
 
-// Answers in the words of `protocol`, and puts the reason into the record.
+// Answers with a refusal in the form of `protocol` and records its kind.
 void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal);
 
 [[nodiscard]] const Protocol& openai_protocol();
@@ -71,10 +70,10 @@ void refuse(Exchange& exchange, const Protocol& protocol, const Refusal& refusal
 [[nodiscard]] const Protocol& rerank_protocol();
 [[nodiscard]] const Protocol& cohere_protocol();
 [[nodiscard]] const Protocol& score_protocol();
-// Latebind's own paths: status, metrics, page, the OpenAPI document.
+// Latebind's paths: status, metrics, page, the OpenAPI document.
 [[nodiscard]] const Protocol& own_protocol();
 
-// All of them.
+// All protocols.
 [[nodiscard]] std::span<const Protocol* const> protocols();
 
 }  // namespace latebind::server

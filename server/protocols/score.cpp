@@ -1,5 +1,5 @@
-// How alike two texts are, as vLLM's clients ask: https://docs.vllm.ai (score API), with OpenAI's errors. A
-// cross-encoder or a multi-vector encoder scores them, or else the cosine of an embedder's vectors.
+// The similarity of two texts as in vLLM's score API (https://docs.vllm.ai), with OpenAI's errors. A cross-encoder or a
+// multi-vector encoder computes scores; for an embedder, the score is the cosine of its vectors.
 #include <chrono>
 #include <cmath>
 #include <iterator>
@@ -79,7 +79,7 @@ std::string scores_text(const Vectors& numbers, std::span<const float> scores, s
   return text + R"(],"usage":)" + usage_text(numbers) + '}';
 }
 
-// Of the vectors of text_1, `first` of them, and then of those of text_2.
+// `vectors` has `first` vectors of text_1, followed by those of text_2.
 std::vector<float> cosines_of(const Vectors& vectors, std::size_t first) {
   std::vector<float> cosines;
   for (std::size_t i = first; i < vectors.count(); ++i)
@@ -87,7 +87,7 @@ std::vector<float> cosines_of(const Vectors& vectors, std::size_t first) {
   return cosines;
 }
 
-// Answers with the scores that `scores_of` makes of the numbers.
+// Answers with scores_of(numbers).
 template <class ScoresOf>
 std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, ScoresOf scores_of) {
   return [exchange, scores_of](const Outcome<Vectors>& outcome) {
@@ -97,7 +97,7 @@ std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, Sco
   };
 }
 
-// One that is named, or else the first that gives scores, or the first.
+// Returns the named model; otherwise the first one that gives scores, or the first one.
 Outcome<const ServedModel*> choose(const Service& service, std::string_view name) {
   auto first = service.find(name);
   if (!name.empty() || std::holds_alternative<Refusal>(first)) return first;

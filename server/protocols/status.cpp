@@ -21,7 +21,7 @@ double uptime_of(const Service& service) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - service.started()).count();
 }
 
-// A device that the placement prefers had been taken out of service after it had answered.
+// Whether a preferred device was taken out of service after it had worked.
 bool has_open_breaker(const core::Attestation& attested, const ServedModel& model) {
   return attested.fallback && !model.began_as_fallback;
 }
@@ -83,7 +83,7 @@ Json sums_json(const Totals& totals) {
   return sums;
 }
 
-// The way of a router's queries.
+// Describes the query route of a router.
 Json queries_json(const embedding::Embedder& queries) {
   Json json;
   json["device"] = queries.attestation()->active.id();

@@ -1,4 +1,4 @@
-// The status document: everything that the daemon knows of itself, as GET /latebind/status and the page show it.
+// The status document, with all state of the daemon that GET /latebind/status and the page show.
 #pragma once
 
 #include "app/json_text.h"
@@ -7,7 +7,7 @@
 namespace latebind::server {
 
 [[nodiscard]] app::Json status_json(Service& service);
-// For the metrics.
+// The values that metrics need.
 [[nodiscard]] ServerGauges gauges_of(Service& service);
 
 }  // namespace latebind::server

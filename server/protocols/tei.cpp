@@ -1,5 +1,5 @@
-// text-embeddings-inference 1.9: its paths, members, headers and errors (router/src/http of the original). Other than
-// there an empty text has a vector, and a list has either texts or arrays of token ids.
+// text-embeddings-inference 1.9: its paths, members, headers and errors (router/src/http of the original). Unlike the
+// original, an empty text has a vector, and a list contains either texts or arrays of token ids.
 #include <fmt/format.h>
 
 #include <limits>
@@ -133,7 +133,7 @@ void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   answer_json(*exchange, body);
 }
 
-// Liveness: whoever answers lives.
+// The liveness check: any answer means alive.
 void ping(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*service*/) {
   HttpResponse response;
   response.content_type.clear();

@@ -1,5 +1,5 @@
-// What the files of text-embeddings-inference's protocol share: tei.cpp has the table, tei_vectors.cpp and
-// tei_tokens.cpp the handlers with bodies.
+// Declarations shared by the files of text-embeddings-inference's protocol. tei.cpp has the table; the other files have
+// the handlers of routes with bodies.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace latebind::server::tei {
 
-// The original's answer to a list without an item, and to what is no JSON at all: 400, where other mistakes are 422.
+// Refuse an empty list, and a body that is not JSON, with 400 as the original does. Other mistakes are 422.
 void refuse_empty(Exchange& exchange, std::string_view member);
 void refuse_no_json(Exchange& exchange, const Refusal& refusal);
 
-// False where it has refused.
+// Returns false after refusing the request.
 template <class Body, std::size_t N>
 [[nodiscard]] bool read_body(const ExchangePtr& exchange, const std::array<Member<Body>, N>& members, Body& body) {
   JsonBody json;
@@ -34,7 +34,7 @@ template <class Body, std::size_t N>
   return true;
 }
 
-// What a call of the service is told with: text_of(vectors) is the answer, unless there is a refusal.
+// Returns a callback for the service. It answers with text_of(vectors), or with the refusal.
 template <class TextOf>
 [[nodiscard]] std::function<void(Outcome<Vectors>)> answering(const ExchangePtr& exchange, TextOf text_of) {
   return [exchange, text_of = std::move(text_of)](Outcome<Vectors> outcome) {
@@ -44,10 +44,10 @@ template <class TextOf>
 }
 
 [[nodiscard]] app::Json list_schema(app::Json item, std::string_view about = {});
-[[nodiscard]] app::Json some_schema(app::Json item);  // a list with at least one
+[[nodiscard]] app::Json some_schema(app::Json item);  // a list with at least one element
 [[nodiscard]] app::Json id_schema();
 
-// Members of several bodies.
+// Members that several bodies share.
 template <class Body>
 constexpr Member<Body> kTruncate{
     "truncate", false,

@@ -1,4 +1,4 @@
-// text-embeddings-inference: the labels of texts, or of pairs of them.
+// text-embeddings-inference: classifies texts or pairs of texts.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,14 +18,14 @@ using app::Json;
 struct PredictBody {
   std::vector<std::string> texts;
   std::vector<std::array<std::string, 2>> pairs;
-  bool is_single = false;  // one, whose answer is not in a list
+  bool is_single = false;  // a single input, whose answer is not in a list
   TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
   bool raw_scores = false;
 };
 
-// A text or a pair of them. `place`: of the array within the member, where it is not the member itself.
+// Reads a text or a pair. `place` is that of the array within the member, or empty for the member itself.
 Problem read_sequence(const simdjson::dom::array& items, std::string_view place, PredictBody& body) {
   std::vector<std::string> texts;
   if (items.size() == 0 || items.size() > 2) {
@@ -86,7 +86,7 @@ constexpr std::array kPredict{
                         [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
 };
 
-// Between 0 and 1, as the original has them: together 1, where there are several.
+// Converts to probabilities as in the original: between 0 and 1, and with a sum of 1 if there are several.
 void make_shares(std::span<float> numbers) {
   if (numbers.size() == 1) {
     numbers[0] = embedding::sigmoid(numbers[0]);

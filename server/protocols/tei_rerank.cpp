@@ -1,4 +1,4 @@
-// text-embeddings-inference: texts in the order of a query.
+// text-embeddings-inference: ranks texts for a query.
 #include <iterator>
 #include <limits>
 #include <utility>

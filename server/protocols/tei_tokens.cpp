@@ -1,4 +1,4 @@
-// text-embeddings-inference: the tokens of texts, and the texts of tokens.
+// text-embeddings-inference: tokenizes texts and decodes tokens.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -68,7 +68,7 @@ constexpr std::array kDecode{
         [](const JsonValue& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
 };
 
-// The model that is asked, for so many items; null where it has refused.
+// Returns the model for this many items, or null after refusing the request.
 const ServedModel* model_for(const ExchangePtr& exchange, Service& service, std::size_t items) {
   const auto found = service.find("");
   if (const auto* refusal = std::get_if<Refusal>(&found)) {
@@ -104,7 +104,7 @@ void refuse_tokens(Exchange& exchange, const Service& service) {
 
 struct EncodedText {
   std::vector<std::int32_t> ids;
-  std::vector<embedding::TokenOffsets> offsets;  // none: the tokenizer does not give them
+  std::vector<embedding::TokenOffsets> offsets;  // empty if the tokenizer does not provide them
 
   core::Status encode(const embedding::Tokenizer& tokenizer, std::string_view text, std::size_t max_tokens) {
     ids.clear();
@@ -114,11 +114,11 @@ struct EncodedText {
   }
 };
 
-// A token has the piece of the text that it stands for, in bytes; one that is in no text has the vocabulary's.
+// A token has the piece of text that it stands for, in bytes; a token without one has the vocabulary's piece.
 void append_tokens(std::string& out, const embedding::Tokenizer& tokenizer, std::string_view text,
                    const EncodedText& encoded, bool with_special) {
   const std::size_t first = tokenizer.tokens_before();
-  const std::size_t stop = encoded.ids.size() - tokenizer.tokens_behind();
+  const std::size_t stop = encoded.ids.size() - tokenizer.tokens_after();
   out += '[';
   bool is_first = true;
   for (std::size_t i = with_special ? 0 : first; i < (with_special ? encoded.ids.size() : stop); ++i) {
@@ -154,7 +154,7 @@ void tokenize(const ExchangePtr& exchange, const PathValues& /*values*/, Service
   const auto prompt = (*way)->prompts().choose(prompt_choice(body.prompt_name), body.role);
   if (!prompt.ok()) return refuse(*exchange, tei_protocol(), refusal_of_prompt(*model, prompt.status()));
   const auto tokenizer = (*way)->tokenizer();
-  const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_behind();
+  const std::size_t around = tokenizer->tokens_before() + tokenizer->tokens_after();
   auto room = static_cast<std::size_t>(service.limits().queue_tokens_max);
   std::uint64_t tokens = 0;
   EncodedText encoded;

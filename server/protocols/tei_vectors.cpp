@@ -1,4 +1,4 @@
-// text-embeddings-inference: the vectors of texts, and how alike they are.
+// text-embeddings-inference: computes vectors of texts and their similarity.
 #include <chrono>
 #include <iterator>
 #include <optional>
@@ -28,7 +28,7 @@ struct EmbedBody {
 };
 
 struct SimilarityBody {
-  std::vector<std::string> texts;  // the source sentence first
+  std::vector<std::string> texts;  // the source sentence is the first one
   TextLimit limit;
   std::optional<bool> truncate;
   bool keep_end = false;
@@ -49,7 +49,7 @@ Json inputs_schema() {
   return schema;
 }
 
-// Of vectors of tokens and of sparse ones: there is one form of them.
+// Token vectors and sparse vectors have only one form.
 constexpr std::array kEmbedAll{Member<EmbedBody>{"inputs", true, inputs_schema, read_inputs}, kTruncate<EmbedBody>,
                                kDirection<EmbedBody>, kPromptName<EmbedBody>, kRole<EmbedBody>};
 
@@ -95,7 +95,7 @@ constexpr std::array kSimilarity{
     Member<SimilarityBody>{
         "parameters", false, [] { return schema_of(kParameters); },
         [](const JsonValue& value, SimilarityBody& body) { return read_object(value, kParameters, body); }},
-    // As the other paths have it. The original's parameters stand apart, and so may this one.
+    // At the top level as on the other paths, or within `parameters` like the original's parameters.
     Member<SimilarityBody>{"role", false, role_schema,
                            [](const JsonValue& value, SimilarityBody& body) -> Problem {
                              const embedding::TextRole of_parameters = body.role;
@@ -110,8 +110,7 @@ std::string milliseconds_of(steady_clock::duration time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
-// Whole milliseconds. Token ids count as characters, and the time of computing is that of the request, as in the
-// original.
+// Whole milliseconds. As in the original, token ids count as characters, and the computing time is that of the request.
 void set_headers(HttpResponse& response, const Exchange& exchange, const Vectors& vectors, std::uint64_t characters) {
   const auto total = milliseconds_of(steady_clock::now() - exchange.record().arrived);
   response.set("x-compute-type", exchange.record().device);
@@ -124,7 +123,7 @@ void set_headers(HttpResponse& response, const Exchange& exchange, const Vectors
   response.set("x-inference-time", milliseconds_of(vectors.computing));
 }
 
-// Answers with what text_of(vectors) returns.
+// Answers with text_of(vectors).
 template <class TextOf>
 void embed_call(const ExchangePtr& exchange, Service& service, VectorCall call, TextOf text_of) {
   std::optional<std::uint64_t> ids;
@@ -160,7 +159,7 @@ std::string token_vectors_text(const Vectors& vectors) {
   std::size_t row = 0;
   for (std::size_t i = 0; i < vectors.count(); ++i) {
     text += i > 0 ? ",[" : "[[";
-    // Of a multi-vector encoder, not all tokens have one.
+    // A multi-vector encoder does not keep a vector for every token.
     const auto& counts = vectors.vector_counts.empty() ? vectors.token_counts : vectors.vector_counts;
     for (std::uint32_t token = 0; token < counts[i]; ++token) {
       if (token > 0) text += ',';
@@ -186,7 +185,7 @@ std::string sparse_text(const Vectors& vectors) {
   return text;
 }
 
-// The cosine of each sentence's vector and the first one's.
+// Returns the cosine between the first sentence's vector and each of the others.
 std::string similarities_text(const Vectors& vectors) {
   std::vector<float> cosines;
   for (std::size_t i = 1; i < vectors.count(); ++i)
@@ -196,7 +195,7 @@ std::string similarities_text(const Vectors& vectors) {
   return text;
 }
 
-// False where it has refused.
+// Returns false after refusing the request.
 bool read_embed(const ExchangePtr& exchange, const auto& members, const Service& service, EmbedBody& body) {
   body.limit.most = service.limits().texts_max;
   if (!read_body(exchange, members, body)) return false;
@@ -206,7 +205,7 @@ bool read_embed(const ExchangePtr& exchange, const auto& members, const Service&
   return false;
 }
 
-// With the body's texts.
+// Makes the call with the body's texts.
 VectorCall take_call(EmbedBody& body) {
   VectorCall call;
   call.names.list = "inputs";

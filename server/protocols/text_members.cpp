@@ -7,7 +7,7 @@
 namespace latebind::server {
 namespace {
 
-// `place`: of the array within the member, where it is not the member itself.
+// `place` is that of the array within the member, or empty for the member itself.
 Problem read_ids(const simdjson::dom::array& numbers, std::string_view place, std::string_view wanted, TokenIds& ids) {
   ids.reserve(numbers.size());
   for (const JsonValue number : numbers) {
@@ -23,7 +23,7 @@ Problem read_ids(const simdjson::dom::array& numbers, std::string_view place, st
   return std::nullopt;
 }
 
-// `items` has at least one. `wanted`: what the first one may be.
+// `items` is not empty. `wanted` is what the first one may be.
 Problem read_id_lists(const simdjson::dom::array& items, std::string_view wanted, TextLimit& limit,
                       std::vector<TokenIds>& lists) {
   const JsonValue first = *items.begin();
@@ -39,7 +39,7 @@ Problem read_id_lists(const simdjson::dom::array& items, std::string_view wanted
   return std::nullopt;
 }
 
-// All of `items` are to be texts.
+// All items must be texts.
 Problem read_items(const simdjson::dom::array& items, TextLimit& limit, std::vector<std::string>& texts) {
   const std::size_t before = texts.size();
   const std::size_t count = before + items.size();

@@ -1,4 +1,4 @@
-// The `usage` of an answer, as OpenAI's and Jina's have it, with one member of our own. Pure functions, for any thread.
+// The `usage` of an answer as in OpenAI's and Jina's protocols, with one extension. Pure functions, for any thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace latebind::server {
 
-// {"prompt_tokens":11,"total_tokens":11}, and "truncated_texts" where texts were cut.
+// {"prompt_tokens":11,"total_tokens":11}, and "truncated_texts" if texts were truncated.
 [[nodiscard]] std::string usage_text(const Vectors& vectors);
 [[nodiscard]] app::Json usage_schema();
 

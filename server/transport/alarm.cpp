@@ -15,8 +15,8 @@ constexpr Alarm::Clock::rep kNever = Alarm::Clock::time_point::max().time_since_
 Alarm::Alarm(boost::asio::io_context& io, Clock::duration rest, Ring ring)
     : rest_(rest), ring_(std::move(ring)), timer_(boost::asio::make_strand(io)) {}
 
-// Either this sees that nothing is waited for any more, or ring() sees what the caller has written down: both write
-// first and look then, in the one order that such atomics have.
+// Either this call sees that the alarm is not set, or ring() sees what the caller recorded: both write before they
+// read, and the atomics are sequentially consistent.
 void Alarm::ring_by(Clock::time_point time) noexcept {
   if (time.time_since_epoch().count() >= next_.load()) return;
   const std::lock_guard lock(mutex_);
@@ -32,7 +32,7 @@ void Alarm::wait(Clock::time_point time) noexcept {
     });
     next_.store(time.time_since_epoch().count());
   } catch (const std::exception&) {
-    next_.store(kNever);  // what was waited for is not any more
+    next_.store(kNever);  // the timer was not set
   }
 }
 
@@ -53,7 +53,7 @@ void Alarm::stop() noexcept {
   try {
     timer_.cancel();
   } catch (const std::exception&) {
-    // Then it comes, and finds that it is stopped.
+    // The timer then expires and finds the alarm stopped.
   }
 }
 

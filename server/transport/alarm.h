@@ -1,7 +1,7 @@
-// Alarm: rings when the first of the times that it was given has come, and at no other time, so that a server with
-// nothing to wait for sleeps.
+// Alarm is a timer that rings at the earliest of several requested times and at no other, so that an idle server
+// sleeps.
 //
-// Internal to the transport. Must outlive what runs on its context, and not the context.
+// Internal to the transport. It must outlive what runs on its context, but not the context.
 #pragma once
 
 #include <atomic>
@@ -16,20 +16,20 @@ namespace latebind::server {
 class Alarm {
  public:
   using Clock = std::chrono::steady_clock;
-  // Does what is due at `now`, and gives the time of what is due next; Clock::time_point::max(): nothing is. Called on
-  // a thread of the context, never twice at once. Must not throw.
+  // Does what is due at `now` and returns when the next thing is due, or Clock::time_point::max(). Called on a thread
+  // of the context, never concurrently. Must not throw.
   using Ring = std::function<Clock::time_point(Clock::time_point now)>;
 
-  // `rest`: it does not ring again sooner, however many times were given.
+  // `rest` is the minimum time between two rings.
   Alarm(boost::asio::io_context& io, Clock::duration rest, Ring ring);
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
-  // Rings once this time has come, or before it: then `ring` says what is due next, and must know of it. Whoever calls
-  // this has written down before what is due. Where there is no memory to wait with, the next call waits for all. Any
-  // thread.
+  // Requests a ring at `time` at the latest. The alarm may ring earlier, and relies on `ring` to know what is due next,
+  // so the caller must record that before this call. If memory for the timer is missing, the next call covers both.
+  // Thread-safe.
   void ring_by(Clock::time_point time) noexcept;
-  // It rings no more once the call that is in progress has ended. Any thread.
+  // Prevents further rings; one in progress still completes. Thread-safe.
   void stop() noexcept;
 
  private:
@@ -42,7 +42,7 @@ class Alarm {
   boost::asio::steady_timer timer_;                          // guarded by mutex_; on a strand
   Clock::time_point not_before_ = Clock::time_point::min();  // guarded by mutex_
   bool is_stopped_ = false;                                  // guarded by mutex_
-  // When it rings; none: max(). Written under mutex_.
+  // The time of the next ring, or max(). Written under mutex_.
   std::atomic<Clock::rep> next_{Clock::time_point::max().time_since_epoch().count()};
 };
 

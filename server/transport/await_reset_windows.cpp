@@ -5,7 +5,7 @@
 
 namespace latebind::server {
 
-// Nobody says it there without a read, and reads have come to their end.
+// Windows only reports a reset to a read, and reads have ended.
 void await_reset_of(Stream::Socket& socket, Stream::OnDone done) {
   boost::asio::post(socket.get_executor(), [done = std::move(done)] { done({}); });
 }

@@ -41,11 +41,11 @@ using std::chrono::steady_clock;
 namespace {
 
 using Acceptor = asio::basic_socket_acceptor<stream_protocol>;
-// Times that pass are seen so often at most.
+// The least time between two checks of deadlines.
 constexpr milliseconds kRest{20};
-// After times that could not be looked at for want of memory.
+// The delay after a check that ran out of memory.
 constexpr milliseconds kLookAgain{100};
-// After an accept that failed for want of descriptors or memory.
+// The delay after an accept that failed for lack of descriptors or memory.
 constexpr milliseconds kAcceptPause{200};
 
 std::string url_of(const std::string& scheme, const asio::ip::tcp::endpoint& endpoint) {
@@ -54,7 +54,7 @@ std::string url_of(const std::string& scheme, const asio::ip::tcp::endpoint& end
                          : fmt::format("{}://{}:{}", scheme, address.to_string(), endpoint.port());
 }
 
-// The address of a bound TCP socket, whose protocol is not known to its type.
+// Returns the address of a bound TCP socket of generic type.
 asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
   const auto generic = acceptor.local_endpoint();
   asio::ip::tcp::endpoint endpoint;
@@ -69,11 +69,11 @@ asio::ip::tcp::endpoint tcp_endpoint(const Acceptor& acceptor) {
 struct HttpServer::State {
   explicit State(const TransportOptions& options)
       : io(static_cast<int>(options.threads)),
-        alarm(io, kRest, [this](steady_clock::time_point now) { return see_to(now); }) {
+        alarm(io, kRest, [this](steady_clock::time_point now) { return run_due_work(now); }) {
     shared.alarm = &alarm;
   }
 
-  // All of it on its own strand, once the threads run.
+  // Used only on its strand once the threads run.
   struct Listener {
     explicit Listener(asio::io_context& io) : strand(asio::make_strand(io)), acceptor(strand), pause(strand) {}
     ~Listener() { close(); }
@@ -90,7 +90,7 @@ struct HttpServer::State {
     Acceptor acceptor;
     asio::steady_timer pause;
     bool is_tcp = false;
-    std::string path{};  // of a Unix socket that is removed at the end
+    std::string path{};  // the Unix socket to remove at the end
   };
 
   Status bind(const ListenAddress& address);
@@ -99,29 +99,29 @@ struct HttpServer::State {
   void accept_last(Listener& listener);
   void end_accepting(Listener& listener);
   void take(Stream::Socket socket, bool is_tcp);
-  [[nodiscard]] steady_clock::time_point see_to(steady_clock::time_point now);
+  [[nodiscard]] steady_clock::time_point run_due_work(steady_clock::time_point now);
   static void run(asio::io_context& of);
   void post_to(asio::io_context& to, std::function<void()> work);
   [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> all_sessions();
 
-  // Before what destroys sessions, which use all of it.
+  // Declared before the members that destroy sessions, which use it.
   HttpSession::Shared shared;
   HttpServer::OnTime on_time;
   std::mutex mutex;
   std::condition_variable idle;
   // Guarded by mutex.
-  std::shared_ptr<const TlsContext> tls;  // null: none
+  std::shared_ptr<const TlsContext> tls;  // null: no TLS
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
-  std::vector<HttpSession*> beyond;  // those above the limit, in the order in which they came
-  std::size_t accepting = 0;         // listeners
-  bool is_over = false;              // no thread runs what is posted
+  std::vector<HttpSession*> beyond;  // connections above the limit, in the order of arrival
+  std::size_t accepting = 0;         // number of listeners that accept
+  bool is_over = false;              // no thread runs posted functions any more
 
   asio::io_context io;
   std::vector<std::unique_ptr<Listener>> listeners;
   std::vector<std::string> addresses;
   Alarm alarm;
   std::vector<platform::Thread> threads;
-  asio::io_context large;  // for what takes longer
+  asio::io_context large;  // for longer work
   asio::executor_work_guard<asio::io_context::executor_type> large_work{large.get_executor()};
   bool is_stopped = false;
 };
@@ -134,7 +134,7 @@ Status HttpServer::State::bind_tcp(const ListenAddress& address, Listener& liste
   listener.is_tcp = true;
   acceptor.open(stream_protocol(endpoint.protocol()), error);
 #ifndef _WIN32
-  // There it would take the port away from another program.
+  // On Windows, the option would take the port away from another program.
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
 #endif
   if (!error && ip.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
@@ -153,7 +153,7 @@ Status HttpServer::State::bind(const ListenAddress& address) {
   if (address.inherited >= 0) {
     error_code error;
     listener->is_tcp = !address.inherited_is_unix;
-    // The family is asked for by no operation that follows.
+    // The address family does not matter to the following operations.
     listener->acceptor.assign(stream_protocol(0, 0), address.inherited, error);
     if (error)
       return Status(StatusCode::kIo, fmt::format("inherited socket {}: {}", address.inherited, error.message()));
@@ -174,7 +174,7 @@ Status HttpServer::State::bind(const ListenAddress& address) {
   return {};
 }
 
-// On the listener's strand.
+// Runs on the listener's strand.
 void HttpServer::State::accept(Listener& listener) {
   if (shared.is_ending.load()) return end_accepting(listener);
   listener.acceptor.async_accept(
@@ -191,7 +191,7 @@ void HttpServer::State::accept(Listener& listener) {
       });
 }
 
-// Connections that wait would be cut off, though their clients may have sent requests already.
+// Accepts the connections that are already waiting, because their clients may have sent requests.
 void HttpServer::State::accept_last(Listener& listener) {
   error_code error;
   listener.acceptor.non_blocking(true, error);
@@ -202,7 +202,7 @@ void HttpServer::State::accept_last(Listener& listener) {
   }
 }
 
-// What is waited for in accept() ends here.
+// Accepts the waiting connections and closes the listener.
 void HttpServer::State::end_accepting(Listener& listener) {
   if (!listener.acceptor.is_open()) return;
   accept_last(listener);
@@ -229,9 +229,9 @@ void HttpServer::State::take(Stream::Socket socket, bool is_tcp) try {
     is_beyond = sessions.size() - beyond.size() >= shared.options.connections_max;
     if (is_beyond) beyond.push_back(session.get());
     sessions.emplace(session.get(), session);
-    // Whoever has held such a place for longest makes way for the next one, so that a probe always finds one.
+    // The oldest connection above the limit makes way for the next one, so that a probe always finds a place.
     if (beyond.size() > places) in_the_way = sessions[beyond[beyond.size() - places - 1]].lock();
-    // They come faster than they are closed.
+    // Connections arrive faster than they can be closed.
     if (beyond.size() > 2 * places) in_the_way = session;
   }
   if (!is_beyond) return session->start();
@@ -251,8 +251,8 @@ std::vector<std::shared_ptr<HttpSession>> HttpServer::State::all_sessions() {
   return all;
 }
 
-// What is due at `now`; when the next is.
-steady_clock::time_point HttpServer::State::see_to(steady_clock::time_point now) {
+// Does what is due at `now` and returns when the next thing is due.
+steady_clock::time_point HttpServer::State::run_due_work(steady_clock::time_point now) {
   try {
     auto next = on_time ? on_time(now) : steady_clock::time_point::max();
     for (const auto& session : all_sessions())
@@ -318,7 +318,7 @@ Status HttpServer::start() {
   try {
     for (unsigned i = 0; i < state_->shared.options.threads; ++i) {
       state_->threads.emplace_back([state = state_.get()] {
-        platform::prefer_short_slices();  // beside threads that compute
+        platform::prefer_short_slices();  // since other threads compute
         State::run(state->io);
       });
       state_->threads.emplace_back([state = state_.get()] {
@@ -392,7 +392,7 @@ void HttpServer::stop() {
   if (std::exchange(state_->is_stopped, true)) return;
   stop_accepting();
   const auto until = steady_clock::now() + milliseconds(state_->threads.empty() ? 0 : 1000);
-  // Some may just have been accepted.
+  // Connections may just have been accepted.
   do {
     for (const auto& session : state_->all_sessions())
       session->abort();
@@ -406,7 +406,7 @@ void HttpServer::stop() {
     const std::lock_guard lock(state_->mutex);
     state_->is_over = true;
   }
-  // What was posted and not run, so that nobody waits for it in vain.
+  // Runs what was posted, so that no caller waits in vain.
   state_->alarm.stop();
   for (asio::io_context* context : {&state_->io, &state_->large}) {
     context->restart();

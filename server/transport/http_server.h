@@ -1,9 +1,8 @@
-// HttpServer: listens, and passes requests on as exchanges. HTTP/1.1 with keep-alive and pipelining, over TCP, Unix
-// sockets and TLS.
+// HttpServer listens and passes requests on as exchanges. It speaks HTTP/1.1 with keep-alive and pipelining over TCP,
+// Unix sockets and TLS.
 //
-// Threads of its own run everything; the handler is called on one of them. All functions may be called from any thread.
-// Whatever a client does, memory is bounded: HeldBytes bounds what large bodies and answers take together, and a
-// connection has little besides.
+// It runs on its threads, which also call the handler. All functions are thread-safe. Memory is bounded whatever
+// clients do: HeldBytes limits all large bodies and answers together, and a connection needs little besides.
 #pragma once
 
 #include <chrono>
@@ -22,17 +21,17 @@
 
 namespace latebind::server {
 
-// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock"; or a listening socket that was passed to the process.
+// "127.0.0.1:8080", "[::1]:0", "unix:/run/latebind.sock", or a listening socket that the process inherited.
 struct ListenAddress {
   std::string host{};      // empty: not TCP
-  std::uint16_t port = 0;  // 0: a free one
+  std::uint16_t port = 0;  // 0: any free port
   std::string path{};      // of a Unix socket
-  int inherited = -1;      // a descriptor
+  int inherited = -1;      // the descriptor of an inherited socket
   bool inherited_is_unix = false;
 
-  // kInvalidArgument names what is wrong.
+  // Returns kInvalidArgument, which names the mistake.
   static core::Result<ListenAddress> parse(const std::string& text);
-  // Only this machine can reach it.
+  // Whether only this machine can reach the address.
   [[nodiscard]] bool is_local() const;
 };
 
@@ -41,46 +40,47 @@ struct TransportOptions {
   std::string tls_certificate{};  // empty: no TLS
   std::string tls_key{};
   unsigned threads = 2;
-  int large_nice = 0;  // how much the threads for what takes longer make way for the others (thread_nice.h)
+  int large_nice = 0;  // added to the niceness of the threads for longer work (thread_nice.h)
   std::size_t connections_max = 1024;
-  std::size_t connections_beyond = 64;  // above that, for probes alone
+  std::size_t connections_beyond = 64;  // above that limit, for probes only
   std::size_t head_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{32} << 20;
-  std::uint64_t held_bytes_max = std::uint64_t{512} << 20;  // of bodies and answers, of all connections together
-  std::chrono::milliseconds first_time{10'000};             // until a connection's first request begins
+  std::uint64_t held_bytes_max = std::uint64_t{512} << 20;  // for bodies and answers on all connections
+  std::chrono::milliseconds first_time{10'000};             // until the first request on a connection begins
   std::chrono::milliseconds idle_time{75'000};              // between two requests
   std::chrono::milliseconds head_time{10'000};              // from a request's first byte to the end of its head
-  std::chrono::milliseconds body_time{60'000};              // from there to the end of its body
-  std::chrono::milliseconds write_time{30'000};             // of each MiB of an answer
+  std::chrono::milliseconds body_time{60'000};              // from the end of the head to the end of the body
+  std::chrono::milliseconds write_time{30'000};             // for each MiB of an answer
   std::chrono::milliseconds probe_time{2'000};              // above the limit: from accepting to the end of the head
-  double refusing_processors = 1;  // how many of them refusals of paced answers may keep busy: RefusalPace
+  double refusing_processors = 1;  // the processors that paced refusals may occupy: RefusalPace
 };
 
 class HttpServer {
  public:
   // Answers the exchange, now or later.
   using Handler = std::function<void(ExchangePtr)>;
-  // The answer to a request whose large body is not wanted; nothing: it is. Asked when the head is there.
+  // Returns the refusal for a request whose large body is unwanted, or std::nullopt to read it. Called when the head is
+  // complete.
   using Screen = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
-  // Whether a request is answered on a connection above the limit, too. Asked when the head is there.
+  // Whether a request is answered on a connection above the limit, too. Called when the head is complete.
   using IsProbe = std::function<bool(const HttpRequest& head)>;
-  // The answer to what cannot be handled as a request: HTTP's own errors. `head` is null where there is none.
+  // Formats the answer to anything that is not a valid request. `head` is null if there is none.
   using Refuse = std::function<HttpResponse(const Refusal& refusal, unsigned status, const HttpRequest* head)>;
-  // Does what is due at `now`, and gives the time of what is due next; max(): nothing is. Called once the first time
-  // that wake_by() was given has come, sometimes before, never twice at once. Where it throws std::bad_alloc, it is
-  // called again a moment later; it must not throw anything else.
+  // Does what is due at `now` and returns when the next thing is due, or max(). Called when the earliest time passed to
+  // wake_by() has come, sometimes earlier, never concurrently. After a std::bad_alloc it is called again a moment
+  // later; it must not throw anything else.
   using OnTime = std::function<std::chrono::steady_clock::time_point(std::chrono::steady_clock::time_point now)>;
   struct Calls {
     Handler handler{};
     Screen screen{};
     IsProbe is_probe{};
     Refuse refuse{};
-    OnTime on_time{};  // may be none
+    OnTime on_time{};  // optional
   };
 
-  // Binds; accepts nothing yet. The error of the first address that cannot be had.
+  // Binds without accepting. Returns the error of the first address that cannot be bound.
   static core::Result<std::unique_ptr<HttpServer>> open(const TransportOptions& options, Calls calls);
-  // stop().
+  // Calls stop().
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -88,27 +88,27 @@ class HttpServer {
   // "http://127.0.0.1:41234", "https://…", "unix:/run/x.sock".
   [[nodiscard]] const std::vector<std::string>& addresses() const;
 
-  // Starts the threads, and accepts.
+  // Starts the threads and accepts connections.
   [[nodiscard]] core::Status start();
-  // Runs it soon, on one of the server's threads; at once and here, after stop().
+  // Runs the function soon on one of the server's threads. After stop(), runs it at once on the calling thread.
   void post(std::function<void()> work);
-  // On threads for what takes longer than the others may wait; at once and here, after stop().
+  // Like post(), on the threads for longer work.
   void post_large(std::function<void()> work);
-  // Calls::on_time is called by then, unless the server is stopped before; a moment later where it has just been
-  // called. It must know what is due before this is called.
+  // Requests a call of Calls::on_time at `time` at the latest, or shortly after if it has just been called. The caller
+  // must record what is due before this call. No calls follow stop().
   void wake_by(std::chrono::steady_clock::time_point time);
 
-  // For connections that begin from now on.
+  // Reloads the certificate for new connections.
   [[nodiscard]] core::Status reload_tls();
 
-  // Accepts what waits to be accepted and nothing more, lets connections end after the request that is in progress, and
-  // closes those without one after a moment, in which one that is on its way is still taken.
+  // Accepts the connections that are already waiting and no others. Connections end after their current request; idle
+  // ones are closed after a moment, in which a request already sent is still accepted.
   void stop_accepting();
-  // Until no connection is left; false when the time was up before.
+  // Waits until all connections are closed. Returns false if the time was up first.
   [[nodiscard]] bool wait_until_idle(std::chrono::steady_clock::time_point until);
-  // Requests that have begun and are not answered.
+  // The number of requests that have begun and are not answered.
   [[nodiscard]] std::size_t requests_at_work() const;
-  // Closes everything and joins the threads.
+  // Closes all connections and joins the threads.
   void stop();
 
   [[nodiscard]] std::size_t connections() const;

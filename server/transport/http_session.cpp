@@ -124,7 +124,7 @@ DetachedTask HttpSession::run(std::shared_ptr<HttpSession> self) {
   try {
     co_await self->serve();
   } catch (const std::bad_alloc&) {
-    // There is no memory to say so with.
+    // Without memory, the client gets no message.
   } catch (const std::exception& failure) {
     core::log(core::LogLevel::kWarning, failure.what());
   }
@@ -255,7 +255,7 @@ bool HttpSession::accept_head(Incoming& incoming) {
 
 bool HttpSession::accept_body(Incoming& incoming) {
   const std::uint64_t bytes = incoming.parser.body_bytes();
-  // Small bodies are always taken: the answer says how things are.
+  // A small body is always held, so that its client gets a proper answer.
   if (bytes <= kReadBytes) {
     incoming.held.set(bytes);
     return true;

@@ -1,4 +1,4 @@
-// HttpSession: one connection and its requests, one after the other.
+// HttpSession is one connection with its requests, one after the other.
 //
 // Internal to the transport. A coroutine (run()) serves the connection from top to bottom and keeps the session alive
 // until its end. Callbacks of the stream, answers, and times only write down what has happened and wake the coroutine.
@@ -26,18 +26,18 @@ namespace latebind::server {
 
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  // What is the same for all sessions. Must outlive them.
+  // Shared by all sessions, which it must outlive.
   struct Shared {
     TransportOptions options{};
     HttpServer::Handler handler{};
     HttpServer::Screen screen{};
     HttpServer::IsProbe is_probe{};
     HttpServer::Refuse refuse{};
-    std::atomic<bool> is_ending{false};   // answers close their connection
-    std::shared_ptr<HeldBytes> held{};    // of bodies and answers
-    std::unique_ptr<RefusalPace> pace{};  // null: nobody waits
-    Alarm* alarm = nullptr;               // calls check_time(); null: whoever made the session does
-    // The session is over.
+    std::atomic<bool> is_ending{false};   // connections close after their answers
+    std::shared_ptr<HeldBytes> held{};    // for bodies and answers
+    std::unique_ptr<RefusalPace> pace{};  // null: refusals are not paced
+    Alarm* alarm = nullptr;               // calls check_time(); null: the creator does
+    // Called when the session is over.
     std::function<void(HttpSession*)> on_end{};
   };
 
@@ -67,30 +67,30 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   static DetachedTask run(std::shared_ptr<HttpSession> self);
   Task<> serve();
-  // TLS's handshake. Afterwards the connection is open, or closed, or answer_ holds a refusal.
+  // The TLS handshake. Afterwards the connection is open or closed, or answer_ holds a refusal.
   Task<> open();
-  // Reads a request and passes it to the handler. False: answer_ holds a refusal, or the connection is closed.
+  // Reads a request and passes it to the handler. Returns false if answer_ holds a refusal or the connection is closed.
   Task<bool> receive();
-  // True once a request begins.
+  // Returns true once a request begins.
   Task<bool> await_request();
   // Waits for more bytes of a request that has begun.
   Task<bool> read_more(RequestParser& parser);
-  // Until answer_ is set or the client has left.
+  // Waits until answer_ is set or the client has left.
   Task<> await_answer();
   Task<> write_answer();
-  // False: the connection is closed.
+  // Returns false if the connection is closed.
   Task<bool> write(std::vector<boost::asio::const_buffer> buffers);
   // Delays the next request, even if its bytes are here.
   Task<> pause(RefusalPace::Clock::duration time);
   // Ends the direction of the answers, and drops what the client still sends until it ends its own.
   Task<> linger();
 
-  // The following two are false if they have refused the request.
+  // These return false after refusing the request.
   [[nodiscard]] bool accept_head(Incoming& incoming);
   [[nodiscard]] bool accept_body(Incoming& incoming);
   [[nodiscard]] bool may_be_large(Incoming& incoming);
   [[nodiscard]] bool pass_on(Incoming& incoming);
-  // Sets answer_, after which the connection ends. `parser`: of the request, if there is one.
+  // Sets answer_, after which the connection ends. `parser` is that of the request, or null.
   void refuse(const Refusal& refusal, unsigned status, RequestParser* parser);
   void refuse_with(HttpResponse response, RequestParser* parser);
   // For a request that is too late.
@@ -111,7 +111,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   // What run() waits for: something below has changed.
   Signal changed_;
   std::optional<HttpResponse> answer_{};
-  std::size_t reads_ = 0;  // that have given bytes
+  std::size_t reads_ = 0;  // successful reads
   bool is_reading_ = false;
   boost::system::error_code read_error_{};  // nothing is read after it; eof: the client may still want its answer
   bool is_writing_ = false;
@@ -132,7 +132,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string body_;
   HeldBytes::Share held_;  // of body_
 
-  std::weak_ptr<Exchange> exchange_;  // the last
+  std::weak_ptr<Exchange> exchange_;  // of the latest request
   bool is_head_request_ = false;
   bool is_http_1_0_ = false;
   bool closes_ = false;  // after the next answer
@@ -140,9 +140,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool has_asked_ = false;  // a request has begun on this connection
   std::unique_ptr<boost::asio::steady_timer> pause_timer_;
 
-  // Any thread.
+  // Thread-safe.
   std::atomic<bool> is_at_work_{false};
-  std::atomic<std::chrono::steady_clock::rep> deadline_{0};  // of the steady clock, in its ticks; 0: none
+  std::atomic<std::chrono::steady_clock::rep> deadline_{0};  // in ticks of the steady clock; 0: none
 };
 
 }  // namespace latebind::server

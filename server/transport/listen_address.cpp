@@ -23,7 +23,7 @@ core::Result<ListenAddress> ListenAddress::parse(const std::string& text) {
   }
   const std::size_t colon = text.rfind(':');
   std::string host = text.substr(0, colon);
-  // "::1:80" may be either an address or one with a port.
+  // "::1:80" may be an address alone or with a port.
   const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const bool is_ambiguous = !is_bracketed && host.find(':') != std::string::npos;
   if (is_bracketed) host = host.substr(1, host.size() - 2);
@@ -42,7 +42,7 @@ core::Result<ListenAddress> ListenAddress::parse(const std::string& text) {
 }
 
 bool ListenAddress::is_local() const {
-  if (inherited >= 0) return true;  // whoever made it decided
+  if (inherited >= 0) return true;  // its creator has decided
   if (host.empty()) return true;
   boost::system::error_code error;
   return boost::asio::ip::make_address(host, error).is_loopback();

@@ -38,7 +38,7 @@ class PlainStream final : public Stream {
 
   void close() noexcept override {
     error_code ignored;
-    socket_.cancel(ignored);  // on Windows closing alone may leave a write that waits for the peer
+    socket_.cancel(ignored);  // on Windows, closing alone may leave a pending write
     socket_.close(ignored);
   }
 

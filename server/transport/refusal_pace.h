@@ -1,8 +1,8 @@
-// RefusalPace: how soon a connection is read again after its request was refused because there is too much to do.
+// RefusalPace delays the next read on a connection whose request was refused for overload.
 //
-// Refusing costs little, but clients that ask again at once make so many requests of it that nothing else would be
-// done. So refusals have a share of the processors' time. While they take less, nobody waits. Whoever asks beyond that
-// waits for a place in line before the next request is read; it was told to come back later (Retry-After). Any thread.
+// A refusal is cheap, but clients that retry at once can send so many requests that refusing them takes all processor
+// time. Refusals therefore get a share of the processors. Below the share, no connection waits. Beyond it, a connection
+// waits for its turn before its next request is read; Retry-After has asked the client to come back later. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -14,27 +14,27 @@ class RefusalPace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `processors`: how many of them refusals may keep busy on average. Above 0.
+  // `processors` is how many of them refusals may occupy on average, above 0.
   explicit RefusalPace(double processors) : processors_(processors) {}
   RefusalPace(const RefusalPace&) = delete;
   RefusalPace& operator=(const RefusalPace&) = delete;
 
-  // A request was refused at `now`, for which a processor was busy so long. How long its connection waits: 0 mostly,
-  // and at most kLongest.
+  // Records a refusal at `now` that took `busy` of processor time. Returns how long its connection waits: usually 0, at
+  // most kLongest.
   [[nodiscard]] Clock::duration after(Clock::duration busy, Clock::time_point now);
 
-  // As long as clients are told to wait.
+  // As long as clients are asked to wait.
   static constexpr Clock::duration kLongest = std::chrono::seconds(1);
 
  private:
-  // What any refusal takes: the clocks of threads go in steps of milliseconds on some systems.
+  // The least cost of a refusal, because some systems measure thread time in milliseconds.
   static constexpr Clock::duration kLeast = std::chrono::microseconds(10);
-  // What refusals may use at once, after a time without them.
+  // The time that refusals may use at once after a period without any.
   static constexpr Clock::duration kBurst = std::chrono::milliseconds(250);
 
   const double processors_;
   std::mutex mutex_;
-  Clock::time_point paid_until_{};  // guarded by mutex_: when what was used is paid for
+  Clock::time_point paid_until_{};  // guarded by mutex_: when the time used so far is paid for
 };
 
 }  // namespace latebind::server

@@ -1,7 +1,7 @@
-// RequestParser: takes the bytes of one HTTP request as they arrive, and refuses what is not one.
+// RequestParser parses the bytes of one HTTP request as they arrive, and rejects everything else.
 //
-// It holds limits of size, and refuses every head that two readers could read in two ways, because that is how requests
-// are smuggled past proxies. It neither reads nor waits. One thread at a time.
+// It enforces limits of size, and rejects every head that two readers could interpret differently, because that allows
+// request smuggling through proxies. It neither reads nor waits. One thread at a time.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -31,9 +31,9 @@ class RequestParser {
 
   enum class Step {
     kNeedsMore,  // the request is incomplete, and take() has nothing to do before more bytes arrive
-    kHead,       // the head is complete, once for each request: request() has all but the body
+    kHead,       // the head is complete, once per request; request() has everything but the body
     kDone,       // the request is complete
-    kRefused,    // fault() says why; the parser is at its end
+    kRefused,    // fault() has the reason, and the parser has ended
   };
   // Removes the bytes that it takes from the front of `bytes`, and stops at each step. Those that stay come first the
   // next time.
@@ -46,7 +46,7 @@ class RequestParser {
   [[nodiscard]] HttpRequest& request() { return request_; }
   [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
   [[nodiscard]] bool is_http_1_0() const { return is_http_1_0_; }
-  // The length of the body by its header; 0 for a body in chunks.
+  // The body's length according to its header; 0 for a chunked body.
   [[nodiscard]] std::uint64_t announced_bytes() const;
   // How many bytes of the body have arrived.
   [[nodiscard]] std::uint64_t body_bytes() const;
@@ -60,7 +60,7 @@ class RequestParser {
   Step refuse_long_head();
   Step refuse_error(const boost::system::error_code& error, std::string_view bytes);
   Step parse(std::string_view& bytes);
-  // False if fault() was set.
+  // Return false after setting fault().
   [[nodiscard]] bool read_head();
   [[nodiscard]] bool check_head();
   [[nodiscard]] bool check_framing();
@@ -68,7 +68,7 @@ class RequestParser {
   const std::size_t head_bytes_max_;
   const std::uint64_t body_bytes_max_;
   const std::unique_ptr<Beast> beast_;
-  std::size_t head_bytes_ = 0;  // that Beast has taken
+  std::size_t head_bytes_ = 0;  // consumed by Beast
   bool has_head_ = false;
   bool keeps_alive_ = false;
   bool is_http_1_0_ = false;

@@ -7,10 +7,10 @@
 
 namespace latebind::server {
 
-// What the response says of its connection.
+// What the response says about its connection.
 enum class ConnectionHeader {
   kNone,       // HTTP/1.1: it stays open
-  kKeepAlive,  // HTTP/1.0, whose clients expect the end unless they are told otherwise
+  kKeepAlive,  // HTTP/1.0, whose clients otherwise expect the end
   kClose,
 };
 

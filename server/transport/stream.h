@@ -1,7 +1,7 @@
-// Stream: the bytes of one connection, whatever is below: TCP, a Unix socket, TLS.
+// Stream transfers the bytes of one connection over TCP, a Unix socket or TLS.
 //
-// Internal to the transport. One read and one write at a time; everything, handlers included, runs on the connection's
-// executor, one after the other. Handlers are called even when close() ends what they wait for.
+// Internal to the transport. At most one read and one write may be pending. Everything, including handlers, runs on the
+// connection's executor. Handlers are called even if close() ends their operation.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,24 +23,26 @@ class Stream {
   virtual ~Stream() = default;
 
   [[nodiscard]] virtual boost::asio::any_io_executor executor() = 0;
-  // What comes before the first byte: TLS's handshake.
+  // Does what precedes the first byte: the TLS handshake.
   virtual void open(OnDone done) = 0;
-  // Whether that failed because the peer sent a request without TLS. What is written from then on is plain, too.
+  // Whether open() failed because the peer sent a request without TLS. If so, everything written from then on is plain,
+  // too.
   [[nodiscard]] virtual bool is_asked_without_tls() const { return false; }
   virtual void read_some(std::span<char> into, OnBytes done) = 0;
-  // All of them; they must live until then.
+  // Writes all buffers, which must stay valid until `done`.
   virtual void write(std::vector<boost::asio::const_buffer> buffers, OnBytes done) = 0;
-  // Once the peer's system says that the connection is no longer there: to what has ended its direction, after
-  // something was written to it. Where this system does not tell that apart from the end of the direction, at once.
+  // Calls `done` once the peer's system reports that the connection no longer exists, in response to data sent after
+  // the peer closed its direction. On systems that cannot distinguish that from the closing of the direction, calls it
+  // at once.
   virtual void await_reset(OnDone done) = 0;
-  // Nothing more will be written; the peer learns of it.
+  // Closes the sending direction, which the peer sees.
   virtual void end_writing(OnDone done) = 0;
   virtual void close() noexcept = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Stream> plain_stream(Stream::Socket socket);
 
-// Stream::await_reset().
+// Implements Stream::await_reset().
 void await_reset_of(Stream::Socket& socket, Stream::OnDone done);
 
 }  // namespace latebind::server

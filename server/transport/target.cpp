@@ -26,7 +26,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 }
 
 std::optional<Target> Target::parse(std::string_view text) {
-  // What proxies are sent, and servers may be.
+  // The absolute form, which proxies require and servers must accept.
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!core::starts_with_in_any_case(text, scheme)) continue;
     const std::size_t end = text.find_first_of("/?#", scheme.size());

@@ -1,4 +1,4 @@
-// Target: what a request line asks for, taken apart. A value.
+// Target is the parsed target of a request line. A value.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,16 @@ namespace latebind::server {
 
 struct Target {
   std::string path;  // percent-decoded
-  std::vector<std::string>
-      segments;       // of the path: each decoded by itself, so that one may have a '/' in it; none of "*"
+  // Of the path, each decoded separately, so that one may contain '/'. Empty for "*".
+  std::vector<std::string> segments;
   std::string query;  // as sent, without '?'
 
-  // "/v1/models/a%20b?x=1", or the same with "http://HOST" before it, or "*". Nothing where the path does not begin
-  // with
-  // "/", is not UTF-8 once decoded, or has a NUL or a wrong percent sign in it.
+  // Parses "/v1/models/a%20b?x=1", the same preceded by "http://HOST", or "*". Returns std::nullopt if the path does
+  // not begin with "/", is not UTF-8 once decoded, or contains NUL or an invalid percent sign.
   static std::optional<Target> parse(std::string_view text);
 };
 
-// Decodes percent signs; nothing for wrong ones.
+// Decodes percent signs. Returns std::nullopt for invalid ones.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
 
 }  // namespace latebind::server

@@ -10,7 +10,7 @@
 
 namespace latebind::server {
 
-// A step of a coroutine. It starts when it is awaited, and passes its result or its exception to whoever awaits it.
+// A step of a coroutine. It starts when awaited and passes its result or exception to the awaiting coroutine.
 // Calling a coroutine may throw std::bad_alloc.
 template <class T = void>
 class [[nodiscard]] Task;
@@ -88,7 +88,7 @@ inline Task<void> detail::TaskPromise<void>::get_return_object() {
   return Task<void>(std::coroutine_handle<TaskPromise>::from_promise(*this));
 }
 
-// The outermost coroutine: it starts when it is called and frees itself at its end. It must not let an exception out.
+// The outermost coroutine. It starts when called and frees itself at its end. No exception may leave it.
 struct DetachedTask {
   struct promise_type {
     [[nodiscard]] DetachedTask get_return_object() const noexcept { return {}; }
@@ -99,15 +99,16 @@ struct DetachedTask {
   };
 };
 
-// Wakes one coroutine when something has happened. It does not say what: the coroutine waits in a loop that tests its
-// condition. A signal that is set while nobody waits ends the next wait at once.
+// Wakes one coroutine when something has happened. It does not say what, so the coroutine waits in a loop that tests
+// its condition. A signal that is set while no coroutine waits ends the next wait at once.
 class Signal {
  public:
   Signal() = default;
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
-  // Resumes the coroutine that waits before it returns. The signal may be gone then, with the coroutine that owns it.
+  // Resumes the waiting coroutine before it returns. The signal may be destroyed by then, together with the coroutine
+  // that owns it.
   void set() {
     if (const auto waiting = std::exchange(waiting_, nullptr)) {
       waiting.resume();

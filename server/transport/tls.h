@@ -1,6 +1,6 @@
-// TLS of the server's connections: 1.2 and 1.3, with the library's usual ciphers.
+// TLS for the server's connections: versions 1.2 and 1.3 with the library's default ciphers.
 //
-// Internal to the transport. Where the build has no TLS (Windows), create() is kUnsupported.
+// Internal to the transport. In builds without TLS (Windows), create() returns kUnsupported.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,15 @@
 
 namespace latebind::server {
 
-// Certificate and key. Constant; shared by the connections that began with it.
+// A certificate and its key. Constant; the connections that began with it share it.
 class TlsContext {
  public:
   virtual ~TlsContext() = default;
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Stream::Socket socket) const = 0;
 
-  // PEM files of at most 1 MiB: the chain, the server's own first, and its key, without a password. An error names the
-  // file, also one that is no regular file. Warns in the log of a certificate that has expired or is not valid yet.
+  // Reads PEM files of at most 1 MiB: the chain, beginning with the server's certificate, and its key without a
+  // password. Errors name the file, also if it is not a regular file. Logs a warning for a certificate that has expired
+  // or is not valid yet.
   static core::Result<std::shared_ptr<const TlsContext>> create(const std::string& certificate_file,
                                                                 const std::string& key_file);
 };

@@ -43,7 +43,7 @@ class TlsStream final : public Stream {
   [[nodiscard]] bool is_asked_without_tls() const override { return is_plain_; }
 
   void read_some(std::span<char> into, OnBytes done) override {
-    // What still comes is thrown away, and to OpenSSL it is an error.
+    // Incoming bytes are discarded, so they bypass OpenSSL, which would report an error.
     if (has_ended_writing_ || is_plain_) {
       stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
       return;
@@ -93,11 +93,11 @@ class OpensslContext final : public TlsContext {
 };
 
 constexpr std::size_t kPemFileMax = std::size_t{1} << 20;
-// How the names of the blocks end that are read.
+// How the names of the accepted PEM blocks end.
 constexpr std::string_view kCertificate = "CERTIFICATE";
 constexpr std::string_view kKey = "PRIVATE KEY";
 
-// OpenSSL itself would wait for the other end of a pipe, and read what has no end.
+// Reads the file here, because OpenSSL would block on a pipe and read endless files.
 core::Result<std::string> read_pem(const std::string& what, const std::string& file) {
   auto text = platform::read_small_file(platform::path_from_utf8(file), kPemFileMax);
   if (!text.ok()) return text.status().with_context(what);
@@ -112,7 +112,7 @@ std::string date_of(const ::ASN1_TIME* time) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-// It is used all the same: whether they accept it is the clients' decision.
+// The certificate is used anyway: the clients decide whether to accept it.
 void warn_of_dates(const ::SSL_CTX* context, const std::string& file) {
   const ::X509* leaf = ::SSL_CTX_get0_certificate(context);
   if (leaf == nullptr) return;
@@ -127,7 +127,7 @@ void warn_of_dates(const ::SSL_CTX* context, const std::string& file) {
   }
 }
 
-// What the blocks of a PEM file are called: "PRIVATE KEY".
+// Returns the names of the blocks in a PEM file: "PRIVATE KEY".
 std::vector<std::string_view> blocks_of(std::string_view text) {
   constexpr std::string_view kBegin = "-----BEGIN ";
   std::vector<std::string_view> names;
@@ -140,8 +140,8 @@ std::vector<std::string_view> blocks_of(std::string_view text) {
   return names;
 }
 
-// Of a file in which OpenSSL found no `wanted`: it says which of its steps failed, and not whether the file holds
-// something else altogether.
+// Explains why OpenSSL found no `wanted`. OpenSSL only reports the step that failed, not that the file contains
+// something else.
 std::string why_unusable(std::string_view text, std::string_view wanted, const error_code& error) {
   constexpr std::string_view kDerSequence = "\x30\x82";
   const auto names = blocks_of(text);
@@ -155,7 +155,7 @@ std::string why_unusable(std::string_view text, std::string_view wanted, const e
   if (wanted == kKey && text.find("ENCRYPTED") != std::string_view::npos) {
     return "it has a password: remove it with `openssl pkey`";
   }
-  // Of a certificate Asio only says that OpenSSL's reader of PEM failed, and leaves why.
+  // For a certificate, Asio only reports that OpenSSL's PEM reader failed. The reason is still in OpenSSL's queue.
   const unsigned long left = ::ERR_peek_error();
   const char* const reason = left != 0 ? ::ERR_reason_error_string(left) : nullptr;
   return fmt::format("its {} is damaged: {}", core::printable(*found, 40),
@@ -176,7 +176,7 @@ core::Result<std::shared_ptr<const TlsContext>> TlsContext::create(const std::st
                            ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 | ssl::context::no_compression |
                            ssl::context::single_dh_use,
                        error);
-  // A password would be asked for on the terminal.
+  // Otherwise OpenSSL would ask for a password on the terminal.
   context->set_password_callback([](std::size_t, ssl::context::password_purpose) { return std::string(); }, error);
   LB_ASSIGN_OR_RETURN(const std::string certificate, read_pem("the certificate", certificate_file));
   context->use_certificate_chain(asio::buffer(certificate), error);

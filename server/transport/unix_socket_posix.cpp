@@ -22,7 +22,7 @@ namespace {
 
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
-// A socket at which nobody listens.
+// Whether the path is a socket on which no process listens.
 bool is_left_over(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_socket(fs::symlink_status(path, ignored))) return false;
@@ -33,7 +33,7 @@ bool is_left_over(const std::string& path) {
   return error == asio::error::connection_refused;
 }
 
-// From here on a signal that ends the process removes it.
+// From here on, a signal that ends the process removes the socket.
 void bind(const std::string& path, const asio::local::stream_protocol::endpoint& endpoint, Acceptor& acceptor,
           error_code& error) {
   const auto made = platform::make_leftover([&]() -> core::Result<fs::path> {
@@ -47,13 +47,13 @@ void bind(const std::string& path, const asio::local::stream_protocol::endpoint&
 }  // namespace
 
 Status listen_at_path(const std::string& path, Acceptor& acceptor) {
-  constexpr std::size_t kPathMax = 107;  // the kernel's
+  constexpr std::size_t kPathMax = 107;  // the kernel's limit
   if (path.size() > kPathMax) {
     return Status(
         StatusCode::kInvalidArgument,
         fmt::format("the path of a Unix socket has at most {} bytes; this one has {}", kPathMax, path.size()));
   }
-  // One start at a time: between bind() and listen() a socket looks like one that was left over.
+  // Serialises starts, because between bind() and listen() a socket looks abandoned.
   const platform::FolderLock lock(fs::path(path).parent_path());
   if (is_left_over(path)) {
     std::error_code ignored;
@@ -64,7 +64,7 @@ Status listen_at_path(const std::string& path, Acceptor& acceptor) {
   acceptor.open(asio::generic::stream_protocol(endpoint.protocol()), error);
   if (!error) bind(path, endpoint, acceptor, error);
   if (!error) {
-    // Who may use it is decided by its folder and its group, before anyone can.
+    // The folder's permissions and group decide who may connect, before any client can.
     std::error_code ignored;
     fs::permissions(
         path, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::group_write, ignored);
@@ -80,13 +80,13 @@ Status listen_at_path(const std::string& path, Acceptor& acceptor) {
 
 void remove_socket_file(const std::string& path) noexcept {
   try {
-    platform::drop_leftover(path);  // another's may be there by now
+    platform::drop_leftover(path);  // the path may belong to another process by now
     const platform::FolderLock lock(fs::path(path).parent_path());
     if (!is_left_over(path)) return;
     std::error_code ignored;
     fs::remove(path, ignored);
   } catch (const std::exception&) {
-    // It stays, and is replaced by the next start.
+    // The socket remains, and the next start replaces it.
   }
 }
 

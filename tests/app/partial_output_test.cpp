@@ -169,9 +169,11 @@ TEST(ManifestTest, NamesWhatDiffers) {
   const Json was = Json::parse(R"({"a": {"b": 1, "c": null}, "in": [{"name": "x", "n": 1}, {"name": "y"}]})");
   EXPECT_TRUE(differences(was, was).empty());
   const Json now = Json::parse(R"({"a": {"b": "2", "d": true}, "in": [{"name": "x", "n": 2}]})");
-  EXPECT_EQ(differences(was, now),
-            (std::vector<std::string>{"a.b was 1, now \"2\"", "a.d was not there, now true", "in[0].n was 1, now 2",
-                                      "in[1] was \"y\", now not there"}));
+  std::vector<std::string> found;
+  for (const Difference& one : differences(was, now))
+    found.push_back(one.place + ": " + one.was.value_or("nothing") + ", " + one.now.value_or("nothing"));
+  EXPECT_EQ(found, (std::vector<std::string>{"a.b: 1, \"2\"", "a.d: nothing, true", "in[0].n: 1, 2",
+                                             "in[1]: \"y\", nothing"}));
 }
 
 }  // namespace

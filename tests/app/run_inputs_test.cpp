@@ -28,7 +28,9 @@ TEST(RunInputsTest, ChoosesOneForOpenDimensionsAndKeepsTheRest) {
 TEST(RunInputsTest, RefusesWishesThatDoNotFitByName) {
   const std::vector<core::TensorInfo> declared{{.name = "ids", .type = ElementType::kI64, .shape = {core::kDynamic, 7}},
                                                {.name = "ids=2", .type = ElementType::kI64, .shape = {1}}};
-  const auto refusal = [&](const InputWishes& wishes) { return make_inputs(declared, wishes).status().to_string(); };
+  const auto refusal = [&](const RequestedInputs& requested) {
+    return make_inputs(declared, requested).status().to_string();
+  };
   EXPECT_NE(refusal({.files = {}, .shapes = {"idz=1x7"}}).find("did you mean ids?"), std::string::npos);
   EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x8"}}).find("[1,8]"), std::string::npos);
   EXPECT_NE(refusal({.files = {}, .shapes = {"ids=1x7", "ids=2x7"}}).find("twice"), std::string::npos);
@@ -38,10 +40,10 @@ TEST(RunInputsTest, RefusesWishesThatDoNotFitByName) {
 }
 
 TEST(RunInputsTest, NamesOptionsAsTheClientDoes) {
-  InputWishes wishes{.files = {}, .shapes = {"x"}};
-  EXPECT_NE(check_wishes(wishes).message().find("as in input x=x.npy"), std::string_view::npos);
-  wishes.files_option = "--input";
-  EXPECT_NE(check_wishes(wishes).message().find("as in --input x=x.npy"), std::string_view::npos);
+  RequestedInputs requested{.files = {}, .shapes = {"x"}};
+  EXPECT_NE(check_requested_inputs(requested).message().find("as in input x=x.npy"), std::string_view::npos);
+  requested.files_option = "--input";
+  EXPECT_NE(check_requested_inputs(requested).message().find("as in --input x=x.npy"), std::string_view::npos);
 }
 
 }  // namespace

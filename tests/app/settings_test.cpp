@@ -98,6 +98,13 @@ TEST(SettingsTest, UnknownKeysAndWordsAreRefusedWithPlaceAndSuggestion) {
   EXPECT_THAT(refusal("strict = yes"), HasSubstr("c.toml:1: strict = yes: is true|false, without quotes"));
   EXPECT_THAT(refusal("threads = many"), HasSubstr("c.toml:1: threads = many: value must be a whole number from 0"));
   EXPECT_THAT(refusal("device = "), HasSubstr("c.toml:1"));
+  EXPECT_THAT(refusal("[server]\nmodels = 3"),
+              HasSubstr("c.toml:2: server.models has a value of the wrong kind, a number: it takes [NAME=]MODEL,..., "
+                        "between quotes"));
+  EXPECT_THAT(refusal("[server]\nmodels = [\"a\", 3]"), HasSubstr("a list with items of the wrong kind"));
+  EXPECT_THAT(refusal("[server]\naliases = true"), HasSubstr("wrong kind, true or false: it takes NAME[=MODEL],"));
+  EXPECT_THAT(refusal("threads = true"), HasSubstr("wrong kind, true or false: it takes N"));
+  EXPECT_THAT(refusal("[cache]\nfolder = 7"), HasSubstr("wrong kind, a number"));
   EXPECT_THAT(refusal("[device]\nx = 1"), HasSubstr("wrong kind"));
   EXPECT_THAT(refusal("threads = -1"), HasSubstr("0 to 1024"));
   EXPECT_THAT(refusal("[embedding]\nstatic_lengths = [64, 32]"), HasSubstr("rising"));
@@ -128,6 +135,33 @@ TEST(SettingsTest, UnknownVariablesOfOurPrefixAreRefused) {
   EXPECT_TRUE(settings.apply_environment({{"LATEBIND_FAKE_SCRIPT", "x"}, {"LATEBIND_DEVICE", ""}}, false).ok());
   // Of the Python package.
   EXPECT_TRUE(settings.apply_environment({{"LATEBIND_LIBRARY", "/x"}, {"LATEBIND_PROGRAM", "/x"}}, false).ok());
+}
+
+TEST(SettingsTest, NamesOfOtherProgramsLeadToOurs) {
+  EffectiveSettings settings;
+  const auto refusal = [&](const char* name, const char* value) {
+    return settings.apply_environment({{name, value}}, false).to_string();
+  };
+  for (const char* name : {"LATEBIND_PORT", "LATEBIND_HOST"}) {
+    EXPECT_THAT(refusal(name, "8080"),
+                HasSubstr("did you mean LATEBIND_LISTEN, which takes ADDRESS:PORT|unix:PATH,...?"))
+        << name;
+  }
+  EXPECT_THAT(refusal("LATEBIND_CACHE_DIR", "/x"), HasSubstr("did you mean LATEBIND_CACHE_FOLDER, which"));
+  EXPECT_THAT(settings.apply_toml_text("[server]\nport = 8080", "c.toml").to_string(),
+              HasSubstr("c.toml:2: unknown setting 'server.port' (did you mean server.listen, which takes"));
+}
+
+TEST(SettingsTest, WhatKubernetesSaysOfAServiceCalledLatebindIsNoMistake) {
+  EffectiveSettings settings;
+  EXPECT_TRUE(settings
+                  .apply_environment({{"LATEBIND_PORT", "tcp://10.0.0.1:8080"},
+                                      {"LATEBIND_SERVICE_HOST", "10.0.0.1"},
+                                      {"LATEBIND_SERVICE_PORT_HTTP", "8080"},
+                                      {"LATEBIND_PORT_8080_TCP", "tcp://10.0.0.1:8080"},
+                                      {"LATEBIND_PORT_8080_TCP_ADDR", "10.0.0.1"}},
+                                     false)
+                  .ok());
 }
 
 TEST(SettingsTest, LimitsOfBytesAreAboveNothing) {

@@ -3,15 +3,15 @@
 import importlib.machinery
 import importlib.util
 import os
-import re
 import subprocess
+import sys
 from pathlib import Path
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
 BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
 
-# Any file or library of a vendor has one of these in its name, wherever it lies.
-VENDOR = re.compile(r"openvino|onnxruntime|libtbb|libQnn|intel_npu", re.IGNORECASE)
+sys.path.insert(0, str(SOURCE / "scripts"))
+from vendor_files import VENDOR
 
 
 def run(*command, **options):

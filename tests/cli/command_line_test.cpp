@@ -45,7 +45,7 @@ class CommandLineTest : public testing::Test {
   ReadLine read(Words words) { return read_line(program_, words); }
   std::string mistake(Words words) {
     const ReadLine line = read(std::move(words));
-    EXPECT_EQ(line.wish, ReadLine::Wish::kMistake);
+    EXPECT_EQ(line.request, ReadLine::Request::kMistake);
     EXPECT_THAT(chosen_, IsEmpty());
     return std::string(line.mistake.message());
   }
@@ -58,7 +58,7 @@ class CommandLineTest : public testing::Test {
 };
 
 TEST_F(CommandLineTest, TakesTheFirstArgumentForTheModelAndTheOthersForFiles) {
-  EXPECT_EQ(read({"embed", "mini", "a.txt", "--query", "x", "b.txt"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini", "a.txt", "--query", "x", "b.txt"}).request, ReadLine::Request::kRun);
   EXPECT_EQ(chosen_, "embed");
   EXPECT_EQ(model_, "mini");
   EXPECT_EQ(query_, "x");
@@ -70,44 +70,44 @@ TEST_F(CommandLineTest, TakesEveryArgumentForAFileWhereTheModelIsGivenByName) {
     files_.clear();
     Words words{"embed", "a.txt", "b.txt"};
     words.insert(words.end(), by_name.begin(), by_name.end());
-    EXPECT_EQ(read(words).wish, ReadLine::Wish::kRun);
+    EXPECT_EQ(read(words).request, ReadLine::Request::kRun);
     EXPECT_EQ(model_, "mini");
     EXPECT_THAT(files_, ElementsAre("a.txt", "b.txt"));
   }
 }
 
 TEST_F(CommandLineTest, JoinsBothListsInTheOrderOfTheLine) {
-  EXPECT_EQ(read({"serve", "one", "--model", "two", "three", "-m", "four"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"serve", "one", "--model", "two", "three", "-m", "four"}).request, ReadLine::Request::kRun);
   EXPECT_THAT(files_, ElementsAre("one", "two", "three", "four"));
 }
 
 TEST_F(CommandLineTest, WhatIsGivenTakesThePlaceOfTheDefault) {
   files_ = {"auto"};
-  EXPECT_EQ(read({"embed", "mini"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini"}).request, ReadLine::Request::kRun);
   EXPECT_THAT(files_, ElementsAre("auto"));
-  EXPECT_EQ(read({"embed", "mini", "a", "b"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini", "a", "b"}).request, ReadLine::Request::kRun);
   EXPECT_THAT(files_, ElementsAre("a", "b"));
 }
 
 TEST_F(CommandLineTest, ReadsFlagsAndTheirLetters) {
-  EXPECT_EQ(read({"embed", "mini", "-qk3", "--no-strict"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini", "-qk3", "--no-strict"}).request, ReadLine::Request::kRun);
   EXPECT_TRUE(quiet_);
   EXPECT_FALSE(strict_);
   EXPECT_EQ(k_, "3");
-  EXPECT_EQ(read({"embed", "mini", "--strict=yes", "-v"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini", "--strict=yes", "-v"}).request, ReadLine::Request::kRun);
   EXPECT_TRUE(strict_);
   EXPECT_TRUE(verbose_);
 }
 
 TEST_F(CommandLineTest, ReadsNumbersBelowZeroAHyphenAndWhatFollowsTwo) {
-  EXPECT_EQ(read({"embed", "-k", "-1", "mini", "-", "--", "--query", "-x"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "-k", "-1", "mini", "-", "--", "--query", "-x"}).request, ReadLine::Request::kRun);
   EXPECT_EQ(k_, "-1");
   EXPECT_THAT(files_, ElementsAre("-", "--query", "-x"));
   EXPECT_EQ(query_, std::nullopt);
 }
 
 TEST_F(CommandLineTest, JoinsListsThatComeOneByOne) {
-  EXPECT_EQ(read({"embed", "mini", "--list", "a", "--list=b,c"}).wish, ReadLine::Wish::kRun);
+  EXPECT_EQ(read({"embed", "mini", "--list", "a", "--list=b,c"}).request, ReadLine::Request::kRun);
   EXPECT_EQ(list_, "a,b,c");
 }
 
@@ -138,9 +138,9 @@ TEST_F(CommandLineTest, ChoosesTheInnermostCommand) {
 }
 
 TEST_F(CommandLineTest, HelpWinsOverMistakesAndTheLongOneOverTheShortOne) {
-  EXPECT_EQ(read({"embed", "--wrong", "-h"}).wish, ReadLine::Wish::kShortHelp);
-  EXPECT_EQ(read({"embed", "--help", "-h", "--version"}).wish, ReadLine::Wish::kFullHelp);
-  EXPECT_EQ(read({"--version"}).wish, ReadLine::Wish::kVersion);
+  EXPECT_EQ(read({"embed", "--wrong", "-h"}).request, ReadLine::Request::kShortHelp);
+  EXPECT_EQ(read({"embed", "--help", "-h", "--version"}).request, ReadLine::Request::kFullHelp);
+  EXPECT_EQ(read({"--version"}).request, ReadLine::Request::kVersion);
   EXPECT_THAT(chosen_, IsEmpty());
 }
 

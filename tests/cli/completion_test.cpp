@@ -64,10 +64,10 @@ TEST_F(CompletionTest, OffersNothingWhereAFileIsExpected) {
 }
 
 TEST_F(CompletionTest, AManualPageHasEveryOptionAndNoRequestByChance) {
-  const std::string page = manual_page(program_.subcommands().front());
+  const std::string page = manual_page(*program_.subcommands().front());
   EXPECT_THAT(page, AllOf(HasSubstr(".TH latebind\\-embed 1"), HasSubstr("\\fB\\-o, \\-\\-output TEXT\\fR\nWhere.\n"),
                           HasSubstr("How. A story."), HasSubstr(".nf\n  latebind embed 'x' \\-o .y\n.fi\n")));
-  EXPECT_EQ(manual_name(program_.subcommands().front()), "latebind-embed");
+  EXPECT_EQ(manual_name(*program_.subcommands().front()), "latebind-embed");
   EXPECT_THAT(manual_page(program_), AllOf(HasSubstr("emit"), Not(HasSubstr("secret"))));
 }
 

@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -116,19 +117,19 @@ def test_what_is_not_the_same_is_refused_and_named(whole, tmp_path):
     (model / "config.json").write_text(json.dumps(config | {"note": "another file"}))
     line = ["embed", "--model", TINY, texts, "-o", output]
     for changed, names in [
-        (["--dimensions", 8], "settings.dimensions was 0, now 8"),
-        (["--max-tokens", 9], 'settings.embedder.embedding.max_tokens was not there, now "9"'),
-        (["--prompt", "x"], 'settings.prompt was not there, now "x"'),
-        (["--output-format", "f32"], 'settings.output_format was "npy", now "f32"'),
-        ([whole / "a.txt"], "inputs[1] was not there"),
+        (["--dimensions", 8], "--dimensions was not given, now 8"),
+        (["--max-tokens", 9], '--max-tokens was not given, now "9"'),
+        (["--prompt", "x"], '--prompt was not given, now "x"'),
+        (["--output-format", "f32"], '--output-format was "npy", now "f32"'),
+        ([whole / "a.txt"], f'FILE was not given, now "{whole / "a.txt"}"'),
     ]:
         said = bad(2, *line, *changed)
         assert names in said and "--restart" in said, said
-    assert "answers.model was" in bad(2, "embed", "--model", model, texts, "-o", output)
+    assert "MODEL is another one" in bad(2, "embed", "--model", model, texts, "-o", output)
     with texts.open("a") as file:
         file.write("one more\n")
     said = bad(2, *line)
-    assert "inputs[0].sha256 was" in said and "inputs[0].rows was" in said, said
+    assert said.count(f'"{texts}" was changed') == 1 and "sha256" not in said, said
     assert before == {file.name: file.read_bytes() for file in part.iterdir()}
     good(*line, "-q", "--restart")
     assert numpy.load(output).shape == (COUNT - 1000 + 1, 32)
@@ -252,8 +253,52 @@ def test_without_the_package_the_error_names_the_line_that_installs_it(tmp_path)
     line = ["embed", "--model", TINY, tmp_path / "a.txt", "-o", tmp_path / "v.parquet"]
     for env in ({"PATH": "/nonexistent", "VIRTUAL_ENV": ""}, {"LATEBIND_PYTHON": "/nonexistent/python"}, {"LATEBIND_PYTHON": "/bin/false"}):
         said = bad(1, *line, env=env)
-        assert "type pip install 'latebind[bulk]'" in said and "LATEBIND_PYTHON" in said
+        assert "the wheel of this release" in said and "LATEBIND_PYTHON" in said and "latebind[" not in said, said
     assert "name a FILE" in bad(2, "embed", "--model", TINY, "-o", tmp_path / "v.parquet")
     (tmp_path / "a.gz").write_bytes(b"")
-    assert "ends in .parquet or .npy" in bad(2, "embed", "--model", TINY, tmp_path / "a.gz")
+    said = bad(2, "embed", "--model", TINY, tmp_path / "a.gz")
+    assert "ends in .parquet, .npy or .jsonl" in said and f"zcat '{tmp_path}/a.gz' | latebind embed MODEL --input-format lines -" in said
     assert os.listdir(tmp_path) == ["a.txt", "a.gz"] or sorted(os.listdir(tmp_path)) == ["a.gz", "a.txt"]
+
+
+def interpreter(folder, *lines):
+    """A Python whose package is what these lines say."""
+    (folder / "latebind").mkdir(parents=True)
+    (folder / "latebind" / "__init__.py").write_text("\n".join(lines) + "\n")
+    (folder / "latebind" / "bulk.py").write_text("def __getattr__(name):\n    import latebind\n    raise latebind.LibraryError('latebind.bulk needs pyarrow; type: pip install \"pyarrow>=16\"')\n")
+    return {"LATEBIND_PYTHON": sys.executable, "PYTHONPATH": str(folder)}
+
+
+def test_where_the_package_is_there_the_error_says_what_is_missing_beside_it(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    line = ["embed", "--model", TINY, tmp_path / "a.txt", "-o", tmp_path / "v.parquet"]
+    version = good("--version").stdout.split()[1]
+    there = interpreter(tmp_path / "there", f"__version__ = '{version}'", "class LibraryError(Exception): pass")
+    said = bad(1, *line, env=there)
+    assert sys.executable in said and 'latebind.bulk needs pyarrow; type: pip install "pyarrow>=16"' in said
+    assert "no Python has" not in said and "wheel" not in said, said
+    old = interpreter(tmp_path / "old", "__version__ = '0.0.1'")
+    said = bad(1, *line, env=old)
+    assert f"no Python has its version {version}" in said and f"{sys.executable}' has latebind 0.0.1" in said, said
+
+
+CSV = 'id,body,name\n1,"the cat, and more",x\n2,the dog,y\n'
+
+
+@pytest.mark.skipif(not BULK.exists(), reason="the Python with pyarrow is not there")
+@pytest.mark.parametrize("ending", ["csv", "CSV", "tsv"])
+def test_a_table_is_read_as_one_and_not_line_by_line(tmp_path, ending):
+    table = tmp_path / f"notes.{ending}"
+    table.write_text(CSV.replace('"', "").replace(",", "\t").replace("cat\t and", "cat, and") if ending == "tsv" else CSV)
+    said = bad(2, "embed", "--model", TINY, table)
+    assert "ends in .parquet, .npy or .jsonl" in said and "--input-format lines" in said
+    out = tmp_path / "v.jsonl"
+    good("embed", "-q", "--model", TINY, "--text-field", "body", table, "-o", out, env=PYTHON)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(line["index"], line["id"]) for line in lines] == [(0, "1"), (1, "2")]
+    texts = good("embed", "-q", "--model", TINY, "--text", "the cat, and more", "--text", "the dog").stdout.splitlines()
+    assert [line["embedding"] for line in lines] == [json.loads(line)["embedding"] for line in texts]
+    assert "no column 'text'" in bad(2, "embed", "-q", "--model", TINY, table, "-o", out, "--restart", env=PYTHON)
+    # Its lines, where these are wanted.
+    done = good("embed", "-q", "--model", TINY, "--input-format", "lines", table)
+    assert len(done.stdout.splitlines()) == 3

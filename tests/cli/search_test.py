@@ -83,7 +83,8 @@ def folder(tmp_path):
     (folder / "a.txt").write_text(f"{CAT}\n\n{CRASH}\n")
     (folder / "sub" / "b.md").write_bytes(b"\xef\xbb\xbf" + f"{PYTHON}\r\n{KITTENS}".encode())
     (folder / "zero").write_bytes(b"x\0y")
-    (folder / "latin").write_bytes(b"caf\xe9\n")
+    (folder / "latin").write_bytes(b"plain\ncaf\xe9\n")
+    (folder / "utf16").write_bytes("cats".encode("utf-16"))
     (folder / ".hidden").write_text("secret\n")
     (folder / ".git").mkdir()
     (folder / ".git" / "config").write_text("secret\n")
@@ -110,15 +111,17 @@ def test_a_folders_text_files_are_searched_and_the_rest_is_counted(folder):
         (f"{folder}/sub/b.md", 2, KITTENS), (f"{folder}/a.txt", 1, CAT),
         (f"{folder}/sub/b.md", 1, PYTHON), (f"{folder}/a.txt", 3, CRASH)]
     assert report["left_out"] == {
-        "binary": 2, "hidden": 2, "links": 3, "types": 0, "large": 0, "special": 1, "unreadable": 0}
-    assert "left out: 2 binary files, 2 hidden ones, 3 links, 1 pipe or device\n" in said
+        "binary": 1, "not_utf8": 2, "hidden": 2, "links": 3, "types": 0, "large": 0, "special": 1, "unreadable": 0}
+    # The first one of another encoding is named, with what converts it.
+    assert "left out: 1 binary file, 2 that are not UTF-8, 2 hidden ones, 3 links, 1 pipe or device; " in said
+    assert f"; {folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9); if it is Latin-1, `iconv -f " in said
     lines = good("search", "--model", MODEL, "--query", "young cats", "-k", "1", "-q", folder).stdout
     assert lines.split()[0] == "1" and f"{folder}/sub/b.md:2  {KITTENS}" in lines
 
 
 def test_types_hidden_files_and_sizes_can_be_chosen(folder):
     report, _ = found(folder, "--type", "MD", "--type", "rst")
-    assert {one["file"] for one in report["results"]} == {f"{folder}/sub/b.md"} and report["left_out"]["types"] == 3
+    assert {one["file"] for one in report["results"]} == {f"{folder}/sub/b.md"} and report["left_out"]["types"] == 4
     report, _ = found(folder, "--hidden", "-k", "100")
     assert {one["text"] for one in report["results"]} == {CAT, CRASH, PYTHON, KITTENS, "secret"}
     (folder / "long.txt").write_bytes(b"word " * (300 << 10))
@@ -135,7 +138,12 @@ def test_a_file_is_searched_once_however_often_it_is_named(folder):
 
 def test_what_is_named_and_cannot_be_searched_is_an_error(folder):
     assert "no/such" in bad(1, "search", "--model", MODEL, "--query", "x", "no/such")
-    assert "invalid UTF-8" in bad(1, "search", "--model", MODEL, "--query", "x", "-q", folder / "latin")
+    for index in ([], ["--index", folder / ".index"]):
+        line = ("search", "--model", MODEL, "--query", "x", "-q", *index)
+        said = bad(1, *line, folder / "latin")
+        assert f"{folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9)" in said and "`iconv -f WINDOWS-1252 -t UTF-8`" in said
+        said = bad(1, *line, folder / "utf16")
+        assert f"{folder}/utf16:1: invalid UTF-8 at byte 1 of the line (0xFF)" in said and "`iconv -f UTF-16 -t UTF-8`" in said
     (folder / "empty").mkdir()
     done = good("search", "--model", MODEL, "--query", "x", folder / "empty")
     assert done.stdout == "" and "there is no text file to search" in done.stderr

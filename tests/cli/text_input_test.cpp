@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +13,7 @@ namespace latebind::cli {
 namespace {
 
 using core::StatusCode;
+using ::testing::HasSubstr;
 using namespace std::string_literals;
 
 TEST(JsonFieldTest, TakesTheFieldAtTheTop) {
@@ -166,7 +168,16 @@ TEST_F(TextReaderTest, TakesALineUpToItsLimitAndRefusesALongerOne) {
 TEST_F(TextReaderTest, NamesThePlaceOfInvalidUtf8) {
   const auto file = write("a", "fine\nso far\xFF\n");
   EXPECT_EQ(all({.files = {file}}),
-            (Texts{"fine", "error: " + file + ":2: invalid UTF-8 at byte 7 of the line (0xFF)"}));
+            (Texts{"fine", "error: " + file +
+                               ":2: invalid UTF-8 at byte 7 of the line (0xFF); if it is Latin-1, `iconv -f "
+                               "WINDOWS-1252 -t UTF-8` converts it"}));
+}
+
+TEST_F(TextReaderTest, TellsOtherEncodingsFromWhatIsNoText) {
+  const auto utf16 = write("a", std::string("\xFF\xFEh\0", 4));
+  EXPECT_THAT(all({.files = {utf16}}).back(), HasSubstr("it begins as UTF-16 does, and `iconv -f UTF-16 -t UTF-8`"));
+  const auto image = write("b", std::string("\x89PNG\0", 5));
+  EXPECT_THAT(all({.files = {image}}).back(), HasSubstr("it has zero bytes, so that it is no text"));
 }
 
 TEST_F(TextReaderTest, NamesFileLineAndFieldOfJson) {

@@ -79,7 +79,7 @@ TEST_F(BackgroundWorkTest, ACallCountsUntilTheVendorIsBack) {
 TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForItBeforeAnyStaticObjectGoes) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         begin_a_call_that_ends_after_exit_began();
         end_main();
       },
@@ -90,7 +90,7 @@ TEST_F(BackgroundWorkTest, AnExitOnAnotherThreadWaitsForItBeforeWhatTheVendorsLi
   EXPECT_EXIT(
       {
         std::atexit(vendors_destructor);
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::atexit([] { g_exit_began.count_down(); });
         std::thread([] {
           begin_a_call_that_ends_after_exit_began();
@@ -113,7 +113,7 @@ TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForWhatAnotherThreadHasBegun) {
 TEST_F(BackgroundWorkTest, AProgramThatLeavesByItsOwnMeansWaitsForNobody) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         const auto call = VendorCall::start("a:b", [] {
           std::this_thread::sleep_for(std::chrono::hours(1));
           return Status();
@@ -133,7 +133,7 @@ TEST_F(BackgroundWorkTest, NoneBeginsOnceTheProcessHasWaitedForIt) {
           const auto call = VendorCall::start("a:b", [] { return Status(); });
           std::_Exit(!BackgroundWork::begin() && call.status().code() == StatusCode::kBusy ? kInTime : kTooEarly);
         });
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::exit(0);
       },
       testing::ExitedWithCode(kInTime), "");
@@ -146,7 +146,7 @@ TEST_F(BackgroundWorkTest, NothingBeginsInWhatRunsAfterTheMark) {
           const ForegroundWork late;
           std::_Exit(!late.may_begin() && check_not_ending().code() == StatusCode::kBusy ? kInTime : kTooEarly);
         });
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::exit(0);
       },
       testing::ExitedWithCode(kInTime), "");
@@ -155,7 +155,7 @@ TEST_F(BackgroundWorkTest, NothingBeginsInWhatRunsAfterTheMark) {
 TEST_F(BackgroundWorkTest, WhatWasRegisteredAfterTheLastMarkMayStillWork) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::atexit([] {
           const ForegroundWork early;
           std::_Exit(early.may_begin() && check_not_ending().ok() ? kInTime : kTooEarly);
@@ -168,9 +168,9 @@ TEST_F(BackgroundWorkTest, WhatWasRegisteredAfterTheLastMarkMayStillWork) {
 TEST_F(BackgroundWorkTest, ALaterMarkComesFirst) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::atexit([] { std::_Exit(ForegroundWork().may_begin() ? kTooEarly : kInTime); });
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::exit(0);
       },
       testing::ExitedWithCode(kInTime), "");
@@ -180,7 +180,7 @@ TEST_F(BackgroundWorkTest, TheMarkWaitsForACallOnAnotherThread) {
   EXPECT_EXIT(
       {
         std::atexit(vendors_destructor);
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::atexit([] { g_exit_began.count_down(); });
         test::Latch begun(1);
         std::thread([&] {
@@ -199,7 +199,7 @@ TEST_F(BackgroundWorkTest, TheMarkWaitsForACallOnAnotherThread) {
 TEST_F(BackgroundWorkTest, TheEndOfMainWaitsForACallOnAnotherThreadBeforeAnyStaticObjectGoes) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         test::Latch begun(1);
         std::thread([&] {
           const ForegroundWork work;
@@ -222,7 +222,7 @@ TEST_F(BackgroundWorkTest, ACallThatWouldBeginWhileMainEndsIsRefusedAtTheMark) {
           refused.wait();
           std::_Exit(g_returned ? kInTime : kTooEarly);
         });
-        mark_what_exit_destroys();
+        register_exit_mark();
         // Of the thread that ends: nothing is held up there.
         std::atexit([] {
           const ForegroundWork own;
@@ -243,7 +243,7 @@ TEST_F(BackgroundWorkTest, ACallThatWouldBeginWhileMainEndsIsRefusedAtTheMark) {
 TEST_F(BackgroundWorkTest, OtherThreadsGoOnAfterAPauseWhenTheProcessDoesNotEnd) {
   EXPECT_EXIT(
       {
-        mark_what_exit_destroys();
+        register_exit_mark();
         std::atexit([] {
           std::thread([] {
             for (int i = 0; i < 2; ++i)
@@ -265,7 +265,7 @@ TEST_F(BackgroundWorkTest, AnExitInTheMiddleOfACallDoesNotWaitForIt) {
           const bool in_time = std::chrono::steady_clock::now() - began < kExitPatience / 2;
           std::_Exit(in_time ? kInTime : kTooEarly);
         });
-        mark_what_exit_destroys();
+        register_exit_mark();
         const ForegroundWork work;
         began = std::chrono::steady_clock::now();
         std::exit(0);

@@ -25,6 +25,12 @@ using ::testing::HasSubstr;
 
 constexpr unsigned kStranger = 54321;
 
+class BackendWithoutBlobs : public latebind::test::ScriptedBackend {
+ public:
+  using ScriptedBackend::ScriptedBackend;
+  bool has_blobs() const override { return false; }
+};
+
 class ExportingBackend : public latebind::test::ScriptedBackend {
  public:
   using ScriptedBackend::ScriptedBackend;
@@ -47,7 +53,8 @@ class CompileCacheTrustTest : public test::CacheFolderTest {
 
   CompileKey key() const { return make_compile_key("digest", "a model", backend.present.front(), {}); }
   static void allow(const path& place, unsigned mode) { ASSERT_EQ(::chmod(place.c_str(), mode), 0); }
-  void load_through(CompileCache& cache) {
+  void load_through(CompileCache& cache) { load_through(cache, backend); }
+  static void load_through(CompileCache& cache, test::ScriptedBackend& backend) {
     const Model model = Model::from_forms(
         "a model", {ModelForm{.format = ModelFormat::kOpenvinoIr, .graph = SharedBytes::from_string("a graph")}});
     const auto loaded = cached_load(backend, model, backend.present.front(), {}, &cache);
@@ -74,10 +81,21 @@ TEST_F(CompileCacheTrustTest, AFolderThatEverybodyMayWriteToIsNotUsedAndThatIsSa
   CompileCache cache(folder);
   load_through(cache);
   load_through(cache);
-  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("cache of compiled models is not used"), HasSubstr(folder.string()),
-                                          HasSubstr("everybody"), HasSubstr("name another folder"))));
+  EXPECT_THAT(warnings,
+              ElementsAre(AllOf(HasSubstr("cache of compiled models is not used"), HasSubstr(folder.string()),
+                                HasSubstr("everybody"), HasSubstr("name another folder with LATEBIND_CACHE_FOLDER"))));
   allow(folder, 0700);
   EXPECT_TRUE(store.get(key()).ok());
+}
+
+TEST_F(CompileCacheTrustTest, WhatIsWrongWithTheFolderDoesNotMatterToABackendThatKeepsNothing) {
+  std::filesystem::create_directory(folder);
+  allow(folder, 0777);
+  CompileCache cache(folder);
+  BackendWithoutBlobs native("native");
+  native.with("CPU", DeviceKind::kCpu);
+  load_through(cache, native);
+  EXPECT_THAT(warnings, ::testing::IsEmpty());
 }
 
 TEST_F(CompileCacheTrustTest, NorOneInAFolderThatEverybodyMayWriteTo) {

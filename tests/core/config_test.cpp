@@ -35,6 +35,16 @@ TEST(WordsTest, SwappedLettersAreOneMistake) {
   EXPECT_EQ(nearest_word("", known), "");
 }
 
+TEST(WordsTest, ABeginningThatAllHaveMakesNothingNear) {
+  const std::string_view known[] = {"LATEBIND_HINT", "LATEBIND_MAX_TEXTS", "server.max_body", "openvino:CPU"};
+  EXPECT_EQ(nearest_word("LATEBIND_PORT", known), "");
+  EXPECT_EQ(nearest_word("LATEBIND_HOST", known), "");
+  EXPECT_EQ(nearest_word("server.max_size", known), "");
+  EXPECT_EQ(nearest_word("openvino:NPU", known), "openvino:CPU");
+  EXPECT_EQ(nearest_word("LATEBIND_MAX_TEXT", known), "LATEBIND_MAX_TEXTS");
+  EXPECT_EQ(nearest_word("latebind_hnit", known), "LATEBIND_HINT");
+}
+
 TEST(WordsTest, UpperAndLowerCaseAreTheSame) {
   const std::string_view known[] = {"auto", "npu"};
   EXPECT_EQ(nearest_word("NPU", known), "npu");

@@ -44,11 +44,11 @@ TEST(StatusTest, WhatIsCaughtBecomesAnErrorWithItsWords) {
 }
 
 TEST(StatusTest, KnowsVendorsWordsForALackOfMemory) {
-  EXPECT_TRUE(tells_of_no_memory("Exception from plugin.cpp:42: std::bad_alloc"));
-  EXPECT_TRUE(tells_of_no_memory("at cpu_memory.cpp:257:\nFailed to allocate 640000000000 bytes of memory\n\n"));
-  EXPECT_TRUE(tells_of_no_memory("BFCArena: Failed to allocate memory for requested buffer of size 640000000000"));
-  EXPECT_FALSE(tells_of_no_memory("Failed to allocate a queue\nthe memory is fine"));
-  EXPECT_FALSE(tells_of_no_memory("the memory is fine"));
+  EXPECT_TRUE(reports_out_of_memory("Exception from plugin.cpp:42: std::bad_alloc"));
+  EXPECT_TRUE(reports_out_of_memory("at cpu_memory.cpp:257:\nFailed to allocate 640000000000 bytes of memory\n\n"));
+  EXPECT_TRUE(reports_out_of_memory("BFCArena: Failed to allocate memory for requested buffer of size 640000000000"));
+  EXPECT_FALSE(reports_out_of_memory("Failed to allocate a queue\nthe memory is fine"));
+  EXPECT_FALSE(reports_out_of_memory("the memory is fine"));
 }
 
 TEST(StatusTest, ContextGoesInFrontAndKeepsTheRest) {

@@ -30,6 +30,7 @@ def script(name):
     return module
 
 
+sys.path.insert(0, str(SOURCE / "scripts"))
 check_release = script("check_release")
 set_version = script("set_version")
 
@@ -172,6 +173,15 @@ def test_a_program_for_another_machine_is_found(tmp_path):
     name = LINUX.replace("x86_64", "aarch64")
     give(tmp_path, name, LICENCES | {"x/bin/latebind": PLAIN.read_bytes()})
     assert f"{name}: x/bin/latebind is not for aarch64" in check_release.findings(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["lib/libtbb.so.12", "bin/tbb12.dll", "bin/QnnHtp.dll", "bin/openvino_c.dll",
+                                  "lib/libopenvino_intel_npu_compiler.so", "lib/libonnxruntime.so.1.31.1"])
+def test_vendors_files_are_found_by_their_names_on_every_system(tmp_path, name):
+    give(tmp_path, LINUX, {f"x/{name}": b"data", "x/docs/openvino.md": b"page", "x/docs/inputs.bin": b"data",
+                           "x/lib/libonnxruntime_providers_latebind.so": b"ours"} | LICENCES)
+    found = [one for one in check_release.findings(tmp_path) if "vendor's file" in one]
+    assert found == [f"{LINUX}: x/{name} has the name of a vendor's file"]
 
 
 def test_what_is_missing_damaged_or_a_vendors_is_found(tmp_path):

@@ -84,7 +84,7 @@ TEST(NativeBackendTest, ALowerInstructionSetCanBeForced) {
   const auto unknown = testing::backend("avx3")->available();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(unknown.to_string(), HasSubstr("portable"));
-  EXPECT_FALSE(testing::backend("portable")->kept_back_by_setting());
+  EXPECT_FALSE(testing::backend("portable")->withheld_by_setting());
 }
 
 TEST(NativeBackendTest, ComputesInThePrecisionsOfItsInstructionSet) {
@@ -148,7 +148,7 @@ TEST(NativeBackendTest, ASetThatTheProcessorDoesNotHaveIsRefusedByName) {
     EXPECT_EQ(named.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(named.status().to_string(), HasSubstr("avx512_fp16, which this processor does not have"));
     // It stands where it would without the setting.
-    const auto kept_back = testing::backend("avx512_fp16")->kept_back_by_setting();
+    const auto kept_back = testing::backend("avx512_fp16")->withheld_by_setting();
     ASSERT_TRUE(kept_back);
     EXPECT_EQ(kept_back->id(), "native:CPU");
     EXPECT_EQ(kept_back->metadata, testing::backend()->devices()->front().metadata);

@@ -22,14 +22,14 @@ Plan plan_of(const testing::EncoderShape& shape) {
 
 // Slots of what the steps of one kind use.
 template <class AStep, class Slots>
-void expect_passing(const Plan& plan, bool passes, Slots slots) {
+void expect_full(const Plan& plan, bool is_full, Slots slots) {
   std::size_t count = 0;
   for (const Step& step : plan.steps) {
     const auto* const found = std::get_if<AStep>(&step.what);
     if (found == nullptr) continue;
     for (const Slot slot : slots(*found)) {
       ++count;
-      EXPECT_EQ(plan.layout.places[slot].passes, passes) << slot;
+      EXPECT_EQ(plan.layout.places[slot].is_full, is_full) << slot;
     }
   }
   EXPECT_GT(count, 0U);
@@ -37,17 +37,17 @@ void expect_passing(const Plan& plan, bool passes, Slots slots) {
 
 TEST(LayoutTest, WhatAttentionAndPoolingUseHasARowForEachToken) {
   const Plan plan = plan_of({});
-  expect_passing<Attend>(plan, true, [](const Attend& s) { return std::vector<Slot>{s.query, s.key, s.value, s.y}; });
+  expect_full<Attend>(plan, true, [](const Attend& s) { return std::vector<Slot>{s.query, s.key, s.value, s.y}; });
   ASSERT_TRUE(plan.pooling);
-  EXPECT_TRUE(plan.layout.places[plan.pooling->x].passes);
-  EXPECT_TRUE(plan.layout.places[plan.result].passes);
+  EXPECT_TRUE(plan.layout.places[plan.pooling->x].is_full);
+  EXPECT_TRUE(plan.layout.places[plan.result].is_full);
 }
 
 TEST(LayoutTest, TheWidePartOfFeedForwardHasNone) {
   testing::EncoderShape shape;
   shape.intermediate = 5 * shape.hidden + 1;
   const Plan plan = plan_of(shape);
-  expect_passing<Activate>(plan, false, [](const Activate& s) { return std::vector<Slot>{s.x}; });
+  expect_full<Activate>(plan, false, [](const Activate& s) { return std::vector<Slot>{s.x}; });
   EXPECT_LT(plan.layout.size(1000, 56), plan.layout.size(1000, 1000));
 }
 
@@ -59,7 +59,7 @@ TEST(LayoutTest, NoSlotLiesInAnother) {
   for (Slot slot = 0; slot < plan.widths.size(); ++slot) {
     const Layout::Place& place = plan.layout.places[slot];
     const std::size_t begin = plan.layout.begin(slot, kTokens, kAtATime);
-    const std::size_t size = place.stride * (place.passes ? kTokens : kAtATime);
+    const std::size_t size = place.stride * (place.is_full ? kTokens : kAtATime);
     EXPECT_GE(place.stride, plan.widths[slot]);
     ASSERT_LE(begin + size, taken.size());
     for (std::size_t i = begin; i < begin + size; ++i) {

@@ -46,10 +46,10 @@ TEST(TeamTest, FewerAreTakenWhereFewerAreWanted) {
   EXPECT_EQ(Team(1).take(8).size(), 1U);
 }
 
-TEST(TeamTest, NobodyLeavesAMeetingBeforeAllHaveCome) {
+TEST(TeamTest, NobodyPassesABarrierBeforeAllHaveCome) {
   Team team(3);
   Team::Crew crew = team.take(3);
-  Meeting meeting(crew.size());
+  Barrier barrier(crew.size());
   std::atomic<std::size_t> come{0};
   std::atomic<bool> early{false};
   crew.run([&](std::size_t member) {
@@ -57,9 +57,9 @@ TEST(TeamTest, NobodyLeavesAMeetingBeforeAllHaveCome) {
       // Some come so late that the others are asleep.
       if (round % 500 == member) std::this_thread::sleep_for(2 * kPatience);
       ++come;
-      meeting.wait();
+      barrier.wait();
       if (come < round * 3) early = true;
-      meeting.wait();
+      barrier.wait();
     }
   });
   EXPECT_FALSE(early);
@@ -81,12 +81,12 @@ TEST(TeamTest, WhoWaitsLongSleeps) {
   crew.run([&](std::size_t member) { taken[member] = platform::thread_time() - before[member]; });
   EXPECT_LT(taken[1] + taken[2], kLittle);
   // For each other, and the calling thread for the others.
-  Meeting meeting(3);
+  Barrier barrier(3);
   const auto caller_before = platform::thread_time();
   crew.run([&](std::size_t member) {
     before[member] = platform::thread_time();
     if (member == 2) std::this_thread::sleep_for(kLong);
-    meeting.wait();
+    barrier.wait();
     taken[member] = platform::thread_time() - before[member];
     if (member == 2) std::this_thread::sleep_for(kLong);
   });

@@ -8,12 +8,15 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy
 import pytest
 
 SOURCE = Path(os.environ["LATEBIND_TEST_SOURCE_DIR"])
+sys.path.insert(0, str(SOURCE / "scripts"))
+from vendor_files import VENDOR, is_vendors
 BINARY = Path(os.environ["LATEBIND_TEST_BINARY_DIR"])
 VERSION = os.environ["LATEBIND_TEST_PROJECT_VERSION"]
 ARCHITECTURE = os.environ["LATEBIND_TEST_ARCHITECTURE"]
@@ -42,8 +45,6 @@ PROMISED = [
     "share/doc/latebind/deploy/README.md", "share/doc/latebind/deploy/systemd/serve.env",
     "share/doc/latebind/deploy/container/Containerfile", "share/doc/latebind/deploy/kubernetes/deployment.yaml",
 ]
-# Any file or library of a vendor has one of these in its name. Pages of our own are about such vendors.
-VENDOR = re.compile(r"(openvino|onnxruntime|libtbb|libQnn|intel_npu)(?!.*\.md$)", re.IGNORECASE)
 # Where Debian and its kin have what the .deb may need; scripts/check_release says what that is.
 DEBIAN_PACKAGES = {
     "libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",
@@ -132,7 +133,7 @@ def test_the_archive_holds_what_is_promised_and_nothing_of_a_vendor(unpacked):
         assert (unpacked / name).exists(), name
     files = [path for path in unpacked.rglob("*") if path.is_file()]
     for path in files:
-        assert not VENDOR.search(str(path.relative_to(unpacked))), path
+        assert not is_vendors(str(path.relative_to(unpacked))), path
     assert {str(path.relative_to(unpacked)) for path in files if is_elf(path)} == {PROGRAM, LIBRARY}
 
 
@@ -232,7 +233,7 @@ def test_the_deb_is_installed_works_and_leaves_nothing(packages, tmp_path):
 
     run(*dpkg, "--install", packages / DEB, env=environment)
     assert {f"usr/{name}" for name in PROMISED} <= set(files())
-    assert not [name for name in files() if VENDOR.search(name)]
+    assert not [name for name in files() if is_vendors(name)]
     listed = run(*dpkg, "--listfiles", "latebind").stdout.split("\n")
     assert set(files()) <= {line.lstrip("/") for line in listed}
     assert started_by(root / "usr") == "/usr/bin/latebind serve $SERVE_ARGUMENTS"

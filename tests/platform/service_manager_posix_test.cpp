@@ -55,7 +55,7 @@ std::string own_name(const std::string& rest) {
 void expect_to_be_heard(const std::string& place) {
   const Manager manager(place);
   const ScopedVariable variable("NOTIFY_SOCKET", place);
-  auto service = ServiceManager::of_environment();
+  auto service = ServiceManager::from_environment();
   ASSERT_TRUE(service.is_there());
   EXPECT_EQ(std::getenv("NOTIFY_SOCKET"), nullptr) << "a child would take it for its own";
   service.status("loading\nmodel  one");
@@ -87,7 +87,7 @@ TEST(ServiceManagerTest, GetsAStatusOfOneLineThatIsNotTooLong) {
   const std::string place = own_name("-long");
   const Manager manager(place);
   const ScopedVariable variable("NOTIFY_SOCKET", place);
-  auto service = ServiceManager::of_environment();
+  auto service = ServiceManager::from_environment();
   std::string text = "READY=0\nx";
   while (text.size() < 100'000)
     text += "é";
@@ -105,7 +105,7 @@ TEST(ServiceManagerTest, GetsLaterWhatItHadNoRoomFor) {
   const Manager manager(place);
   const ScopedVariable variable("NOTIFY_SOCKET", place);
   int warnings = 0;
-  auto service = ServiceManager::of_environment([&](const core::Status&) { ++warnings; });
+  auto service = ServiceManager::from_environment([&](const core::Status&) { ++warnings; });
   // More than any limit on what waits (net.unix.max_dgram_qlen) that is left at its default.
   for (int i = 0; i < 5000; ++i)
     service.watchdog();
@@ -124,7 +124,7 @@ TEST(ServiceManagerTest, IsGivenUpOnAfterOneWarning) {
     const ScopedVariable variable("NOTIFY_SOCKET", place);
     std::vector<std::string> warnings;
     auto service =
-        ServiceManager::of_environment([&](const core::Status& status) { warnings.emplace_back(status.message()); });
+        ServiceManager::from_environment([&](const core::Status& status) { warnings.emplace_back(status.message()); });
     EXPECT_EQ(service.is_there(), place == nowhere);
     service.ready("x");
     service.watchdog();
@@ -136,7 +136,8 @@ TEST(ServiceManagerTest, IsGivenUpOnAfterOneWarning) {
 TEST(ServiceManagerTest, IsNotThereWithoutAVariable) {
   const ScopedVariable none("NOTIFY_SOCKET", std::nullopt);
   const ScopedVariable watchdog("WATCHDOG_USEC", "1000");
-  auto service = ServiceManager::of_environment([](const core::Status& status) { ADD_FAILURE() << status.message(); });
+  auto service =
+      ServiceManager::from_environment([](const core::Status& status) { ADD_FAILURE() << status.message(); });
   EXPECT_FALSE(service.is_there());
   service.ready("x");
   service.stopping();
@@ -151,7 +152,7 @@ TEST(ServiceManagerTest, AsksForSignsOfLifeOfTheProcessThatItMeans) {
     const ScopedVariable notify("NOTIFY_SOCKET", place);
     const ScopedVariable value("WATCHDOG_USEC", microseconds);
     const ScopedVariable meant("WATCHDOG_PID", process);
-    const auto service = ServiceManager::of_environment();
+    const auto service = ServiceManager::from_environment();
     EXPECT_EQ(std::getenv("WATCHDOG_USEC"), nullptr);
     EXPECT_EQ(std::getenv("WATCHDOG_PID"), nullptr);
     return service.watchdog_interval();

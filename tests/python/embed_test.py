@@ -557,7 +557,7 @@ def test_statistics_add_up(tiny):
 def test_the_attestation_says_what_answers(embedder, backend):
     with latebind.Embedder(TINY, device=f"{backend}:CPU") as one:
         found = one.attestation
-    assert (found.backend, found.device, found.precision) == (backend, "CPU", "f32")
+    assert (found.backend, found.device, found.precision) == (backend, f"{backend}:CPU", "f32")
     assert found.runtime_version and not found.fallback and not found.emulated
     assert bool(found.library_file) == (backend == "openvino")
     assert found.steps[-1].taken and found.steps[-1].device == f"{backend}:CPU"

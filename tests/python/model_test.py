@@ -60,7 +60,7 @@ def test_runs_and_says_who_answered(model):
     assert list(found) == ["sum", "difference"]
     np.testing.assert_array_equal(found["sum"], X + Y)
     np.testing.assert_array_equal(found["difference"], X - Y)
-    assert model.attestation.device == "CPU" and not model.attestation.fallback
+    assert model.attestation.device == f"{model.attestation.backend}:CPU" and not model.attestation.fallback
 
 
 def test_says_what_it_takes(model):

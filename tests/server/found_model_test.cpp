@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 const std::string kCommit(40, 'a');
 
@@ -45,6 +46,28 @@ TEST_F(FoundModelTest, AFoldersOwnNameIsUsedWhereItSaysSomething) {
   EXPECT_EQ(found.names.name, "a-model");
   EXPECT_TRUE(found.named_by.empty());
   EXPECT_TRUE(found.commit.empty());
+}
+
+TEST_F(FoundModelTest, AFolderIsReachedByTheOwnerThatItsFilesSay) {
+  write("a-model/config.json", R"({"_name_or_path":"an-org/a-model"})");
+  FoundModel found = describe("a-model");
+  EXPECT_EQ(found.names.name, "a-model");
+  EXPECT_THAT(found.names.others, Contains("an-org/a-model"));
+  EXPECT_TRUE(found.named_by.empty());
+  // Most cards have it in their examples alone, and most configurations the model that it was trained from.
+  write("a-model/config.json", R"({"_name_or_path":"base/base-uncased"})");
+  write("a-model/README.md", "# a-model\n```python\nmodel = SentenceTransformer('an-org/a-model')\n```\n");
+  found = describe("a-model");
+  EXPECT_EQ(found.names.name, "a-model");
+  EXPECT_THAT(found.names.others, Contains("an-org/a-model"));
+  EXPECT_THAT(found.names.others, Not(Contains("base/base-uncased")));
+}
+
+TEST(OwnedNameInCardTest, IsTheOneOwnerOfThatName) {
+  EXPECT_EQ(owned_name_in_card("load(\"an-org/a-1\"), `an-org/a-1`, 'a-1', 'other/b-1'", "a-1"), "an-org/a-1");
+  for (const char* card : {"", "an-org/a-1", "'an-org/a-1", "'an-org/a-12'", "'./x/a-1'", "'x/a-1' and 'y/a-1'",
+                           "'https://host/an-org/a-1'", "'xa-1'"})
+    EXPECT_EQ(owned_name_in_card(card, "a-1"), "") << card;
 }
 
 TEST_F(FoundModelTest, AFolderWhoseNameSaysNothingIsCalledAsItsCardSaysOrItsConfig) {

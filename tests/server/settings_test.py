@@ -124,6 +124,12 @@ def test_models_are_arguments_and_the_address_is_a_host_and_a_port():
     assert code == 2 and "--port must be a whole number from 0 to 65535, not '80a'" in said, said
 
 
+@pytest.mark.parametrize("flag", ["--alias", "--listen"])
+def test_an_empty_list_on_the_command_line_is_refused(flag):
+    code, said = run_serve(TINY, flag, "")
+    assert code == 2 and f"{flag}" in said and "is empty" in said, said
+
+
 def test_a_daemon_without_a_model_says_how_to_name_one():
     code, said = run_serve()
     assert code == 2 and all(way in said for way in ("--model", "LATEBIND_MODEL", "server.models")), said

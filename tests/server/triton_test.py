@@ -148,3 +148,16 @@ def test_mistakes_are_errors_in_words(client):
                      outputs=[triton.InferRequestedOutput("none")])
     with pytest.raises(InferenceServerException, match=r"\[n,1\]"):
         client.infer(MODEL.name, [texts_of(["a", "b"], [1, 2], True)])
+
+
+@pytest.mark.parametrize(("ask", "words"), [
+    (lambda client: client.get_inference_statistics("two"), ["statistics", "/metrics"]),
+    (lambda client: client.get_inference_statistics("two", "1"), ["statistics", "/metrics"]),
+    (lambda client: client.get_inference_statistics(), ["statistics", "/metrics"]),
+    (lambda client: client.get_model_config("two"), ["model configuration", "/v2/models/NAME"]),
+    (lambda client: client.get_trace_settings("two"), ["traces", "--otlp-endpoint"]),
+])
+def test_what_only_triton_has_is_refused_with_what_there_is_instead(client, ask, words):
+    with pytest.raises(InferenceServerException, match="this server has no .* in Triton's form") as error:
+        ask(client)
+    assert all(word in str(error.value) for word in words), error.value

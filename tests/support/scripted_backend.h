@@ -107,7 +107,7 @@ class ScriptedBackend : public core::Backend {
     const auto found = reasons.find(device);
     return found == reasons.end() ? Backend::why_not(device) : found->second;
   }
-  std::optional<Device> kept_back_by_setting() override { return kept_back; }
+  std::optional<Device> withheld_by_setting() override { return kept_back; }
   Result<std::vector<Device>> devices() override {
     ++questions;
     if (device_script) device_script();

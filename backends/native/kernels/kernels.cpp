@@ -13,8 +13,8 @@ namespace {
   return std::ranges::count(platform::cpu_features(), name) != 0;
 }
 
-// Of what the compiler was told for each set (CMakeLists.txt), that of which the kernels make use: there is no
-// cryptography in them. Asks the processor, and the system for the registers.
+// Checks the instructions that the kernels use, which are fewer than those the compiler may use (CMakeLists.txt): the
+// kernels contain no cryptography. Asks both the processor and the system, which must save the registers.
 #if defined(__x86_64__)
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
@@ -26,7 +26,7 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl") != 0;
 }
 bool has_avx2_vnni() {
-  // Not every compiler's function knows it.
+  // Some compilers' builtin does not know this feature.
   return has_avx2() && has_feature("avx_vnni");
 }
 bool has_avx512_vnni() {
@@ -36,7 +36,7 @@ bool has_avx512_bf16() {
   return has_avx512_vnni() && __builtin_cpu_supports("avx512bf16") != 0;
 }
 bool has_avx512_fp16() {
-  // Not every compiler's function knows it.
+  // Some compilers' builtin does not know this feature.
   return has_avx512_bf16() && has_feature("avx512_fp16");
 }
 #elif defined(__aarch64__)
@@ -63,7 +63,7 @@ struct Set {
   bool (*is_supported)() = nullptr;
 };
 
-// Other kernels and a product in int8, beside which attention is computed as beside `attention`.
+// Adds a product in int8 to `kernels`; its attention is that of `attention`.
 Kernels with_int8(std::string_view name, Kernels kernels, Product product, const Product& attention) {
   kernels.name = name;
   kernels.int8 = product;
@@ -71,7 +71,7 @@ Kernels with_int8(std::string_view name, Kernels kernels, Product product, const
   kernels.int8.attention_scratch = attention.attention_scratch;
   return kernels;
 }
-// And both.
+// Adds products in bf16 and in int8.
 Kernels with_bf16(std::string_view name, Kernels kernels, const Product& bf16, const Product& int8) {
   kernels.bf16 = bf16;
   return with_int8(name, kernels, int8, bf16);

@@ -1,5 +1,5 @@
-// What a set of kernels is built on, written once for every instruction set as products.inc.h is: the steps that treat
-// each row alone. Defines make_kernels(), in an unnamed namespace.
+// The kernels that treat each row separately, written once for every instruction set (see products.inc.h). Defines
+// make_kernels(), in an unnamed namespace.
 #include "backends/native/kernels/products.inc.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,7 +29,7 @@ void scale(const MutableRows& x, std::size_t width, float factor) {
   }
 }
 
-void turn(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
+void rope(const MutableRows& x, std::size_t heads, std::size_t width, const float* cosines, const float* sines,
           const std::uint32_t* positions) {
   const std::size_t half = width / 2;
   for (std::size_t r = 0; r < x.count; ++r) {
@@ -57,7 +57,8 @@ void turn(const MutableRows& x, std::size_t heads, std::size_t width, const floa
   }
 }
 
-// Half of erf(x / √2) for |x| ≤ 5.9, beyond which it is ±1/2 in f32; coefficients by fit_erf.py 5 5.
+// erf(x / √2) / 2 as a rational function on |x| ≤ 5.9; beyond that it is ±1/2 in f32. fit_erf.py 5 5 made the
+// coefficients.
 LATEBIND_INLINE Vector half_erf(Vector x) {
   constexpr float kEnd = 5.9F;
   constexpr float kNumerator[] = {2.060825111e-08F, 6.325447430e-06F, 1.848641550e-04F,
@@ -77,9 +78,9 @@ LATEBIND_INLINE Vector half_erf(Vector x) {
   return hn::Mul(x, hn::Div(numerator, denominator));
 }
 
-// value / (1 + exp(minus)): 0 where that is infinite, and no number where the value is none or infinite, too.
+// value / (1 + exp(minus)). If exp(minus) overflows, the result is 0, or NaN when the value is NaN or infinite.
 LATEBIND_INLINE Vector gated(Vector value, Vector minus) {
-  const Vector most = hn::Set(kTag, 80.0F);  // Exp is not made for what is far beyond
+  const Vector most = hn::Set(kTag, 80.0F);  // Exp is not accurate far beyond this
   const Vector found = hn::Div(value, hn::Add(hn::Set(kTag, 1.0F), hn::Exp(kTag, hn::Min(minus, most))));
   return hn::IfThenElse(hn::Gt(minus, most), hn::Mul(value, hn::Zero(kTag)), found);
 }
@@ -89,7 +90,7 @@ void activate(graph::ActivationFunction function, const MutableRows& x, std::siz
     float* const row = x.data + r * x.stride;
     switch (function) {
       case graph::ActivationFunction::kRelu:
-        // Not the larger of it and 0, which is 0 where it is no number.
+        // Max(value, 0) would turn NaN into 0.
         for_each_vector(row, width, 0.0F, [](std::size_t, Vector value) {
           return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(kTag)), value);
         });
@@ -184,7 +185,7 @@ constexpr Kernels make_kernels(std::string_view name) {
           .add = add,
           .multiply = multiply_rows,
           .scale = scale,
-          .turn = turn,
+          .rope = rope,
           .activate = activate,
           .layer_norm = layer_norm,
           .rms_norm = rms_norm};

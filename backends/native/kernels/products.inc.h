@@ -1,13 +1,19 @@
-// Matrix products and attention, written once for every instruction set with Highway's static dispatch: whoever
-// includes this is compiled for one. Defines kF32Product, and of kBF16Product, kF16Product and kInt8Product what the
-// instruction set has, in an unnamed namespace like all the rest.
+// Matrix products and attention, written once for every instruction set with Highway's static dispatch: each including
+// file is compiled for one set. Defines, in an unnamed namespace, kF32Product and those of kBF16Product, kF16Product
+// and kInt8Product that the instruction set supports.
 //
-// Matrix products hold a tile of y in registers: kTileRows rows of kVectors vectors. For each word of a row, the
-// vectors of the panel's row are loaded once and multiplied by one word of each row of a; or, where there are
-// instructions for that, by two words of each two rows. See docs/native.md.
+// A matrix product keeps a tile of y in registers: kTileRows rows of kVectors vectors. For each word of a row, it loads
+// the vectors of the panel once, and multiplies them by the word of each of a's rows. Instructions that multiply
+// squares instead take two words of two rows at a time. Invariant: each number of y is summed in the same order,
+// whatever the number of rows, tiles or threads. Products whose partial sums are short (kPart) add each part to y in
+// f32 before the next one. See docs/native.md.
+//
+// Attention handles one head of one text: it packs keys (transposed) and values into panels, and then, for kScoreRows
+// queries at a time, computes scores by a product, a softmax over each row of scores, and the weighted values by
+// another product. The softmax leaves the weights unnormalised; the result is multiplied by 1 / their sum at the end.
 
-// What these include must not be compiled twice either, so nothing here may come from a header with inline functions
-// of its own, but for Highway, which names its functions by instruction set.
+// These headers must not be compiled for two instruction sets either. Therefore nothing here may come from a header
+// with inline functions, except from Highway, which names its functions by instruction set.
 #define HWY_COMPILE_ONLY_STATIC 1
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
@@ -16,7 +22,7 @@
 
 #include "backends/native/kernels/kernels.h"
 
-// What Highway's own functions are compiled with, which are to be inlined here.
+// Highway's functions are compiled with these attributes, and are to be inlined here.
 HWY_BEFORE_NAMESPACE();
 namespace latebind::native {
 namespace {
@@ -28,7 +34,7 @@ using Vector = hn::Vec<Tag>;
 constexpr Tag kTag;
 
 constexpr std::size_t kLanes = hn::MaxLanes(Tag());
-// By the number of vector registers: 32 on AVX-512 and aarch64, 16 elsewhere.
+// Chosen by the number of vector registers: 32 on AVX-512 and aarch64, 16 elsewhere.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr std::size_t kVectors = kLanes >= 16 ? 2 : 4;
 constexpr std::size_t kTileRows = kLanes >= 16 ? 14 : 6;
@@ -37,21 +43,22 @@ constexpr std::size_t kVectors = 2;
 constexpr std::size_t kTileRows = 6;
 #endif
 constexpr std::size_t kPanelColumns = kVectors * kLanes;
-// Words of a panel that are asked for before they are multiplied, where it is read once: weights come from beyond the
-// second cache, panel after panel, and what the processor asks for by itself comes late. On Zen 4 products in f32 took
-// 5 % less time, with a quarter of it 2 % less.
+// How many words of a panel are prefetched, if the panel is read only once: weights come from beyond the second-level
+// cache, panel after panel, and the hardware prefetcher is late. On Zen 4, products in f32 took 5 % less time; with a
+// quarter of this distance, 2 % less.
 constexpr std::size_t kAhead = 64;
 
 #define LATEBIND_INLINE_LAMBDA __attribute__((always_inline))
 #define LATEBIND_INLINE inline LATEBIND_INLINE_LAMBDA
 #define LATEBIND_UNROLL _Pragma("GCC unroll 16")
 
-// Not std::min: it might be compiled out of line, with these instructions, for the files of others.
+// Not std::min: the linker might keep a copy that is compiled for these instructions, and use it in other files.
 constexpr std::size_t smaller(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
-// The first `count` lanes, fewer than all, and others' in the rest: memory behind those is not touched.
+// Load and store the first `count` lanes, fewer than all; the other lanes are `others`. Memory beyond `count` numbers
+// is not touched.
 #if HWY_TARGET <= HWY_AVX2
 LATEBIND_INLINE Vector load_lanes(const float* from, std::size_t count, float others) {
   const auto mask = hn::FirstN(kTag, count);
@@ -77,29 +84,28 @@ LATEBIND_INLINE void store_lanes(Vector lanes, float* to, std::size_t count) {
 using IntTag = hn::RebindToSigned<Tag>;
 using IntVector = hn::Vec<IntTag>;
 
-// What is asked for while a tile is computed, to be in the cache later: `step` bytes for each of its words. Need not be
-// there.
+// The memory to prefetch while a tile is computed, `step` bytes for each of its words. The address need not be valid.
 struct Ahead {
   const char* from = nullptr;
   std::size_t step = 0;
 };
 
-// For one of several tiles that a panel is multiplied by: its part of what comes after the panel. The first tile would
-// wait for most of its time if all of it were asked for then: the third cache of an Intel Xeon gives a core less than a
-// tile reads. There products of 56 rows in f32 took 20 % less time, of 64 rows 17 %.
+// The part of the next panel that one of several tiles prefetches. If the first tile prefetched it all, it would wait
+// most of the time: the third-level cache of an Intel Xeon delivers less to a core than a tile reads. There, products
+// of 56 rows in f32 took 20 % less time, of 64 rows 17 %.
 LATEBIND_INLINE Ahead part_of_next(const float* next, std::size_t words, std::size_t tile, std::size_t tiles) {
   const std::size_t step = kPanelColumns * sizeof(float) / tiles;
   return {reinterpret_cast<const char*>(next) + tile * words * step, step};
 }
 
-// The sums of a tile of kRows rows, each of kVectors vectors: what one word of a row and one of each column add at a
-// time.
+// The sums of a tile of kRows rows of kVectors vectors. Arithmetic::step() adds the products of one word of a row and
+// one word of each column.
 template <class Arithmetic, std::size_t kRows>
 struct RowSums {
   using Sum = typename Arithmetic::Sum;
   using Of = Sum[kRows][kVectors];
 
-  // Of so many words of each row times a panel.
+  // Sums up `words` words of each row times the panel.
   static LATEBIND_INLINE void sum_up(const float* a, std::size_t a_stride, const float* panel, std::size_t words,
                                      Ahead& ahead, Of& of) {
     constexpr std::size_t kLines = (kPanelColumns * sizeof(float) + kAlignment - 1) / kAlignment;
@@ -120,7 +126,7 @@ struct RowSums {
       ahead.from += ahead.step;
       LATEBIND_UNROLL
       for (std::size_t r = 0; r < kRows; ++r) {
-        // A copy: a word is a float for those that compute in f32 alone.
+        // A copy, because the words are floats only for F32.
         float bits = 0;
         __builtin_memcpy(&bits, a + r * a_stride, sizeof bits);
         const Vector x = hn::Set(kTag, bits);
@@ -134,8 +140,8 @@ struct RowSums {
 };
 
 #if defined(__ARM_FEATURE_MATMUL_INT8)
-// The same where an instruction multiplies two words of two rows by two of two columns: a sum is the square of what
-// comes of them, row by row. Of an odd number of rows the last one is taken twice.
+// The sums when an instruction multiplies two words of two rows by two words of two columns: each sum is a 2×2 square
+// of results, row by row. If the number of rows is odd, the last row is used twice.
 template <class Arithmetic, std::size_t kRows>
 struct SquareSums {
   using Sum = typename Arithmetic::Sum;
@@ -178,9 +184,9 @@ struct SquareSums {
 };
 #endif
 
-// The arithmetic of a product: how its numbers are kept, what words of rows and columns add to the sums, and, where
-// only kPart numbers are summed up at a time, what a part's sum adds to the numbers in f32, by the kPartScales scales
-// of the row and of the columns for each part.
+// The arithmetic of a product: the format of its operands, and step(), which multiplies words and adds the products to
+// the sums. If sums are limited to kPart numbers, add_part() adds a part's sum to the numbers in f32, using kPartScales
+// scales of the row and of each column for each part.
 struct F32 {
   using Sum = Vector;
   template <std::size_t kRows>
@@ -203,11 +209,11 @@ struct BF16 {
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
     sum.raw = _mm512_dpbf16_ps(sum.raw, reinterpret_cast<__m512bh>(a.raw), reinterpret_cast<__m512bh>(b.raw));
   }
-  // Two vectors of numbers that follow each other.
+  // Packs two consecutive vectors of numbers.
   static LATEBIND_INLINE Vector join(Vector first, Vector second) {
     return Vector{reinterpret_cast<__m512>(_mm512_cvtne2ps_pbh(second.raw, first.raw))};
   }
-  // Words of a number of each.
+  // Packs one number of each vector into a word.
   static LATEBIND_INLINE Vector interleave(Vector low, Vector high) {
     const auto bits = [](Vector x) {
       return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x.raw)));
@@ -249,13 +255,13 @@ struct BF16 {
 #if defined(__AVX512FP16__) || defined(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC)
 #define LATEBIND_HAS_F16 1
 struct F16 {
-  using Sum = Vector;  // of words
+  using Sum = Vector;  // holds two f16 sums in each word
   template <std::size_t kRows>
   using Sums = RowSums<F16, kRows>;
   static constexpr Format kFormat = Format::kF16;
   static constexpr std::size_t kSideBySide = 1;
   static constexpr std::size_t kPart = kF16Part;
-  static constexpr std::size_t kPartScales = 0;  // the same for all
+  static constexpr std::size_t kPartScales = 0;  // one scale for all parts
 #if defined(__AVX512FP16__)
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
     sum.raw = reinterpret_cast<__m512>(_mm512_fmadd_ph(
@@ -269,7 +275,7 @@ struct F16 {
     const auto bits = [](Vector x) { return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(x.raw, kNearest)); };
     return Vector{_mm512_castsi512_ps(_mm512_or_si512(bits(low), _mm512_slli_epi32(bits(high), 16)))};
   }
-  // Of both numbers of each word.
+  // The sum of both numbers of each word.
   static LATEBIND_INLINE Vector total(Sum sum) {
     const auto number = [](__m512i bits) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(bits)); };
     const __m512i bits = _mm512_castps_si512(sum.raw);
@@ -321,13 +327,13 @@ struct Int8 {
   static constexpr std::size_t kSideBySide = 1;
 #endif
 #if defined(__ARM_FEATURE_DOTPROD)
-  // Of a row's bytes, which are signed here.
+  // The least value of a row's bytes, which are signed here.
   static constexpr int kLeastByte = -128;
 #else
   static constexpr int kLeastByte = 0;
 #endif
   static LATEBIND_INLINE void step(Sum& sum, Vector a, Vector b) {
-    // GCC 12 keeps the sums of Intel's intrinsics in memory.
+    // GCC 12 keeps the sums in memory if Intel's intrinsics are used.
 #if defined(__AVX512VNNI__)
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
 #elif defined(__AVXVNNI__)
@@ -346,18 +352,18 @@ struct Int8 {
 };
 #endif
 
-// Words of so many numbers of a row or column, without their scales.
+// Words of `width` numbers of a row or column, without scales.
 template <class Arithmetic>
 constexpr std::size_t words_in(std::size_t width) {
   return words_of(width, Arithmetic::kFormat, Arithmetic::kSideBySide);
 }
-// And with them.
+// The same, with scales.
 template <class Arithmetic>
 constexpr std::size_t operand_words(std::size_t width) {
   return words_in<Arithmetic>(width) + words_after(width, Arithmetic::kFormat);
 }
 
-// Where a tile goes: `columns` of a panel's.
+// The destination of a tile: `columns` columns, at most a panel's.
 struct Place {
   const float* bias = nullptr;  // may be null
   float* y = nullptr;
@@ -365,7 +371,7 @@ struct Place {
   std::size_t columns = 0;
 };
 
-// y = sum(row, vector, base) for kRows rows, where base is the bias, or what is in y.
+// Writes y = sum(row, vector, base) for kRows rows, where base is y itself if `adds`, and otherwise the bias.
 template <std::size_t kRows, class Function>
 LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
   LATEBIND_UNROLL
@@ -392,7 +398,7 @@ LATEBIND_INLINE void put(const Place& place, bool adds, const Function& sum) {
   }
 }
 
-// So many rows of a panel-wide part of y = a · b + bias, where b has `rows` rows.
+// Computes kRows rows of one panel of y = a · b + bias, where b has `rows` rows.
 template <class Arithmetic, std::size_t kRows>
 void multiply_tile(const float* a, std::size_t a_stride, const float* panel, std::size_t rows, const Place& place,
                    Ahead ahead) {
@@ -427,14 +433,14 @@ template <class Arithmetic, std::size_t... kLess>
 constexpr TileTable<Arithmetic> make_tile_table(std::index_sequence<kLess...> /*rows, less one*/) {
   return {{nullptr, multiply_tile<Arithmetic, kLess + 1>...}};
 }
-// By the number of rows, from 1 on.
+// The tile functions by number of rows, from 1 on.
 template <class Arithmetic>
 constexpr TileTable<Arithmetic> kTiles = make_tile_table<Arithmetic>(std::make_index_sequence<kTileRows>());
 
 template <class Arithmetic>
 void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size_t panels, const float* bias,
               const MutableRows& y) {
-  // Tiles of as equal heights as possible, of whole pairs of rows where they are multiplied in pairs.
+  // Tiles of heights as equal as possible, in whole pairs of rows if rows are multiplied in pairs.
   constexpr std::size_t kPair = Arithmetic::kSideBySide;
   static_assert(kTileRows % kPair == 0);
   const std::size_t tiles = (a.count + kTileRows - 1) / kTileRows;
@@ -460,8 +466,8 @@ void multiply(const Rows& a, const Panels& b, std::size_t first_panel, std::size
   }
 }
 
-// Calls f(position, vector) for `width` numbers of x and stores what it returns in y, which may be x; the last vector
-// may be a part of one, and what is beyond its end is `fill`.
+// Calls f(position, vector) for the `width` numbers of x and stores the results in y, which may be x. The last vector
+// may be partial; its lanes beyond the end are `fill`.
 template <class Function>
 LATEBIND_INLINE void put_each_vector(const float* x, float* y, std::size_t width, const Function& function,
                                      float fill = 0.0F) {
@@ -470,13 +476,13 @@ LATEBIND_INLINE void put_each_vector(const float* x, float* y, std::size_t width
     hn::StoreU(function(i, hn::LoadU(kTag, x + i)), kTag, y + i);
   if (i < width) store_lanes(function(i, load_lanes(x + i, width - i, fill)), y + i, width - i);
 }
-// In their own place.
+// The same in place.
 template <class Function>
 LATEBIND_INLINE void for_each_vector(float* x, std::size_t width, float fill, const Function& function) {
   put_each_vector(x, x, width, function, fill);
 }
 
-// A vector of the `width` numbers at `from`, at this position; `fill` beyond the end.
+// Loads a vector at `position` of the `width` numbers at `from`; lanes beyond the end are `fill`.
 LATEBIND_INLINE Vector load_part(const float* from, std::size_t position, std::size_t width, float fill = 0.0F) {
   if (position + kLanes <= width) return hn::LoadU(kTag, from + position);
   return position < width ? load_lanes(from + position, width - position, fill) : hn::Set(kTag, fill);
@@ -486,15 +492,15 @@ constexpr std::size_t up_to_panel(std::size_t columns) {
   return (columns + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
 }
 
-// Scores of this many queries are kept at a time: a multiple of a tile's rows.
+// The number of queries whose scores are kept at a time: a multiple of a tile's rows.
 constexpr std::size_t kScoreRows = 4 * kTileRows;
 
-// 2^x for x from -126 to 126; coefficients by fit_power.py 6. In half of the instructions of Highway's Exp, which looks
-// after numbers that there are none of here.
+// 2^x for x from -126 to 126; fit_power.py 6 made the coefficients. It takes half the instructions of Highway's Exp,
+// which also handles numbers that do not occur here.
 LATEBIND_INLINE Vector power_of_two(Vector x) {
   constexpr float kCoefficients[] = {1.535336196e-04F, 1.339887385e-03F, 9.618436918e-03F,
                                      5.550332367e-02F, 2.402264774e-01F, 6.931471825e-01F};
-  // Added, it leaves the nearest whole number in the last bits.
+  // Adding this constant rounds to the nearest integer, which is then in the last bits.
   const Vector whole = hn::Set(kTag, 0x1.8p23F);
   const Vector shifted = hn::Add(x, whole);
   const Vector rest = hn::Sub(x, hn::Sub(shifted, whole));
@@ -507,13 +513,13 @@ LATEBIND_INLINE Vector power_of_two(Vector x) {
   return hn::BitCast(kTag, hn::Add(hn::BitCast(IntTag(), power), exponent));
 }
 
-// Of a key's weight beside that of the heaviest. What is below this is as good as 0, and far enough from the least
-// normal number that no product with a value is below that: with subnormal numbers an Intel Xeon took ten times as
-// long.
+// The least weight of a key relative to the heaviest, as log2. A smaller weight has no influence, and this one is far
+// enough from the least normal number that products with values stay normal: with subnormal numbers, an Intel Xeon took
+// ten times as long.
 constexpr float kLeastWeightLog2 = -96.0F;
 
-// exp(scale · (x - max x)) of each row's `count` numbers, and 1 / their sum: no number where one of them is none or not
-// finite, which maxima do not tell.
+// Replaces each of `count` numbers x by exp(scale · (x - max x)), and returns 1 / their sum. The result is NaN if a
+// number is NaN or infinite, which the maximum alone would not show: x · 0 is added to the sum.
 LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   const std::size_t whole = count / kLanes * kLanes;
   Vector top = hn::Set(kTag, row[0]);
@@ -532,7 +538,7 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   const auto power_of = [&](Vector x) LATEBIND_INLINE_LAMBDA {
     return power_of_two(hn::Max(hn::MulAdd(x, factor, shift), lowest));
   };
-  // Zeros, or no numbers.
+  // 0, or NaN if a number is not finite.
   Vector sum = nothing;
   for (std::size_t i = 0; i < whole; i += kLanes) {
     const Vector power = power_of(hn::LoadU(kTag, row + i));
@@ -548,25 +554,25 @@ LATEBIND_INLINE float soften(float* row, std::size_t count, float scale) {
   return 1.0F / hn::GetLane(hn::SumOfLanes(kTag, sum));
 }
 
-// Numbers are multiplied by the factor, and what comes of them by the scale.
+// Operands are multiplied by `factor`, and results by `scale`.
 struct Scaling {
   float factor;
   float scale;
 };
 
-// Of numbers of which the largest, without its sign, has these bits.
+// The scaling for numbers whose largest magnitude has these bits.
 LATEBIND_INLINE Scaling scaling_of(std::uint32_t largest) {
   const F16Scale bits = f16_scale_of(largest);
   return {__builtin_bit_cast(float, bits.factor), __builtin_bit_cast(float, bits.scale)};
 }
 
-// The larger of each lane's and those of a vector without its signs, as bits: so it is where one is no number.
+// The larger of each lane and the magnitude in x, compared as bits, so that NaN is the largest.
 LATEBIND_INLINE IntVector larger_bits(IntVector largest, Vector x) {
   return hn::Max(largest, hn::BitCast(IntTag(), hn::Abs(x)));
 }
 
 #if defined(LATEBIND_HAS_BF16) || defined(LATEBIND_HAS_F16)
-// Words of a vector at this position of `count`.
+// Stores a vector of words at `position` of `count` words.
 LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, std::size_t count) {
   if (position + kLanes <= count) {
     hn::StoreU(words, kTag, to + position);
@@ -575,7 +581,7 @@ LATEBIND_INLINE void store_part(Vector words, float* to, std::size_t position, s
   }
 }
 
-// Of the `width` numbers of a row; factors of 1 where the arithmetic has none.
+// The scaling of a row of `width` numbers; 1 if the arithmetic does not scale.
 template <class Arithmetic>
 LATEBIND_INLINE Scaling scaling_of_row(const float* from, std::size_t width) {
   if constexpr (Arithmetic::kFormat == Format::kF16) {
@@ -588,7 +594,7 @@ LATEBIND_INLINE Scaling scaling_of_row(const float* from, std::size_t width) {
   }
 }
 
-// The words of two of `width` numbers, from the position of a word on.
+// Loads 2 · kLanes of `width` numbers, as words of two, from word `position` on.
 template <class Arithmetic>
 LATEBIND_INLINE Vector load_pairs(const float* from, std::size_t position, std::size_t width, float factor) {
   Vector first = load_part(from, 2 * position, width);
@@ -600,7 +606,7 @@ LATEBIND_INLINE Vector load_pairs(const float* from, std::size_t position, std::
   return Arithmetic::join(first, second);
 }
 
-// `width` numbers as words of two; `to` may be `from`, with room for them and their scale.
+// Converts `width` numbers to words of two. `to` may be `from`, with room for the words and the scale.
 template <class Arithmetic>
 LATEBIND_INLINE void convert_row(const float* from, std::size_t width, float* to) {
   const std::size_t words = words_in<Arithmetic>(width);
@@ -618,14 +624,14 @@ void convert_pairs(const Rows& x, std::size_t width, const MutableRows& y) {
 #endif
 
 #if defined(LATEBIND_HAS_INT8)
-// A block whose numbers differ by less than this is as good as constant; its scale must not be 0.
+// The least span of a block: the scale of a constant block must not be 0.
 constexpr float kLeastSpan = 1e-30F;
 
-// A block of `count` numbers as bytes of `row`, of which there is room for `room`, with its scale and shift.
+// Converts a block of `count` numbers to bytes, of which `room` may be written, and writes its scale and shift.
 template <bool kIsWhole>
 LATEBIND_INLINE void convert_block(const float* from, std::size_t count, unsigned char* bytes, std::size_t room,
                                    float* scales) {
-  // Only a block that is not whole has a vector that is not.
+  // Only a partial block has a partial vector.
   static_assert(kInt8Block % kLanes == 0);
   const auto load = [&](std::size_t i) LATEBIND_INLINE_LAMBDA {
     return kIsWhole ? hn::LoadU(kTag, from + i) : load_part(from, i, count, from[0]);
@@ -633,7 +639,7 @@ LATEBIND_INLINE void convert_block(const float* from, std::size_t count, unsigne
   const std::size_t end = kIsWhole ? kInt8Block : count;
   Vector low = hn::Set(kTag, from[0]);
   Vector high = low;
-  // NaN where a number is not finite: comparisons would lose it.
+  // NaN if a number is not finite; minimum and maximum would lose it.
   Vector nothing = hn::Zero(kTag);
   for (std::size_t i = 0; i < end; i += kLanes) {
     const Vector value = load(i);
@@ -667,7 +673,7 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
   const std::size_t words = words_in<Int8>(width);
   for (std::size_t r = 0; r < x.count; ++r) {
     float* const row = y.data + r * y.stride;
-    if constexpr (Int8::kSideBySide > 1) row[words - 1] = 0.0F;  // where it is one more than the numbers take
+    if constexpr (Int8::kSideBySide > 1) row[words - 1] = 0.0F;  // exists only for the pairing of words
     const float* const from = x.data + r * x.stride;
     auto* const bytes = reinterpret_cast<unsigned char*>(row);
     float* scales = row + words;
@@ -680,28 +686,28 @@ void convert_to_int8(const Rows& x, std::size_t width, const MutableRows& y) {
 }
 #endif
 
-// What attention computes with, in f32: rows as they are, panels of keys and values.
+// The operands of attention in f32: rows as they are, keys and values in panels.
 struct F32Attention {
   using Arithmetic = F32;
   static constexpr bool kConverts = false;
-  // Rows of `width` numbers as a product takes them, made in `scratch` if they have to be.
+  // Rows of `width` numbers as operands of a product; converted ones are in `scratch`.
   static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t /*width*/, float* /*scratch*/) { return x; }
-  // The words of a key of `width` numbers from a position on, whose numbers are multiplied by the factor.
+  // The words of a key of `width` numbers from `position` on, with the numbers multiplied by the factor.
   static LATEBIND_INLINE Vector key_words(const float* key, std::size_t position, std::size_t width, float /*factor*/) {
     return load_part(key, position, width);
   }
-  // A vector of each of those rows that follow each other and are a word's.
+  // Combines consecutive rows into the words of a panel, one vector of words.
   static LATEBIND_INLINE Vector words(const Vector (&rows)[1]) { return rows[0]; }
 };
 
 #if defined(LATEBIND_HAS_BF16) || defined(LATEBIND_HAS_F16)
-// In words of two numbers.
+// The operands of attention in words of two numbers.
 template <class PairArithmetic>
 struct PairAttention {
   using Arithmetic = PairArithmetic;
   static constexpr bool kConverts = true;
   static LATEBIND_INLINE Rows rows_of(const Rows& x, std::size_t width, float* scratch) {
-    // In their own place they stay as far apart: words are fewer than numbers, but for those of a panel's width.
+    // In place, rows keep their distance: they have fewer words than numbers, and panels have room for the scale.
     const std::size_t stride = scratch == x.data ? x.stride : operand_words<Arithmetic>(width);
     convert_pairs<Arithmetic>(x, width, {scratch, x.count, stride});
     return {scratch, x.count, stride};
@@ -713,7 +719,7 @@ struct PairAttention {
 };
 #endif
 
-// A vector of a word of each column, from a column on.
+// Stores a vector of words, one for each column from `column` on.
 template <class Arithmetic>
 LATEBIND_INLINE void put_words(Vector words, float* panel, std::size_t word, std::size_t column) {
   if constexpr (Arithmetic::kSideBySide == 1) {
@@ -728,8 +734,8 @@ LATEBIND_INLINE void put_words(Vector words, float* panel, std::size_t word, std
   }
 }
 
-// Lane t of row l becomes lane l of row t: each step moves the last bit of a number's lane before the first one of its
-// row, and the last one of its row before the first one of its lane.
+// Transposes: lane t of row l becomes lane l of row t. Each step moves the last bit of a number's lane to the front of
+// the row's bits, and the last bit of its row to the front of the lane's bits.
 #if HWY_TARGET == HWY_SCALAR
 LATEBIND_INLINE void transpose(Vector (&/*rows*/)[1]) {}
 #else
@@ -750,7 +756,8 @@ LATEBIND_INLINE void transpose(Vector (&rows)[kLanes]) {
 }
 #endif
 
-// The keys of `count` tokens from one on as the columns of a panel: panel[dimension][token]. Zeros in the others.
+// Packs the keys of `count` tokens from `first` on as the columns of a panel: panel[dimension][token]. Other columns
+// are zero.
 template <class Attention>
 LATEBIND_INLINE void put_keys(const AttentionHead& head, std::size_t first, std::size_t count, float* panel) {
   using Arithmetic = typename Attention::Arithmetic;
@@ -783,7 +790,8 @@ LATEBIND_INLINE void put_keys(const AttentionHead& head, std::size_t first, std:
   }
 }
 
-// The values of a head, so many columns of a panel from one on: panel[token][dimension].
+// Packs kLanes dimensions of the head's values, from `first` on, into a panel from `column` on:
+// panel[token][dimension].
 template <class Attention>
 LATEBIND_INLINE void put_values(const AttentionHead& head, std::size_t first, float* panel, std::size_t column) {
   using Arithmetic = typename Attention::Arithmetic;
@@ -819,7 +827,7 @@ LATEBIND_INLINE void put_values(const AttentionHead& head, std::size_t first, fl
   }
 }
 
-// To the scores of a token with all of the text.
+// Adds the distance terms to a token's scores with all tokens of the text.
 LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token, float* scores) {
   const float* const bias = head.distance_bias;
   const std::size_t farthest = head.farthest;
@@ -836,14 +844,14 @@ LATEBIND_INLINE void add_distances(const AttentionHead& head, std::size_t token,
   add(end, head.tokens, bias[2 * farthest]);
 }
 
-// Behind the last token that this one attends to.
+// The token after the last one that `token` attends to.
 LATEBIND_INLINE std::size_t end_of_sight(const AttentionHead& head, std::size_t token) {
   const std::size_t further = head.causal ? 0 : head.window;
   return head.tokens - token > further ? smaller(token + further + 1, head.keys) : head.keys;
 }
 
-// As soften(), of the scores of a token with those of the text that it attends to; the others become 0, as what it
-// returns for one that attends to none.
+// Like soften(), for the scores with those tokens that `token` attends to. The other scores become 0, as does the
+// result when it attends to no token.
 LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token, float* scores) {
   const std::size_t end = end_of_sight(head, token);
   const std::size_t first = token > head.window ? smaller(token - head.window, end) : 0;
@@ -854,7 +862,7 @@ LATEBIND_INLINE float soften_sight(const AttentionHead& head, std::size_t token,
   return first == end ? 0.0F : soften(scores + first, end - first, head.scale);
 }
 
-// Of the keys as panels, the values as panels, the queries and the scores.
+// The size of keys and values as panels, queries, and scores.
 template <class Attention>
 std::size_t attention_scratch(std::size_t tokens, std::size_t width) {
   using Arithmetic = typename Attention::Arithmetic;
@@ -892,7 +900,7 @@ void attend(const AttentionHead& head, float* scratch) {
     const std::size_t rows = smaller(kScoreRows, tokens - first);
     const Rows query =
         Attention::rows_of({head.query + first * head.query_stride, rows, head.query_stride}, width, queries);
-    // The panels with keys that one of these queries attends to.
+    // The panels with keys that at least one of these queries attends to.
     const std::size_t nearest = first > head.window ? (first - head.window) / kPanelColumns : 0;
     const std::size_t panels_end = up_to_panel(end_of_sight(head, first + rows - 1)) / kPanelColumns;
     if (nearest < panels_end)
@@ -902,7 +910,7 @@ void attend(const AttentionHead& head, float* scratch) {
       if (head.distance_bias != nullptr) add_distances(head, first + r, scores + r * padded_tokens);
       inverse[r] = soften_sight(head, first + r, scores + r * padded_tokens);
     }
-    // In their own place.
+    // Converted in place.
     const Rows weights = Attention::rows_of({scores, rows, padded_tokens}, tokens, scores);
     float* const out = head.out + first * head.out_stride;
     multiply<Arithmetic>(weights, value_panels, 0, padded_width / kPanelColumns, nullptr, {out, rows, head.out_stride});
@@ -936,7 +944,7 @@ constexpr Product kBF16Product = kPairProduct<BF16>;
 constexpr Product kF16Product = kPairProduct<F16>;
 #endif
 #if defined(LATEBIND_HAS_INT8)
-// Its attention is another product's.
+// Attention uses another product's operands.
 constexpr Product kInt8Product{
     .format = Int8::kFormat, .side_by_side = Int8::kSideBySide, .convert = convert_to_int8, .multiply = multiply<Int8>};
 #endif

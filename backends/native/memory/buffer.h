@@ -1,4 +1,4 @@
-// Buffer: aligned memory for numbers, which is not initialised.
+// Buffer: aligned, uninitialised memory for numbers, owned by the object. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Buffer {
   // Throws std::bad_alloc.
   explicit Buffer(std::size_t size) { reserve(size); }
 
-  // Room for so many numbers. What was in it is lost when it has to grow. Throws std::bad_alloc, and is empty then.
+  // Makes room for `size` numbers. The contents are lost if it has to grow. Throws std::bad_alloc, and is then empty.
   void reserve(std::size_t size) {
     if (size <= size_) return;
     memory_.reset();

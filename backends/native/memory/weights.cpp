@@ -19,7 +19,7 @@ using core::ElementType;
 using core::Result;
 using core::Status;
 
-// Calls set(i, number) for `count` numbers from the `first` on.
+// Calls set(i, number) for each of `count` numbers from `first` on.
 template <class Set>
 void read(std::span<const std::byte> bytes, ElementType type, std::size_t first, std::size_t count, const Set& set) {
   if (type == ElementType::kF32) {
@@ -52,20 +52,20 @@ Result<std::vector<std::byte>> bytes_of(const core::PartReader& file, const grap
 
 std::uint32_t to_bf16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
-  // A NaN stays one.
+  // Keeps a NaN.
   if (number != number) return (bits >> 16) | 0x40U;
-  // To the nearest, of two as near to the even one.
+  // Rounds to nearest, ties to even.
   return (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
 }
 
-// The same for numbers up to 16. Without the sign they are ordered as their bits.
+// The same for f16 and magnitudes up to 16. Without their sign, numbers are ordered like their bits.
 std::uint32_t to_f16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = bits >> 16 & 0x8000U;
   const std::uint32_t positive = bits & 0x7FFFFFFFU;
   constexpr std::uint32_t kBiases = 127 - 15;
   if (positive < (kBiases + 1) << 23) {
-    // Subnormal: added to this, a number is rounded to their step.
+    // A subnormal result: adding this constant rounds to its step.
     constexpr float kRounding = 0.5F;
     return sign | (std::bit_cast<std::uint32_t>(std::bit_cast<float>(positive) + kRounding) -
                    std::bit_cast<std::uint32_t>(kRounding));
@@ -73,14 +73,13 @@ std::uint32_t to_f16(float number) {
   return sign | (((positive + 0xFFFU + (positive >> 13 & 1U)) >> 13) - (kBiases << 10));
 }
 
-// Numbers of a column of a matrix that follow each other: kInt8Block at most.
+// Consecutive numbers of a matrix column, at most kInt8Block.
 struct Run {
   std::array<float, kInt8Block> numbers{};
   std::size_t count = 0;
 };
 
-// The largest number of a run without its sign, as its bits: those are ordered as the numbers, and after them come
-// infinity and what is no number.
+// The largest magnitude of a run as bits. Bits are ordered like numbers, with infinity and NaN as the largest.
 std::uint32_t largest_bits(const Run& run) {
   std::uint32_t largest = 0;
   for (std::size_t i = 0; i < run.count; ++i)
@@ -88,8 +87,8 @@ std::uint32_t largest_bits(const Run& run) {
   return largest;
 }
 
-// Where the words of a run go: those of a column of a panel, from one on that is the first of those side by side. What
-// lies beyond the run in its last word is 0.
+// Writes the words of a run to their places in a column of a panel, beginning with the first of the adjacent words.
+// Numbers beyond the run in its last word are 0.
 class Words {
  public:
   Words(float* first, std::size_t panel_columns, std::size_t side_by_side)
@@ -105,8 +104,8 @@ class Words {
  private:
   float* at_;
   std::size_t side_by_side_;
-  std::size_t step_;     // from the last of those side by side to the first of the next
-  std::size_t put_ = 0;  // of those side by side
+  std::size_t step_;     // from the last adjacent word to the first of the next ones
+  std::size_t put_ = 0;  // number of adjacent words written so far
 };
 
 void pack_f32(const Run& run, Words words) {
@@ -119,24 +118,24 @@ void pack_bf16(const Run& run, Words words) {
     words.put(to_bf16(run.numbers[i]) | (i + 1 < run.count ? to_bf16(run.numbers[i + 1]) << 16 : 0));
 }
 
-// Numbers times the factor, which is their column's.
+// Multiplies the numbers by the factor of their column.
 void pack_f16(const Run& run, Words words, float factor) {
   for (std::size_t i = 0; i < run.count; i += 2) {
     words.put(to_f16(run.numbers[i] * factor) | (i + 1 < run.count ? to_f16(run.numbers[i + 1] * factor) << 16 : 0));
   }
 }
 
-// A block of a column, as kernels.h has it. `scale` and `sum` are the block's.
+// Packs a block of a column in the form of kernels.h; `scale` and `sum` are the block's.
 void pack_int8(const Run& run, Words words, float& scale, float& sum) {
-  constexpr float kLargest = 127;  // of the bytes, which are from -kLargest on
+  constexpr float kLargest = 127;  // of the bytes, which begin at -kLargest
   constexpr std::uint32_t kInfinity = 0x7F800000;
   const std::uint32_t bits = largest_bits(run);
   const bool is_finite = bits < kInfinity;
   const float largest = std::bit_cast<float>(bits);
-  // So small a number that this has no such factor is as good as 0.
+  // A number so small that the factor overflows counts as 0.
   const bool is_scaled = is_finite && kLargest / largest < std::numeric_limits<float>::infinity();
   const float factor = is_scaled ? kLargest / largest : 0;
-  // Added and taken away, it leaves a small number rounded.
+  // Adding and subtracting this constant rounds a small number.
   constexpr float kRounding = 0x1.8p23F;
   std::array<std::int32_t, kInt8Block> bytes{};
   std::int32_t total = 0;
@@ -151,7 +150,7 @@ void pack_int8(const Run& run, Words words, float& scale, float& sum) {
       word |= (static_cast<std::uint32_t>(bytes[i + j]) & 0xFFU) << (8 * j);
     words.put(word);
   }
-  // What is computed with a number that is none must not look like one.
+  // A column with a NaN or an infinite number must give NaN.
   scale = is_finite ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
   sum = static_cast<float>(total);
 }
@@ -176,7 +175,8 @@ Table::Table(const graph::Weight& weight)
 Result<Table> Table::make(const WeightFiles& files, const graph::Weight& weight) {
   Table table(weight);
   table.file_ = files.of(weight);
-  // Less than a model takes anyway: positions, most often, and each token needs one.
+  // A table up to this size is copied: it needs less memory than the rest of a model, most are position tables, and
+  // each token reads one row.
   constexpr std::size_t kSmall = std::size_t{4} << 20;
   if (table.rows_ * table.width_ * core::size_of(table.type_) <= kSmall) {
     LB_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, bytes_of(*table.file_, weight));
@@ -192,7 +192,7 @@ bool Table::read_row(std::size_t row, const Set& set) const noexcept {
     read(*copy_, type_, row * width_, width_, set);
     return true;
   }
-  // A piece of it at a time.
+  // One piece at a time.
   constexpr std::size_t kPiece = 1024;
   std::array<std::byte, kPiece * sizeof(float)> bytes{};
   const std::size_t size = core::size_of(type_);
@@ -222,7 +222,7 @@ std::size_t PackedMatrices::add(const graph::Weight& weight) {
   matrix.offset = size_;
   matrix.first_panel = panels_;
   size_ += panels * kernels_.panel_columns * product_.operand_words(matrix.rows);
-  // Each begins at a cache line.
+  // Each matrix begins at a cache line.
   constexpr std::size_t kLine = kAlignment / sizeof(float);
   size_ = (size_ + kLine - 1) / kLine * kLine;
   panels_ += panels;
@@ -238,9 +238,9 @@ Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files,
   for (const Matrix& matrix : matrices_) {
     if (!files.of(matrix.weight)->in_memory()) largest = std::max(largest, size_of(matrix, 0));
   }
-  // What each thread has read of a file.
+  // The memory that each thread reads a file into.
   std::vector<std::vector<std::byte>> buffers(threads, std::vector<std::byte>(largest));
-  std::vector<std::atomic<std::size_t>> missing(matrices_.size());  // panels of each
+  std::vector<std::atomic<std::size_t>> missing(matrices_.size());  // panels of each matrix that are not packed yet
   for (std::size_t i = 0; i < matrices_.size(); ++i)
     missing[i] = panel_count(matrices_[i].columns, kernels_);
   std::atomic<const core::PartReader*> cut{nullptr};
@@ -254,7 +254,7 @@ Status PackedMatrices::pack(const graph::Graph& graph, const WeightFiles& files,
     const std::size_t size = size_of(matrix, panel);
     if (const auto all = file.in_memory()) {
       pack_panel(matrix, panel, all->subspan(static_cast<std::size_t>(offset), size));
-      // At once, so that the file's pages and the panels are never in memory together.
+      // Released immediately, so that the file's pages and the panels are never in memory together.
       if (missing[static_cast<std::size_t>(after - matrices_.begin()) - 1].fetch_sub(1, std::memory_order_relaxed) == 1)
         pages.release(graph.bytes_of(matrix.weight));
       return;
@@ -299,7 +299,7 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
   const std::size_t group = group_of(product_.format);
   float* const to = memory_.data() + matrix.offset + panel * size;
   float* const scales = to + product_.words(matrix.rows) * width;
-  // What is beyond the last column, or the last number.
+  // Clears what lies beyond the last column or the last number.
   if (columns < width || product_.words(matrix.rows) * group > matrix.rows) std::fill_n(to, size, 0.0F);
   const auto read_run = [&](std::size_t column, std::size_t row) {
     Run run;
@@ -308,7 +308,7 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
          [&](std::size_t i, float number) { run.numbers[i] = number; });
     return run;
   };
-  // Not on the heap: a thread of the team has nobody to tell that memory is out.
+  // Not on the heap: a thread of the team could not report that memory has run out.
   std::array<float, kPanelColumnsMost> factors{};
   if (product_.format == Format::kF16) {
     for (std::size_t column = 0; column < columns; ++column) {
@@ -320,7 +320,7 @@ void PackedMatrices::pack_panel(const Matrix& matrix, std::size_t panel, std::sp
       scales[column] = std::bit_cast<float>(by.scale);
     }
   }
-  // A few rows at a time, whose cache lines are filled before they are left.
+  // A few rows at a time, so that their cache lines are filled while they are present.
   for (std::size_t row = 0; row < matrix.rows; row += kInt8Block) {
     for (std::size_t column = 0; column < columns; ++column) {
       const Run run = read_run(column, row);

@@ -1,4 +1,4 @@
-// Weights as `native` computes with them, made once when a model is loaded.
+// Weights in the forms in which `native` computes with them. They are made once, when a model is loaded.
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@
 
 namespace latebind::native {
 
-// The files with a graph's weights, which may be cut while they are read. Any thread.
+// The files with a graph's weights. A file may be truncated while it is read. Thread-safe.
 class WeightFiles {
  public:
   explicit WeightFiles(const graph::Graph& graph);
 
-  // That of the weight, which its offset counts from.
+  // The file with this weight, from whose beginning the weight's offset counts.
   [[nodiscard]] const std::shared_ptr<const core::PartReader>& of(const graph::Weight& weight) const {
     return readers_[weight.file];
   }
-  // All numbers of a weight, converted to f32. The errors of PartReader.
+  // All numbers of a weight, converted to f32, or the errors of PartReader.
   [[nodiscard]] core::Result<std::vector<float>> numbers(const graph::Weight& weight) const;
 
  private:
   std::vector<std::shared_ptr<const core::PartReader>> readers_;
 };
 
-// A table of which rows are read when they are needed: from a copy where it is small, else from its file. Any thread.
+// A table whose rows are read when they are needed: from a copy if it is small, otherwise from its file. Thread-safe.
 class Table {
  public:
-  // The errors of PartReader.
+  // Returns the errors of PartReader.
   [[nodiscard]] static core::Result<Table> make(const WeightFiles& files, const graph::Weight& weight);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t width() const { return width_; }
-  // Converted to f32; row < rows(). False where the file has no such row any more.
+  // Copies a row, converted to f32; row < rows(). Returns false if the file no longer has the row.
   [[nodiscard]] bool copy_row(std::size_t row, float* to) const noexcept;
-  // The same, added to what is there.
+  // Like copy_row(), but adds the row to the numbers in `to`.
   [[nodiscard]] bool add_row(std::size_t row, float* to) const noexcept;
   // Why a row could not be read.
   [[nodiscard]] core::Status why_not() const { return file_->why_not(); }
@@ -54,25 +54,27 @@ class Table {
   template <class Set>
   bool read_row(std::size_t row, const Set& set) const noexcept;
 
-  std::shared_ptr<const std::vector<std::byte>> copy_;  // null: it is in the file
+  std::shared_ptr<const std::vector<std::byte>> copy_;  // null: the rows are read from the file
   std::shared_ptr<const core::PartReader> file_;
-  std::uint64_t offset_;  // in it
+  std::uint64_t offset_;  // in the file
   core::ElementType type_;
   std::size_t rows_;
   std::size_t width_;
 };
 
-// The weights of linear operators, transposed and in panels, as a product takes them.
+// The weights of linear operators, transposed and packed in panels as operands of a product. Reading is thread-safe;
+// add() and pack() are not.
 class PackedMatrices {
  public:
   PackedMatrices(const Kernels& kernels, const Product& product) : kernels_(kernels), product_(product) {}
 
-  // Makes room for this matrix, [columns, rows] in the graph, and returns its number; one that is there is taken again.
+  // Reserves a place for this matrix, [columns, rows] in the graph, and returns its number. A matrix that has a place
+  // keeps it.
   std::size_t add(const graph::Weight& weight);
-  // A thread's part of packing them all.
+  // Packs one panel on one thread.
   using Part = std::function<void(std::size_t panel, std::size_t thread)>;
-  // Packs them all; `share` calls a part for each number below the first argument, on so many threads. The pages of a
-  // file that had to be mapped are returned to the system. The errors of PartReader; throws std::bad_alloc.
+  // Packs all matrices. `share` calls a part for each number below its first argument, on `threads` threads. Pages of
+  // files that had to be mapped are returned to the system. Returns the errors of PartReader; throws std::bad_alloc.
   [[nodiscard]] core::Status pack(const graph::Graph& graph, const WeightFiles& files, std::size_t threads,
                                   const std::function<void(std::size_t panels, const Part& part)>& share);
 
@@ -87,15 +89,14 @@ class PackedMatrices {
     std::size_t rows = 0;
     std::size_t columns = 0;
     std::size_t offset = 0;       // in memory_
-    std::size_t first_panel = 0;  // of all
+    std::size_t first_panel = 0;  // counted over all matrices
   };
-  // Where a panel of a matrix begins in its file, counted from the matrix, and how much it is: its columns follow each
-  // other there.
+  // The offset in a matrix of the bytes of one panel, whose columns are consecutive in the file, and their number.
   [[nodiscard]] std::size_t offset_of(const Matrix& matrix, std::size_t panel) const;
   [[nodiscard]] std::size_t size_of(const Matrix& matrix, std::size_t panel) const;
-  // The panel is one of the matrix's, and these are its bytes.
+  // Packs a panel of the matrix from these bytes.
   void pack_panel(const Matrix& matrix, std::size_t panel, std::span<const std::byte> bytes) const;
-  // Those of all matrices that are in memory, and what lies between them.
+  // The bytes of all matrices that are in memory, including the gaps between them.
   [[nodiscard]] std::span<const std::byte> bytes_in_memory(const graph::Graph& graph, const WeightFiles& files) const;
 
   const Kernels& kernels_;

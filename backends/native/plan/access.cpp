@@ -15,7 +15,7 @@ Access access_of(const Step& step) {
                             return Access{.reads = {s.x, s.y}, .writes = {s.x}};
                           },
                           [](const Scale& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
-                          [](const Turn& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
+                          [](const Rope& s) { return Access{.reads = {s.x}, .writes = {s.x}}; },
                           [](const Convert& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },
                           [](const Multiply& s) { return Access{.by_rows = false, .reads = {s.x}, .writes = {s.y}}; },
                           [](const Norm& s) { return Access{.reads = {s.x}, .writes = {s.y}}; },

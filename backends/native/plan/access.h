@@ -1,4 +1,4 @@
-// Which slots a step reads and writes.
+// The slots that a step reads and writes.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 namespace latebind::native {
 
 struct Access {
-  // By rows: a row of what is written needs the same row alone of what is read.
+  // A row of the result depends on the same row of the slots read, and on no other row.
   bool by_rows = true;
   std::vector<Slot> reads{};
-  std::vector<Slot> writes{};  // whole rows; what is there before is lost where the slot is not read, too
+  std::vector<Slot> writes{};  // whole rows; the previous contents are lost unless the slot is read as well
 };
 
 [[nodiscard]] Access access_of(const Step& step);

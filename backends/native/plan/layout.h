@@ -1,11 +1,11 @@
-// Layout of the slots of a plan.
+// Places the slots of a plan in memory.
 #pragma once
 
 #include "backends/native/plan/plan.h"
 
 namespace latebind::native {
 
-// Plan::layout, of a plan that has everything else.
+// Sets Plan::layout of an otherwise complete plan.
 void set_layout(Plan& plan);
 
 }  // namespace latebind::native

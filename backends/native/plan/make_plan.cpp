@@ -44,7 +44,7 @@ Result<std::vector<float>> expanded(const WeightFiles& files, const graph::Dista
   return numbers;
 }
 
-// The same, up to the farthest distance that there is.
+// The same for a linear bias, up to the farthest distance that occurs.
 std::vector<float> expanded(const graph::LinearBias& bias, float scale) {
   std::vector<float> numbers;
   for (const float slope : bias.slopes) {
@@ -54,7 +54,7 @@ std::vector<float> expanded(const graph::LinearBias& bias, float scale) {
   return numbers;
 }
 
-// Where in the list the one is that fits, made if there is none.
+// The index of the first matching entry of the list, which is added if it is missing.
 template <class T, class Fits, class Make>
 std::size_t place_of(std::vector<T>& list, Fits fits, Make make) {
   const auto found = std::ranges::find_if(list, fits);
@@ -63,18 +63,18 @@ std::size_t place_of(std::vector<T>& list, Fits fits, Make make) {
   return place;
 }
 
-// What a node's value is while the plan is made.
-struct Nothing {};  // an input, or not computed yet
+// The forms that a node's value can have while the plan is made.
+struct Unset {};  // an input, or not computed yet
 struct InSlot {
   Slot slot = 0;
   bool by_text = false;
 };
-// Not a row for each token but the same for all texts: what is added to each token's row.
+// The same for all texts instead of a row for each token: terms that are added to each token's row.
 struct Terms {
   std::vector<Table> by_position;
   std::vector<float> constant;
 };
-using Form = std::variant<Nothing, InSlot, Terms>;
+using Form = std::variant<Unset, InSlot, Terms>;
 
 class Planner {
  public:
@@ -94,15 +94,15 @@ class Planner {
   void count_uses();
   Result<Slot> slot_of(std::string_view who, Value value) const;
   Slot take_slot(std::size_t width);
-  // The value as a product takes it; made where it is needed first.
+  // The value as an operand of a product, converted on first use.
   Slot converted(Value value, Slot slot);
-  // One use less. Whether that was the last one; then its converted form is over, too.
+  // Counts one use of the value. Returns whether it was the last one, which also ends the life of the converted form.
   bool end_use(Value value);
-  // After a node that uses it: the last one leaves the slot to others.
+  // Called after a node has used the value; the last use frees the slot.
   void release(Value value);
-  // A slot whose rows may be overwritten with `value` in it: its own if this was its last use, else a copy.
+  // A slot that holds the value and may be overwritten: its own slot if this was the last use, otherwise a copy.
   Slot own_slot(Value value, Slot slot);
-  // A step that changes rows where they are.
+  // Plans a step that changes rows in place.
   template <class AStep>
   Status in_place(std::string_view who, std::uint32_t node, Value value, AStep step) {
     LB_ASSIGN_OR_RETURN(const Slot slot, slot_of(who, value));
@@ -111,28 +111,28 @@ class Planner {
     put(node, step.x);
     return {};
   }
-  // The slot of what a step makes of two values; their order does not matter.
+  // Plans a commutative step on two values, and returns the slot of its result.
   template <class AStep>
   Slot combined(Value value_a, Slot a, Value value_b, Slot b) {
-    // Into the one whose time is over, if there is one.
+    // The result goes into the operand with no further use, if there is one.
     const bool into_b = uses_[value_a.node] > 1 && uses_[value_b.node] == 1;
     const Slot x = own_slot(into_b ? value_b : value_a, into_b ? b : a);
     add(AStep{.x = x, .y = into_b ? a : b});
     release(into_b ? value_a : value_b);
     return x;
   }
-  // The slot of queries or keys after they were turned, which is nobody else's.
-  Slot turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
-  // Of Plan::distances.
+  // A slot with the rotated queries or keys, which may be overwritten.
+  Slot rotated(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads);
+  // The index in Plan::distances.
   Result<std::size_t> distances_of(const graph::DistanceBias& bias, float scale);
   std::size_t distances_of(const graph::LinearBias& bias, float scale);
   Result<std::size_t> input_of(Value value);
   Status set_mask(Value value);
-  // Texts have at most so many tokens.
+  // Limits the number of tokens of a text.
   void limit_positions(std::size_t most) {
     plan_.positions_max = plan_.positions_max == 0 ? most : std::min(plan_.positions_max, most);
   }
-  // Zeros where there is none; of as many numbers as the weight has rows.
+  // The bias, or as many zeros as the weight has rows.
   [[nodiscard]] Result<std::vector<float>> bias_of(const std::optional<Weight>& bias, const Weight& weight) const {
     if (bias) return files_.numbers(*bias);
     return std::vector<float>(static_cast<std::size_t>(weight.shape[0]));
@@ -162,11 +162,11 @@ class Planner {
   const WeightFiles& files_;
   std::vector<Form> forms_;
   std::vector<std::optional<Slot>> converted_;  // until the value's last use
-  std::vector<std::size_t> uses_;               // that are still to come
+  std::vector<std::size_t> uses_;               // uses that are still to come
   std::vector<Slot> free_;
   std::map<std::uint32_t, std::size_t> inputs_;
   std::optional<std::uint32_t> mask_;
-  bool has_positions_ = false;  // a lookup by position
+  bool has_positions_ = false;  // whether there is a lookup by position
 };
 
 void Planner::count_uses() {
@@ -245,15 +245,15 @@ Slot Planner::own_slot(Value value, Slot slot) {
   return copy;
 }
 
-Slot Planner::turned(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads) {
+Slot Planner::rotated(Value value, Slot slot, const graph::Rotary& rotary, std::size_t heads) {
   const std::size_t width = plan_.widths[slot] / heads;
   const std::size_t table = place_of(
-      plan_.turns, [&](const TurnTable& one) { return one.rotary == rotary; },
+      plan_.ropes, [&](const RopeTable& one) { return one.rotary == rotary; },
       [&] {
-        return TurnTable{rotary, width, turns_of(rotary)};
+        return RopeTable{rotary, width, turns_of(rotary)};
       });
   const Slot x = own_slot(value, slot);
-  add(Turn{.x = x, .heads = heads, .table = table});
+  add(Rope{.x = x, .heads = heads, .table = table});
   return x;
 }
 
@@ -407,8 +407,8 @@ Status Planner::plan(std::uint32_t node, const graph::Attention& op) {
   const auto key_heads = static_cast<std::size_t>(op.key_heads);
   if (op.rotary) {
     limit_positions(static_cast<std::size_t>(op.rotary->positions));
-    query = turned(op.query, query, *op.rotary, heads);
-    key = turned(op.key, key, *op.rotary, key_heads);
+    query = rotated(op.query, query, *op.rotary, heads);
+    key = rotated(op.key, key, *op.rotary, key_heads);
   }
   const Slot y = take_slot(plan_.widths[query]);
   add(Attend{.query = query,
@@ -463,7 +463,7 @@ Status Planner::plan(std::uint32_t node, const graph::Pool& op) {
   LB_ASSIGN_OR_RETURN(const Slot x, slot_of("pooling", op.x));
   LB_RETURN_IF_ERROR(set_mask(op.mask));
   const Slot y = take_slot(plan_.widths[x]);
-  // Its slot is left to nobody: one thread pools from it while another has the vectors of its texts already.
+  // The slot of op.x is not reused: one thread may pool from it while another already has the vectors of its texts.
   end_use(op.x);
   plan_.pooling = {.mode = op.mode, .x = x, .y = y};
   put(node, y);
@@ -479,7 +479,7 @@ Result<Plan> Planner::make() {
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     const Node& node = graph_.nodes()[i];
     LB_RETURN_IF_ERROR(std::visit([&](const auto& op) { return plan(i, op); }, node.op));
-    // Nobody wants it, and others might have its slot.
+    // The slot of an unused value might be given to another value.
     if (uses_[i] == 0 && !std::holds_alternative<graph::Input>(node.op)) return unsupported("a value that is not used");
   }
   const Value output = graph_.output();

@@ -1,10 +1,11 @@
-// Plan: a graph as a list of steps over slots, made once when a model is loaded.
+// Plan: a graph as a list of steps over slots. It is made once, when a model is loaded, is constant afterwards, and may
+// be used by any number of threads.
 //
-// A slot is a matrix with a row for each token of the texts that are computed together, or behind the pooling for each
-// text; values whose time is over leave their slots to others. All steps but Attend treat each token alone: they can be
-// done for a few rows after the other while these are in the cache, or, where there are few tokens, be shared out by
-// columns among threads. What a slot holds may be needed between two of these steps only: then there need not be more
-// rows of it than are done at a time.
+// A slot is a matrix with a row for each token of the texts that are computed together; after the pooling, it has a row
+// for each text. A slot is reused when its value is no longer needed. All steps but Attend treat each token separately.
+// Therefore a thread can execute several of them on a block of rows that stays in the cache, or, if there are few
+// tokens, the threads can divide a step by columns. A slot whose value is needed only between such steps has only the
+// rows of one block.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +27,15 @@ using Slot = std::size_t;
 // y = table[ids]
 struct LookUp {
   Table table;
-  std::size_t ids = 0;  // which of the plan's inputs
+  std::size_t ids = 0;  // index in Plan::inputs
   Slot y = 0;
 };
 
-// x += the rows of the tables at each token's place, and the constant
+// x += the rows of the tables at each token's place + the constant
 struct AddTerms {
   Slot x = 0;
   std::vector<Table> by_position;
-  std::vector<float> constant;  // empty, or a number for each column
+  std::vector<float> constant;  // empty, or one number for each column
 };
 
 // y = x
@@ -55,14 +56,14 @@ struct MultiplyRows {
   Slot y = 0;
 };
 
-// x turned by its positions, head by head
-struct Turn {
+// x rotated by its positions, head by head
+struct Rope {
   Slot x = 0;
   std::size_t heads = 1;
-  std::size_t table = 0;  // of Plan::turns
+  std::size_t table = 0;  // index in Plan::ropes
 };
 
-// y = x as a product takes it
+// y = x converted to an operand of a product
 struct Convert {
   Slot x = 0;
   Slot y = 0;
@@ -70,13 +71,13 @@ struct Convert {
 
 // y = x · weight + bias
 struct Multiply {
-  Slot x = 0;  // converted, where the product needs that
+  Slot x = 0;  // converted, if the product requires it
   Slot y = 0;
-  std::size_t matrix = 0;  // of Plan::matrices
+  std::size_t matrix = 0;  // index in Plan::matrices
   std::vector<float> bias;
 };
 
-// y = layer norm of x, which may be y
+// y = layer norm of x; y may be x
 struct Norm {
   Slot x = 0;
   Slot y = 0;
@@ -85,7 +86,7 @@ struct Norm {
   float epsilon = 0;
 };
 
-// y = RMS norm of x, which may be y, over each so many numbers as there are weights
+// y = RMS norm of x over groups of weight.size() numbers; y may be x
 struct RmsNorm {
   Slot x = 0;
   Slot y = 0;
@@ -113,7 +114,7 @@ struct Attend {
   std::size_t heads = 1;
   std::size_t key_heads = 1;
   float scale = 1;
-  std::optional<std::size_t> distances{};  // of Plan::distances
+  std::optional<std::size_t> distances{};  // index in Plan::distances
   std::size_t window = SIZE_MAX;
   bool causal = false;
 };
@@ -124,87 +125,87 @@ struct Normalize {
 };
 
 struct Step {
-  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Turn, Convert, Multiply, Norm, RmsNorm, Activate,
+  std::variant<LookUp, AddTerms, Copy, AddRows, MultiplyRows, Scale, Rope, Convert, Multiply, Norm, RmsNorm, Activate,
                Normalize, Attend>
       what;
-  // Where threads share steps: all of them must have done what comes before.
+  // If threads share steps, all of them must have finished the earlier steps.
   bool waits = false;
 
   [[nodiscard]] bool attends() const { return std::holds_alternative<Attend>(what); }
 };
 
-// Places of tokens as graph::PositionLookup counts them.
+// Rows in position tables, counted as by graph::PositionLookup.
 struct CountedPlaces {
-  std::size_t ids = 0;  // which of the plan's inputs
+  std::size_t ids = 0;  // index in Plan::inputs
   std::uint32_t padding = 0;
 
   friend bool operator==(const CountedPlaces&, const CountedPlaces&) = default;
 };
 
-// Of all attention with heads of this width.
-struct TurnTable {
+// The rotations of all attention with heads of this width.
+struct RopeTable {
   graph::Rotary rotary;
   std::size_t width = 0;
-  graph::Turns turns;
+  graph::Turns angles;
 };
 
-// A graph::DistanceBias, or a graph::LinearBias, which has slopes, as AttentionHead has it, of all attention with this
-// scale.
+// The terms of a graph::DistanceBias, or of a graph::LinearBias (which has slopes), in the form of AttentionHead, for
+// all attention with this scale.
 struct DistanceTable {
   graph::Weight weight;
   std::vector<float> slopes;
   std::size_t farthest = 0;
   float scale = 0;
-  std::vector<float> numbers;  // head by head
+  std::vector<float> numbers;  // one head after the other
 
   [[nodiscard]] const float* of_head(std::size_t head) const { return numbers.data() + head * (2 * farthest + 1); }
 };
 
-// Where the slots lie, in numbers.
+// The places of the slots in a workspace, in numbers.
 struct Layout {
   struct Place {
-    std::size_t stride = 0;  // from row to row
-    std::size_t before = 0;  // of the strides of those slots before it that pass, or do not pass, as it does
-    // Needed beyond the steps that are done for a few rows after the other: it has a row for each token.
-    bool passes = true;
+    std::size_t stride = 0;  // distance between rows
+    std::size_t before = 0;  // sum of the strides of the preceding slots of the same kind
+    // A full slot has a row for each token; other slots have only the rows of one block.
+    bool is_full = true;
   };
   std::vector<Place> places;  // by slot
-  std::size_t passing = 0;    // of all strides of those that pass
-  std::size_t staying = 0;    // and of those that do not
+  std::size_t full = 0;       // sum of the strides of all full slots
+  std::size_t block = 0;      // sum of the strides of the other slots
 
-  // Of a workspace for so many tokens, of which so many are done at a time.
+  // The size of a workspace for `tokens` tokens that are computed `at_a_time` at a time.
   [[nodiscard]] std::size_t size(std::size_t tokens, std::size_t at_a_time) const {
-    return passing * tokens + staying * at_a_time;
+    return full * tokens + block * at_a_time;
   }
-  // Where the slot begins in it.
+  // The offset of the slot in that workspace.
   [[nodiscard]] std::size_t begin(Slot slot, std::size_t tokens, std::size_t at_a_time) const {
     const Place& place = places[slot];
-    return place.passes ? place.before * tokens : passing * tokens + place.before * at_a_time;
+    return place.is_full ? place.before * tokens : full * tokens + place.before * at_a_time;
   }
 };
 
 struct Plan {
-  // That of all Multiply and Attend.
+  // The product of all Multiply and Attend steps.
   const Product& product;
-  // Keeps the tables' file open.
+  // Keeps the file of the tables open.
   std::shared_ptr<const graph::Graph> graph;
-  // Ids, by LookUp::ids, and how many different ones each input may have: all below this.
+  // The id inputs, and for each input the number that all its ids must be below.
   std::vector<graph::Input> inputs;
   std::vector<std::size_t> ids_end;
-  std::optional<graph::Input> mask;  // none where nothing needs one
+  std::optional<graph::Input> mask;  // std::nullopt if no step needs it
 
   std::vector<Step> steps;
-  // Of the pooled vectors: the first so many rows of a slot are those of the texts. None of them attends.
+  // The steps on the pooled vectors. The first rows of a slot are those of the texts. None of these steps is an Attend.
   std::vector<Step> text_steps;
-  std::vector<std::size_t> widths;  // of the slots
+  std::vector<std::size_t> widths;  // of each slot
   Layout layout;
   PackedMatrices matrices;
-  std::vector<TurnTable> turns;
+  std::vector<RopeTable> ropes;
   std::vector<DistanceTable> distances;
   std::size_t positions_max = 0;                // tokens of a text; 0: any number
-  std::optional<CountedPlaces> counted_places;  // none: a token's place is its position in the text
-  bool by_distance = false;                     // attention knows the distance between two tokens
-  bool may_be_unattended = false;               // the last tokens of a text
+  std::optional<CountedPlaces> counted_places;  // std::nullopt: a token's place is its position in the text
+  bool by_distance = false;                     // attention depends on the distance between two tokens
+  bool may_be_unattended = false;               // the last tokens of a text may be unattended
 
   struct Pooling {
     graph::PoolingMode mode{};
@@ -212,14 +213,14 @@ struct Plan {
     Slot y = 0;
   };
   std::optional<Pooling> pooling;
-  Slot result = 0;        // the tokens' vectors or, behind a pooling, the texts'
+  Slot result = 0;        // the vectors of the tokens or, after a pooling, of the texts
   std::size_t width = 0;  // of a result
 
   Plan(const Kernels& kernels, const Product& product_) : product(product_), matrices(kernels, product_) {}
 };
 
-// kUnsupported names the operator that `native` does not compute where it stands; the errors of PartReader. Weights are
-// not packed yet. `files` are the graph's; `product` is one that the kernels have.
+// Makes a plan; its weights are not packed yet. `files` are the graph's, and `product` is one of the kernels'. Returns
+// kUnsupported, naming the first operator that `native` does not compute in its place, or the errors of PartReader.
 [[nodiscard]] core::Result<Plan> make_plan(std::shared_ptr<const graph::Graph> graph, const WeightFiles& files,
                                            const Kernels& kernels, const Product& product);
 

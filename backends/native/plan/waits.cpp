@@ -6,7 +6,7 @@
 
 namespace latebind::native {
 void set_waits(Plan& plan) {
-  // Since the last wait, by slot and by how they were shared.
+  // Accesses since the last wait, by slot and by how the threads divided the step.
   struct Touched {
     bool read_by_rows = false;
     bool read_otherwise = false;

@@ -132,7 +132,7 @@ bool is_shared(const struct stat& info) {
 }
 
 // Whether another user may have put the link into a folder that is not theirs.
-bool is_laid(const struct stat& link, const struct stat& folder) {
+bool is_planted(const struct stat& link, const struct stat& folder) {
   return is_shared(folder) && !is_trusted(link.st_uid) && link.st_uid != folder.st_uid;
 }
 
@@ -207,7 +207,7 @@ class Walk {
   }
 
   Status follow(const path& link, const struct stat& info) {
-    if (is_laid(info, info_)) {
+    if (is_planted(info, info_)) {
       return fault(link, fmt::format("is a link of another user ({})", info.st_uid));
     }
     if (++links_ > kLinksMax) return status_of_errno("look at", link, ELOOP);
@@ -244,7 +244,7 @@ core::Result<std::optional<path>> link_target(const path& place) {
   core::Result<path> target = is_link ? target_of(place, link, "") : path();
   ::close(link);
   if (!is_link) return none;
-  if (is_laid(info, above)) {
+  if (is_planted(info, above)) {
     return fault(place, fmt::format("is a link of another user ({}) in a folder that others can write to, and is not followed; remove it, or name another place",
                                     info.st_uid));
   }

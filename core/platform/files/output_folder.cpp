@@ -31,7 +31,7 @@ Status no_place(const path& folder, std::string_view why) {
 }
 
 // Follows the links at the end of a path.
-core::Result<path> folder_behind_links(const path& folder) {
+core::Result<path> follow_folder_links(const path& folder) {
   constexpr int kMostLinks = 40;  // as many as the kernel follows
   path place = without_slash(folder);
   for (int followed = 0; followed < kMostLinks; ++followed) {
@@ -51,7 +51,7 @@ core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem
   // Makes the path absolute, so that commit() finds it if the program changes its current folder meanwhile.
   const std::filesystem::path full = std::filesystem::absolute(folder, error);
   if (error) return status_of_errno("write", folder, error.value());
-  LB_ASSIGN_OR_RETURN(std::filesystem::path place, folder_behind_links(full));
+  LB_ASSIGN_OR_RETURN(std::filesystem::path place, follow_folder_links(full));
   const auto kind = std::filesystem::status(place, error).type();
   if (kind == std::filesystem::file_type::not_found) {
     // ".." is resolved after the links before it. If the parent is missing, make_temporary_folder() reports it.

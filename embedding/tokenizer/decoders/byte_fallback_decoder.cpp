@@ -1,5 +1,5 @@
-// ByteFallback: tokens such as <0x0A> that follow each other are bytes of text, and where these are not UTF-8, each is
-// a replacement character.
+// ByteFallback: consecutive tokens such as <0x0A> are bytes of text. If these are not UTF-8, each becomes a replacement
+// character.
 #include <optional>
 
 #include "core/text/ascii.h"
@@ -12,7 +12,7 @@ namespace {
 std::optional<char> byte_of(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return std::nullopt;
   const auto low = core::hexadecimal_digit(token[4]);
-  // The reference reads a number here, which may have a sign.
+  // The reference parses a number here, which may have a sign.
   const auto high = token[3] == '+' ? std::optional(0U) : core::hexadecimal_digit(token[3]);
   if (!high || !low) return std::nullopt;
   return static_cast<char>(static_cast<unsigned char>(*high << 4U | *low));

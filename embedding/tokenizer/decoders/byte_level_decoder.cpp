@@ -1,4 +1,4 @@
-// ByteLevel: the characters of all tokens are bytes, and these are the text.
+// ByteLevel: the characters of all tokens represent bytes, which are the text.
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/byte_chars.h"
 #include "embedding/tokenizer/byte_level_options.h"
@@ -7,7 +7,7 @@
 namespace latebind::embedding {
 namespace {
 
-// The bytes that the characters of a token stand for; those of the token itself, if one of them stands for none.
+// Appends the bytes that the characters of a token represent, or the token itself if one of them represents none.
 void append_bytes(std::string_view token, std::string& bytes) {
   const std::size_t before = bytes.size();
   const char* const end = token.data() + token.size();
@@ -44,7 +44,7 @@ class ByteLevelDecoder final : public Decoder {
 }  // namespace
 
 core::Result<DecoderPtr> read_byte_level_decoder(const JsonView& view) {
-  // None of them matters here.
+  // The options do not matter here.
   LB_RETURN_IF_ERROR(read_byte_level_options(view).status());
   return DecoderPtr(std::make_unique<ByteLevelDecoder>());
 }

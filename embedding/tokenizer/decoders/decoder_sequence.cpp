@@ -1,4 +1,4 @@
-// Sequence: decoders one after the other.
+// Sequence: applies several decoders, one after the other.
 #include <vector>
 
 #include "embedding/tokenizer/part_table.h"

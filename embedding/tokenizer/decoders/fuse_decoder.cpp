@@ -1,4 +1,4 @@
-// Fuse: all tokens become one, for decoders behind it.
+// Fuse: joins all tokens into one, for later decoders.
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {

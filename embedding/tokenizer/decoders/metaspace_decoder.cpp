@@ -1,5 +1,5 @@
-// Metaspace: the character that stands for spaces becomes one again, and is left out of the first token where texts get
-// one in front.
+// Metaspace: turns the character that represents spaces back into a space, and removes it from the first token if texts
+// get one in front.
 #include "embedding/tokenizer/metaspace_options.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/text_replacement.h"

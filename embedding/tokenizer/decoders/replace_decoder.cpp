@@ -1,4 +1,4 @@
-// Replace: every occurrence of a pattern in a token becomes another text.
+// Replace: replaces every occurrence of a pattern in a token by another text.
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/text_replacement.h"
 

@@ -1,4 +1,4 @@
-// Strip: some of one character at the beginning and the end of each token are left out.
+// Strip: removes a limited number of one character from the beginning and the end of each token.
 #include "embedding/tokenizer/part_table.h"
 
 namespace latebind::embedding {
@@ -12,7 +12,7 @@ class StripDecoder final : public Decoder {
   std::size_t growth() const override { return 1; }
   std::vector<std::string> decode(std::vector<std::string> tokens) const override {
     for (std::string& token : tokens) {
-      // The reference fails where both ends want the same character; here the beginning has it.
+      // If both ends need the same character, the reference fails; here the beginning gets it.
       std::string_view rest = token;
       for (std::size_t i = 0; i < start_ && rest.starts_with(character_); ++i)
         rest.remove_prefix(character_.size());
@@ -25,7 +25,7 @@ class StripDecoder final : public Decoder {
 
  private:
   const std::string character_;
-  const std::size_t start_;  // at most so many of them
+  const std::size_t start_;  // at most this many of the character
   const std::size_t stop_;
 };
 

@@ -1,4 +1,4 @@
-// WordPiece: tokens that begin with the prefix continue a word, all others begin one.
+// WordPiece: tokens that begin with the prefix continue a word; all others begin one.
 #include <array>
 #include <utility>
 
@@ -8,8 +8,8 @@
 namespace latebind::embedding {
 namespace {
 
-// Punctuation and English short forms lose the space before them. In this order, and within each token alone, as the
-// reference does it.
+// Punctuation and English contractions lose the space before them. The order, and the limitation to each token, are the
+// reference's.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kCleanups{{{" .", "."},
                                                                                    {" ?", "?"},
                                                                                    {" !", "!"},

@@ -1,4 +1,10 @@
-// BPE: a word's characters, of which neighbours are merged, the pair of the lowest rank first.
+// BPE: starts with a word's characters and merges neighbours, always the pair of the lowest rank, and of equal pairs
+// the leftmost.
+//
+// The symbols of a word are a doubly linked list inside an array, so that a merge takes constant time and places do not
+// change. A heap orders the pairs by rank and place. Entries of the heap are not updated: when one is taken, its pair
+// is looked up again, and the entry is skipped unless the pair still gives the same token. Each merge adds at most two
+// entries, so a word of n characters takes O(n log n).
 //
 // Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units".
 #include <fmt/format.h>
@@ -27,8 +33,8 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// What a pair of tokens becomes, and its rank, by the pair. Filled once, then any thread may look up. As in Vocabulary,
-// pairs chosen so that they collide are rejected.
+// Maps a pair of tokens to the merged token and the rank. Filled once; then any thread may look up. As in Vocabulary,
+// pairs that are chosen to collide are rejected.
 class MergeTable {
  public:
   struct Merge {
@@ -42,12 +48,12 @@ class MergeTable {
     slots_ = ZeroedSlots<Slot>(capacity);
   }
 
-  // Asks for the memory that add() of this pair will need.
+  // Prefetches the memory that add() of this pair will need.
   void prefetch(std::int32_t left, std::int32_t right) const {
     __builtin_prefetch(&slots_[slot_of(key_of(left, right))], 1);
   }
 
-  // Of two equal pairs the later one counts. False when too many collide.
+  // Adds a pair; a later one replaces an equal one. Returns false if too many collide.
   bool add(std::int32_t left, std::int32_t right, Merge merge) {
     const std::uint64_t key = key_of(left, right);
     std::size_t slot = slot_of(key);
@@ -59,7 +65,7 @@ class MergeTable {
     return true;
   }
 
-  // Null when the pair is not merged.
+  // Null if the pair is not merged.
   [[nodiscard]] const Merge* find(std::int32_t left, std::int32_t right) const {
     const std::uint64_t key = key_of(left, right);
     for (std::size_t slot = slot_of(key); slots_[slot].key != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
@@ -76,7 +82,7 @@ class MergeTable {
     Merge merge;
   };
 
-  // No key is kFree: ids are below Vocabulary::kIdEnd.
+  // No key equals kFree, since ids are below Vocabulary::kIdEnd.
   static std::uint64_t key_of(std::int32_t left, std::int32_t right) {
     return static_cast<std::uint64_t>(left + 1) << 32 | static_cast<std::uint32_t>(right);
   }
@@ -90,29 +96,29 @@ class MergeTable {
 };
 
 struct BpeOptions {
-  std::string prefix;  // before all characters of a word but the first
-  std::string suffix;  // behind the last one
+  std::string prefix;  // precedes all characters of a word but the first
+  std::string suffix;  // follows the last character
   std::optional<std::int32_t> unknown;
   bool fuse_unk = false;
   bool byte_fallback = false;
   bool ignore_merges = false;
 };
 
-// A token of the word, linked with its neighbours; its place in the list stays.
+// A token of the word, linked with its neighbours. Its index in the list does not change.
 struct Symbol {
   std::int32_t id;
-  std::uint32_t size;  // bytes of the word; 0: merged into the one before it
+  std::uint32_t size;  // bytes of the word; 0: merged into the previous token
   std::uint32_t previous;
   std::uint32_t next;
 };
 
 constexpr std::uint32_t kNoSymbol = std::numeric_limits<std::uint32_t>::max();
 
-// Memory for a word: in the object for a usual one, on the heap for a long one.
+// Memory for a word: inside the object for words of usual length, on the heap for longer ones.
 template <class T, std::size_t kInside>
 class WordScratch {
  public:
-  // Written before it is read; clearing it would cost more than most words.
+  // The memory is written before it is read; clearing it would take longer than most words.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
   explicit WordScratch(std::size_t size) {
     if (size > kInside) heap_ = std::make_unique_for_overwrite<T[]>(size);
@@ -163,7 +169,7 @@ class Bpe final : public TokenModel {
       }
     }
     const std::size_t added = options_.byte_fallback ? options_.prefix.size() : 0;
-    // Places in the word are numbers of 32 bits.
+    // Places in the word are 32-bit numbers.
     if (word.size() >= kNoSymbol / (added + 1) - options_.suffix.size()) throw std::bad_alloc();
     Symbols symbols(word.size() * (added + 1) + options_.suffix.size() + 1);
     read_symbols(word, symbols);
@@ -176,23 +182,23 @@ class Bpe final : public TokenModel {
     }
   }
 
-  // The bytes of both count as those of the word, and the reference runs past its end.
+  // The bytes of both count as bytes of the word, so the reference's offsets exceed the word's end.
   std::string_view without_offsets() const override {
     const bool runs_over = options_.byte_fallback && !(options_.prefix.empty() && options_.suffix.empty());
     return runs_over ? "model.byte_fallback with a continuing_subword_prefix or end_of_word_suffix" : "";
   }
 
  private:
-  // The characters of the word as tokens.
+  // Turns the characters of the word into tokens.
   void read_symbols(std::string_view word, Symbols& symbols) const {
     const auto add = [&symbols](std::int32_t id, std::size_t size) {
       const auto place = static_cast<std::uint32_t>(symbols.size());
-      symbols.push_back({id, static_cast<std::uint32_t>(size), place - 1, place + 1});  // the first has kNoSymbol
+      symbols.push_back({id, static_cast<std::uint32_t>(size), place - 1, place + 1});  // the first one has kNoSymbol
     };
     const bool is_plain = options_.prefix.empty() && options_.suffix.empty();
     const char* const end = word.data() + word.size();
     std::size_t unknown_size = 0;
-    // Unknown characters wait for the next known one: bytes that stand for another character overtake them.
+    // Unknown characters are collected until the next known one; bytes that represent another character precede them.
     const auto add_unknown = [&] {
       if (unknown_size > 0) add(*options_.unknown, unknown_size);
       unknown_size = 0;
@@ -229,11 +235,11 @@ class Bpe final : public TokenModel {
                        [this](char byte) { return bytes_[static_cast<unsigned char>(byte)] >= 0; });
   }
 
-  // Takes the pair of the lowest rank, of these the leftmost, again and again.
+  // Merges the leftmost pair of the lowest rank until no pair can be merged.
   void merge(Symbols& symbols) const {
     if (symbols.size() < 2) return;
-    // Rank and place of a pair: the order in which they are taken. At most one for each pair at first, and two for each
-    // merge. What has changed meanwhile is seen when it is taken.
+    // Rank and place of each pair, in the order in which pairs are merged. There is at most one entry for each pair at
+    // first, and two more for each merge. Outdated entries are detected when they are taken.
     WordScratch<std::uint64_t, kUsualWord * 3> queue(symbols.size() * 3);
     const auto look_at = [&](std::uint32_t left, std::uint32_t right) {
       const auto* const found = merges_.find(symbols[left].id, symbols[right].id);
@@ -252,7 +258,7 @@ class Bpe final : public TokenModel {
       Symbol& left = symbols[place];
       if (left.size == 0 || left.next == kNoSymbol) continue;
       const Symbol right = symbols[left.next];
-      // The pair may have become another; what counts, as in the reference, is that it still gives the same token.
+      // The pair may have changed. As in the reference, the entry is valid if it still gives the same token.
       const std::int32_t made = made_[static_cast<std::size_t>(first >> 32)];
       const auto* const now = merges_.find(left.id, right.id);
       if (now == nullptr || now->id != made) continue;
@@ -274,8 +280,8 @@ class Bpe final : public TokenModel {
   const MergeTable merges_;
   const platform::LargeVector<std::int32_t> made_;  // the token of each rank
   const BpeOptions options_;
-  std::array<std::int32_t, 0x180> initial_{};  // of the characters that byte-level texts and most others consist of
-  std::array<std::int32_t, 256> bytes_{};      // of the tokens that stand for a byte; -1: there is none
+  std::array<std::int32_t, 0x180> initial_{};  // tokens of the characters that make up byte-level texts and most others
+  std::array<std::int32_t, 256> bytes_{};      // tokens that represent a byte; -1: there is none
 };
 
 Result<bool> flag(const JsonView& view, std::string_view key) {
@@ -311,7 +317,7 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
   LB_ASSIGN_OR_RETURN(options.ignore_merges, flag(view, "ignore_merges"));
   options.prefix = prefix.value_or("");
   options.suffix = suffix.value_or("");
-  // The bytes of both become tokens of every character.
+  // The bytes of both become tokens of each character.
   constexpr std::size_t kWithBytesMax = 16;
   if (options.byte_fallback && options.prefix.size() + options.suffix.size() > kWithBytesMax) {
     return Status(StatusCode::kUnsupported,
@@ -323,20 +329,20 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
   return options;
 }
 
-// A merge by its ids.
+// A merge with the ids of its tokens.
 struct MergeIds {
   std::int32_t left;
   std::int32_t right;
   std::int32_t made;
 };
 
-// Turns the texts of some of the merges, one after the other, into ids. One thread.
+// Turns the texts of some consecutive merges into ids. One thread.
 class MergeReader {
  public:
   MergeReader(const Vocabulary& vocabulary, std::size_t prefix_size)
       : vocabulary_(vocabulary), prefix_size_(prefix_size) {}
 
-  // Those from `begin` on, as many as there are `ids`.
+  // Reads as many merges as `ids` has elements, from `begin` on.
   Status read(const MergeList& list, std::size_t begin, std::span<MergeIds> ids) {
     std::array<std::string_view, kAtOnce * 2> halves;
     std::array<std::int32_t, kAtOnce * 2> found{};
@@ -352,7 +358,7 @@ class MergeReader {
         const std::string_view right = halves[2 * k + 1];
         LB_RETURN_IF_ERROR(check(halves[2 * k], found[2 * k], rank));
         LB_RETURN_IF_ERROR(check(right, found[2 * k + 1], rank));
-        // The prefix is cut off by its length, whatever stands there.
+        // The prefix is cut off by its length, whatever its text.
         if (right.size() < prefix_size_ ||
             (right.size() > prefix_size_ && core::is_utf8_continuation(right[prefix_size_]))) {
           return {StatusCode::kInvalidModel, fmt::format("model.merges: {} of merge {} does not begin with the prefix",
@@ -374,8 +380,8 @@ class MergeReader {
     return {StatusCode::kInvalidModel,
             fmt::format("model.merges: {} of merge {} is not in the vocabulary", core::quoted(token), rank)};
   }
-  // The id of both together, and their text in `both_` when there is none. Most files have the tokens in the order in
-  // which merges make them.
+  // The id of the merged token; if there is none, its text is in `both_`. Most files list the tokens in the order of
+  // the merges.
   std::int32_t find_made(std::string_view left, std::string_view right) {
     for (const std::int32_t id : {last_made_ + 1, last_made_}) {
       const auto token = vocabulary_.token(id);
@@ -395,7 +401,7 @@ class MergeReader {
   std::string both_;
 };
 
-// All of them; of a long list the second half on another thread.
+// Reads all merges; the second half of a long list on another thread.
 Status read_merges(const MergeList& list, const Vocabulary& vocabulary, std::size_t prefix_size,
                    std::span<MergeIds> ids) {
   constexpr std::size_t kWorthAThread = 20'000;
@@ -411,7 +417,7 @@ Status read_merges(const MergeList& list, const Vocabulary& vocabulary, std::siz
 }
 
 Result<MergeTable> make_table(std::span<const MergeIds> merges) {
-  constexpr std::size_t kAhead = 16;  // whose memory is asked for
+  constexpr std::size_t kAhead = 16;  // number of merges whose memory is prefetched
   MergeTable table(merges.size());
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const MergeIds& ahead = merges[std::min(rank + kAhead, merges.size() - 1)];

@@ -28,7 +28,7 @@ Status finished(VocabularyKind kind, ModelLists& lists) {
 Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists) {
   const nlohmann::json* vocab = model.find("vocab");
   const bool has_scores = kind == VocabularyKind::kScores;
-  // The reader of the document leaves this where it has taken an object or an array away.
+  // The document reader leaves `true` in place of the object or array that it has moved to the lists.
   if (vocab == nullptr || !vocab->is_boolean() || lists.scores.has_value() != has_scores) {
     return {StatusCode::kInvalidModel, fmt::format("{} has no 'vocab' ({})", model.name(),
                                                    has_scores ? "an array of tokens and scores" : "an object")};

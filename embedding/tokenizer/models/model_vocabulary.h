@@ -1,4 +1,5 @@
-// Shared reading code of models, whose "vocab" is an object of tokens and ids, or an array of tokens and scores.
+// Reading code shared by models, whose "vocab" is an object of tokens and ids, or an array of tokens and scores. Any
+// thread.
 #pragma once
 
 #include "core/result.h"
@@ -8,15 +9,15 @@
 
 namespace latebind::embedding {
 
-// Of what stands before or behind each piece of a word: it is hashed or compared with each of them.
+// The limit for texts before or after each piece of a word, which are hashed or compared with each piece.
 inline constexpr std::size_t kAffixBytesMax = 512;
 
-// Finishes the vocabulary that was read beside `model`; kInvalidModel when there is none of the kind that the model
-// has, or it is empty. One with scores is found by a trie; kSteps is one of ids, found by hash states.
+// Finishes the vocabulary that was read with `model`. Returns kInvalidModel if it is empty or of another kind. kScores
+// is searched with a trie; kSteps is a vocabulary of ids that is searched by hash states.
 enum class VocabularyKind { kIds, kSteps, kScores };
 [[nodiscard]] core::Status finish_vocabulary(const JsonView& model, VocabularyKind kind, ModelLists& lists);
 
-// The id of the unknown token; kInvalidModel when the vocabulary lacks it.
+// The id of the unknown token; kInvalidModel if the vocabulary lacks it.
 [[nodiscard]] core::Result<std::int32_t> find_unknown(const Vocabulary& vocabulary, std::string_view unk_token);
 
 }  // namespace latebind::embedding

@@ -1,6 +1,11 @@
-// Unigram: the tokens of a word whose scores add up to the most.
+// Unigram: splits a word into the tokens whose scores have the greatest sum.
 //
-// Source: Kudo 2018, "Subword Regularization"; the search for the best way is Viterbi's.
+// This is Viterbi's search. For each place in the word, from left to right, it keeps the best score of a split that
+// ends there, and the last token of that split; the trie gives all tokens that begin at a place. If no token reaches
+// past a place, the best split up to there is final: its tokens are written and its memory is reused, so that memory
+// does not grow with the word. Scores continue from the full sum, since sums are rounded as in the reference.
+//
+// Source: Kudo 2018, "Subword Regularization".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,18 +24,18 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// The best way to a place in the word.
+// The best split of the word that ends at a place.
 struct Place {
   double score;
-  std::uint32_t size;  // of the token that ends here; 0: none was found yet
+  std::uint32_t size;  // of the token that ends here; 0: none found yet
   std::int32_t token;
 };
 
-// The places from one that is on the best way, whatever follows it, to the furthest that a token reaches. For usual
-// words this memory is in the object.
+// The places from the last final one to the furthest that a token reaches. For words of usual length, the memory is
+// inside the object.
 class Places {
  public:
-  // A place is written before it is read; clearing all would cost more than most words.
+  // A place is written before it is read; clearing all would take longer than most words.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
   explicit Places(double score) { restart(score); }
   Places(const Places&) = delete;
@@ -42,7 +47,7 @@ class Places {
   }
   [[nodiscard]] std::size_t reach() const { return reach_; }
   Place& operator[](std::size_t i) { return data_[i]; }
-  // As far as `reach`, at most one token further.
+  // Extends the places to `reach`, at most one token further.
   void extend(std::size_t reach) {
     if (reach >= capacity_) grow(reach);
     while (reach_ < reach)
@@ -80,14 +85,14 @@ class Unigram final : public TokenModel {
   }
 
   void tokenize(std::string_view word, std::vector<Token>& tokens) const override {
-    // The sizes of tokens are numbers of 32 bits, and an unknown one can be as long as the word.
+    // Sizes of tokens are 32-bit numbers, and an unknown token can be as long as the word.
     if (word.size() > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
     const std::size_t first = tokens.size();
-    std::size_t decided = 0;  // the best way up to here is among the tokens
+    std::size_t decided = 0;  // the tokens of the best split up to here are written
     Places places(0.0);
     for (std::size_t at = 0; at < word.size();) {
-      // Where no token passes over, nothing that follows can change the way to here. Scores go on from that of the
-      // whole way, since sums are rounded.
+      // If no token reaches past this place, later text cannot change the split up to here. Scores continue from that
+      // of the whole split, since sums are rounded.
       if (at - decided >= kDecideAfter && places.reach() == at - decided) {
         append_way(places, at, decided, tokens);
         places.restart(places[at - decided].score);
@@ -99,7 +104,7 @@ class Unigram final : public TokenModel {
     name_unknown(word, first, tokens);
   }
 
-  // An unknown one has that of the word.
+  // The text of an unknown token is that of the word.
   std::string_view text_of(std::int32_t id, std::string_view bytes) const override {
     return id == unknown_ ? bytes : TokenModel::text_of(id, bytes);
   }
@@ -108,11 +113,11 @@ class Unigram final : public TokenModel {
   static constexpr double kUnknownPenalty = 10.0;
   static constexpr std::size_t kDecideAfter = 128;
 
-  // All ways that go on from a place: with each token that stands there, else with its character as an unknown one. How
-  // many bytes that has.
+  // Extends the best split that ends at `at` by each token that begins there, or else by its character as an unknown
+  // token. Returns the number of bytes of the character.
   std::size_t take_tokens_at(std::string_view rest, std::size_t at, Places& places) const {
     const double score = places[at].score;
-    // Of equal scores the first one stays.
+    // Of equal scores, the first one is kept.
     const auto offer = [&](std::int32_t token, std::size_t size, double candidate) {
       places.extend(at + size);
       Place& end = places[at + size];
@@ -140,8 +145,8 @@ class Unigram final : public TokenModel {
     std::reverse(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end());
   }
 
-  // Neighbours that are unknown, or are the unknown token itself, become one; it may be a token after all, or its bytes
-  // are.
+  // Joins unknown neighbours, including occurrences of the unknown token itself. The joined text may turn out to be a
+  // token, or its bytes may be.
   void name_unknown(std::string_view word, std::size_t first, std::vector<Token>& tokens) const {
     const auto is_unknown = [this](const Token& token) { return token.id == unknown_; };
     const auto from = std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end(), is_unknown);
@@ -175,7 +180,7 @@ class Unigram final : public TokenModel {
   const platform::LargeVector<double> scores_;  // by id
   const std::int32_t unknown_;
   const double unknown_score_;
-  // The tokens that stand for a byte where unknown characters become bytes; -1: there is none.
+  // The tokens that represent a byte, if unknown characters become bytes; -1: there is none.
   std::array<std::int32_t, 256> bytes_ = [] {
     std::array<std::int32_t, 256> none{};
     none.fill(-1);

@@ -1,4 +1,4 @@
-// WordLevel: each word is one token, or the unknown one.
+// WordLevel: each word is one token, or the unknown token.
 #include "embedding/tokenizer/models/model_vocabulary.h"
 #include "embedding/tokenizer/part_table.h"
 

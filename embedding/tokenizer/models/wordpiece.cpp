@@ -15,7 +15,7 @@ namespace latebind::embedding {
 
 namespace {
 
-// What a token is to those who take ids, and to those who take tokens.
+// Converts a token to the type of the output: an id, or a Token.
 template <class Out>
 Out made(std::int32_t id, std::size_t end) {
   if constexpr (std::is_same_v<Out, Token>) {
@@ -34,7 +34,7 @@ bool has_more_code_points(std::string_view word, std::size_t max) {
   return false;
 }
 
-// Of the longest token, as much as a word can have.
+// The size of the longest token, limited to the size of a word.
 std::size_t longest_in_a_word(const Vocabulary& vocabulary, const WordPieceOptions& options) {
   constexpr std::size_t kCharBytesMax = 4;
   return std::min(vocabulary.longest(), options.max_input_chars_per_word * kCharBytesMax);
@@ -84,7 +84,7 @@ void WordPiece::cut(std::string_view word, std::vector<Out>& out) const {
   const std::size_t first = out.size();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read
   std::array<std::uint64_t, Vocabulary::kSearchedBytesMax>
-      states;  // of the first, the first two … bytes of what is left
+      states;  // after the first byte, the first two bytes … of the rest
   std::uint64_t state = known.hash_start();
   std::string_view prefix;
   std::size_t longest = longest_initial_;

@@ -1,4 +1,4 @@
-// WordPiece: one word to ids, by the longest token that fits, from left to right.
+// WordPiece: splits a word into ids from left to right, always taking the longest token that matches.
 //
 // Source: Wu et al. 2016, "Google's Neural Machine Translation System"; the greedy form is BERT's. Immutable after
 // creation, any thread.
@@ -27,13 +27,13 @@ class WordPiece final : public TokenModel {
  public:
   static constexpr std::size_t kMaxInputCharsLimit = 10'000;
 
-  // kInvalidModel when the vocabulary lacks the unknown token. The vocabulary must be finished.
+  // Returns kInvalidModel if the vocabulary lacks the unknown token. The vocabulary must be finished.
   static core::Result<std::unique_ptr<const WordPiece>> create(Vocabulary vocabulary, WordPieceOptions options);
 
-  // Only the unknown token when some part of the word is in no token, or it has more than max_input_chars_per_word code
-  // points.
+  // Gives only the unknown token if a part of the word is in no token, or if the word has more than
+  // max_input_chars_per_word code points.
   void tokenize(std::string_view word, std::vector<Token>& tokens) const override;
-  // The same for callers that need only ids, and have counted the code points.
+  // Like tokenize(), for callers that need only ids and have counted the code points.
   void append_ids(std::string_view word, std::vector<std::int32_t>& ids) const;
 
   [[nodiscard]] std::int32_t unknown_id() const { return unknown_id_; }

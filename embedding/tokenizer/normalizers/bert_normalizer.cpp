@@ -23,13 +23,13 @@ void BertNormalizer::rewrite(TextRewriter& text) const {
   walk_normalized(text.read_rest(), map_, std::numeric_limits<std::size_t>::max(), writer);
 }
 
-// No option changes it.
+// Whether no option changes c.
 bool BertNormalizer::stays(char32_t c) const {
   const CharMap::Entry entry = map_.lookup(c);
   return entry.kind() < CharKind::kIdeograph && entry.code_point() == c;
 }
 
-// One step after the other, as the reference does it: what becomes of the account in one is seen by the next.
+// One step after the other like the reference, since each step sees the alignment of the previous one.
 AlignedText BertNormalizer::align(const AlignedText& text) const {
   AlignedText current = cleaned(text);
   if (options_.strip_accents) current = decompose_aligned(current);
@@ -44,7 +44,7 @@ AlignedText BertNormalizer::align(const AlignedText& text) const {
   return normalized;
 }
 
-// Without controls, and with ideographs apart.
+// Removes control characters and separates ideographs.
 AlignedText BertNormalizer::cleaned(const AlignedText& text) const {
   AlignedText clean;
   for_each_char(text, [&](char32_t c, std::size_t origin) {

@@ -1,5 +1,5 @@
-// BertNormalizer: cleans, sets ideographs apart, strips accents, lowers case, as its options say. Immutable, any
-// thread.
+// BertNormalizer: cleans, separates ideographs, strips accents and lowers case, depending on its options. Immutable,
+// any thread.
 #pragma once
 
 #include "embedding/tokenizer/char_map.h"
@@ -14,7 +14,7 @@ class BertNormalizer final : public Normalizer {
   void rewrite(TextRewriter& text) const override;
   [[nodiscard]] AlignedText align(const AlignedText& text) const override;
 
-  // The mapping of each code point, for code that walks the text instead of the normalizer.
+  // The mapping of each code point, for code that walks over the text itself.
   [[nodiscard]] const CharMap& map() const { return map_; }
 
  private:

@@ -1,4 +1,4 @@
-// ByteLevel as a normalizer: every byte of the text is written as a character.
+// ByteLevel as a normalizer: writes each byte of the text as a character.
 #include <memory>
 #include <string_view>
 
@@ -20,7 +20,7 @@ class ByteLevelNormalizer final : public Normalizer {
   void rewrite(TextRewriter& text) const override {
     const std::size_t origin = text.origin();
     const std::string_view rest = text.read_rest();
-    std::size_t written = 0;  // of what stands for the origin
+    std::size_t written = 0;  // bytes that represent the origin
     for (std::size_t i = 0; i < rest.size(); ++i) {
       const std::string_view c = char_of(rest[i]);
       text.write(c);

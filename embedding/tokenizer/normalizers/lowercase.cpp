@@ -1,4 +1,4 @@
-// Lowercase: every code point in lower case, without regard to its neighbours.
+// Lowercase: converts every code point to lower case, without regard to its neighbours.
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/unicode.h"
 

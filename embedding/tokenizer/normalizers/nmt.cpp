@@ -1,4 +1,4 @@
-// Nmt: some control characters are left out, and what separates words becomes a space.
+// Nmt: removes some control characters, and turns separators of words into spaces.
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/part_table.h"
 
@@ -9,7 +9,7 @@ constexpr bool is_dropped(char32_t c) {
   return (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
 }
 
-// What SentencePiece takes for white space beside the space.
+// The characters other than the space that SentencePiece treats as white space.
 constexpr bool is_separator(char32_t c) {
   return c == '\t' || c == '\n' || c == 0xC || c == '\r' || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
          c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
@@ -22,7 +22,7 @@ class Nmt final : public Normalizer {
   void rewrite(TextRewriter& text) const override {
     const std::size_t origin = text.origin();
     const std::string_view rest = text.read_rest();
-    std::size_t written = 0;  // of what stands for the origin
+    std::size_t written = 0;  // bytes that represent the origin
     for (const char* p = rest.data(); p != rest.data() + rest.size();) {
       const bool is_origin = static_cast<std::size_t>(p - rest.data()) < origin;
       const char32_t c = core::decode_utf8(p);

@@ -1,4 +1,4 @@
-// Sequence: normalizers one after the other, each with the whole text.
+// Sequence: applies several normalizers to the whole text, one after the other.
 #include <algorithm>
 #include <vector>
 

@@ -1,8 +1,8 @@
-// Precompiled: SentencePiece's map of characters, which a model carries with it.
+// Precompiled: SentencePiece's map of characters, which is part of a model.
 //
-// The map is a double array of bytes (as darts-clone builds it) and the texts that its keys become. It is looked up as
-// the reference does: a grapheme of few bytes as a whole, of which the shortest key that it begins with counts, and
-// with it the rest of the grapheme is gone; else each of its characters.
+// The map consists of a double array of bytes (as darts-clone builds it) and the texts that replace its keys. Lookups
+// follow the reference. A grapheme of few bytes is looked up as a whole: the shortest key that is a prefix of it
+// decides, and the rest of the grapheme is dropped. Otherwise each of its characters is looked up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,31 +23,32 @@ using core::Result;
 using core::Status;
 using core::StatusCode;
 
-// One element of the double array: a node's label, and where its children are; or what a key becomes.
+// One element of the double array: either a node's label and the place of its children, or the value of a key.
 class Unit {
  public:
   explicit Unit(std::uint32_t bits) : bits_(bits) {}
 
-  // A byte; a unit that holds a value has none, and this is no byte then.
+  // The unit's byte. A unit with a value has none, and the result is then no byte.
   [[nodiscard]] std::uint32_t label() const { return bits_ & (1U << 31 | 0xFFU); }
   // Whether a key ends here.
   [[nodiscard]] bool has_value() const { return (bits_ >> 8 & 1U) != 0; }
   [[nodiscard]] std::uint32_t value() const { return bits_ & ~(1U << 31); }
-  // From this unit, by exclusive or, to that of its value, and to its children.
+  // The offset that, by exclusive or with this unit's place, leads to the unit of its value and to its children.
   [[nodiscard]] std::uint32_t offset() const { return bits_ >> 10 << ((bits_ & 1U << 9) >> 6); }
 
  private:
   std::uint32_t bits_;
 };
 
-// Keys and what they become. No key is found outside the array, and all texts are well-formed: check() has seen to it.
+// Keys and their replacements. check() has ensured that lookups stay inside the array and that all texts are
+// well-formed.
 class CharacterMap {
  public:
   static Result<CharacterMap> create(std::string_view bytes, std::string_view place);
 
-  // The most bytes that a key becomes; it has one or more.
+  // The greatest number of bytes that replace a key, which has at least one byte.
   [[nodiscard]] std::size_t growth() const { return std::max<std::size_t>(longest_text_, 1); }
-  // What the shortest key becomes that `text` begins with.
+  // The replacement of the shortest key that is a prefix of `text`.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view text) const {
     std::size_t place = units_[0].offset();
     for (const char byte : text) {
@@ -71,7 +72,7 @@ class CharacterMap {
   [[nodiscard]] bool is_text(std::size_t begin) const;
 
   std::vector<Unit> units_;
-  std::string texts_;  // each up to a zero byte or the end
+  std::string texts_;  // each ends at a zero byte or at the end
   std::size_t longest_text_ = 0;
 };
 
@@ -99,12 +100,13 @@ Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_vi
   return map;
 }
 
-// Walks through all that can be found. Nodes are known by where their children are; several may share these.
+// Walks through everything that lookups can reach. Nodes are identified by the place of their children, which several
+// nodes may share.
 Status CharacterMap::check(std::string_view place) {
   const auto leads_out = [place] {
     return Status(StatusCode::kInvalidModel, fmt::format("{} is not a map: it refers outside itself", place));
   };
-  // The units that say that they are children, by where they would be so.
+  // The units that claim to be children, by the place at which they would be children.
   std::vector<std::uint32_t> first_child(units_.size(), 0);
   std::vector<std::uint32_t> next_child(units_.size(), 0);
   for (std::uint32_t i = 0; i < units_.size(); ++i) {
@@ -152,8 +154,8 @@ std::ptrdiff_t characters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return !core::is_utf8_continuation(byte); });
 }
 
-// Follows the reference's account of which characters became which, which forgets what vanishes at the beginning: what
-// comes behind is then taken for it.
+// Tracks which characters became which, like the reference. It ignores characters that vanish at the beginning, and
+// takes the following ones for them.
 class OriginTracker {
  public:
   OriginTracker(std::string_view text, std::size_t origin) : text_(text), origin_(origin) {}
@@ -170,23 +172,23 @@ class OriginTracker {
       settle();
       last_ = Written{static_cast<std::size_t>(p - begin), place < kept ? 0 : 1};
     }
-    if (added < 0) last_.change += added;  // where there is none yet, it is forgotten
+    if (added < 0) last_.change += added;  // ignored if no character has been written yet
   }
-  // The bytes that stand for the origin.
+  // The bytes that represent the origin.
   [[nodiscard]] std::size_t finish() {
     settle();
     return written_;
   }
 
  private:
-  // A character of the new text: 0: it stands for one of the old text; 1: it was added behind one; less: it also stands
-  // for so many behind that one.
+  // A character of the new text. A `change` of 0 means that it represents one character of the old text; 1: it was
+  // added after one; a negative number: it represents, in addition, that many following characters.
   struct Written {
-    std::size_t size = 0;  // 0: there is none
+    std::size_t size = 0;  // 0: no character
     std::ptrdiff_t change = 0;
   };
 
-  // What follows may change the last character.
+  // Applies the last character, which later ones can no longer change.
   void settle() {
     if (last_.size == 0 || is_done_) return;
     const std::size_t place = last_.change > 0 ? std::max<std::size_t>(at_, 1) - 1 : at_;
@@ -236,8 +238,8 @@ class Precompiled final : public Normalizer {
   AlignedText align(const AlignedText& text) const override {
     const std::string_view was = text.text();
     AlignedChanges changes(text);
-    // A character that is removed counts for the one that was written last; at the beginning it is forgotten, and what
-    // comes behind is taken for it.
+    // A removed character counts for the last one written. At the beginning it is ignored, and the following characters
+    // are taken for it.
     std::optional<std::pair<char32_t, std::ptrdiff_t>> last;
     const auto write = [&](char32_t c, std::ptrdiff_t change) {
       if (last) changes.write(last->first, last->second);
@@ -265,7 +267,7 @@ class Precompiled final : public Normalizer {
  private:
   static constexpr std::size_t kLookedUpWhole = 5;  // bytes
 
-  // The end of the characters that are graphemes of their own, and stay as they are: those of ASCII, unless one follows
+  // The end of the characters that are single graphemes and stay unchanged: those of ASCII, unless a character follows
   // that might belong to them.
   [[nodiscard]] std::size_t end_of_plain(std::string_view text, std::size_t at) const {
     const auto is_plain = [&](std::size_t i) {
@@ -282,7 +284,7 @@ class Precompiled final : public Normalizer {
     for_each_replacement(grapheme, [&text](std::string_view, std::string_view now) { text.write(now); });
   }
 
-  // Calls on_part(as it was, as it becomes) for a grapheme as a whole, or each of its characters.
+  // Calls on_part(old, new) for a grapheme as a whole, or for each of its characters.
   template <class OnPart>
   void for_each_replacement(std::string_view grapheme, OnPart on_part) const {
     if (grapheme.size() <= kLookedUpWhole) {
@@ -311,7 +313,7 @@ class Precompiled final : public Normalizer {
   }
 
   const CharacterMap map_;
-  std::array<bool, 0x80> is_plain_{};  // is no key and begins with none; no control character
+  std::array<bool, 0x80> is_plain_{};  // neither a key nor the beginning of one, and no control character
 };
 
 }  // namespace

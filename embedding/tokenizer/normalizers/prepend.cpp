@@ -1,4 +1,4 @@
-// Prepend: a text in front of every one that is not empty.
+// Prepend: puts a text in front of every text that is not empty.
 #include <fmt/format.h>
 
 #include "embedding/tokenizer/part_table.h"
@@ -19,7 +19,7 @@ class Prepend final : public Normalizer {
     }
     text.write(text.read_rest());
   }
-  // The prefix stands for the first character, as this does itself.
+  // Both the prefix and the first character represent the first character.
   AlignedText align(const AlignedText& text) const override {
     AlignedText prepended;
     if (text.text().empty()) return prepended;
@@ -38,7 +38,7 @@ core::Result<NormalizerPtr> read_prepend(const JsonView& view) {
   constexpr std::size_t kBytesMax = 512;
   LB_RETURN_IF_ERROR(view.only_keys({"type", "prepend"}));
   LB_ASSIGN_OR_RETURN(std::string prefix, view.string("prepend"));
-  // With an empty one, the reference loses track of where the text begins, and normalizers behind it double characters.
+  // With an empty prefix, the reference loses the beginning of the text, and later normalizers double characters.
   if (prefix.empty() || prefix.size() > kBytesMax) {
     return core::Status(core::StatusCode::kUnsupported, fmt::format("{}.prepend has {} bytes (supported: 1 to {})",
                                                                     view.name(), prefix.size(), kBytesMax));

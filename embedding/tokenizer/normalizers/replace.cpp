@@ -1,4 +1,4 @@
-// Replace: every occurrence of a pattern becomes another text.
+// Replace: replaces every occurrence of a pattern by another text.
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/text_replacement.h"
 

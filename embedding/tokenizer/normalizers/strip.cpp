@@ -1,4 +1,4 @@
-// Strip: white space at the beginning and the end of a text is left out.
+// Strip: removes white space from the beginning and the end of a text.
 #include <algorithm>
 
 #include "core/text/utf8.h"
@@ -34,7 +34,7 @@ class Strip final : public Normalizer {
   }
 
  private:
-  // What is left of a text; a part of it.
+  // The part of the text that is kept.
   [[nodiscard]] std::string_view stripped(std::string_view rest) const {
     while (left_ && !rest.empty()) {
       const char* p = rest.data();

@@ -1,5 +1,5 @@
-// NFC, NFD, NFKC and NFKD: Unicode's normalization forms (UAX #15), decomposed or composed, canonical or for
-// compatibility; and StripAccents, which leaves out marks.
+// NFC, NFD, NFKC and NFKD: Unicode's normalization forms (UAX #15), decomposed or composed, canonical or compatible;
+// and StripAccents, which removes marks.
 #include "embedding/tokenizer/normalizers/unicode_forms.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace latebind::embedding {
 namespace {
 
-// What says of most code points that they stay as they are.
+// Shows for most code points that they stay unchanged.
 struct CharForm {
   std::uint8_t combining_class = 0;
   bool decomposes = false;
@@ -32,10 +32,10 @@ using CharForms = CodePointTable<CharForm, compute_char_form>;
 struct ClassedChar {
   char32_t c;
   std::uint8_t combining_class;
-  bool is_added;  // not the first one of what a character decomposes to
+  bool is_added;  // not the first code point of a decomposition
 };
 
-// A text without an account of its changes.
+// A text without tracking of its changes.
 class PlainForm {
  public:
   explicit PlainForm(TextRewriter& text) : text_(text) {}
@@ -45,7 +45,7 @@ class PlainForm {
   TextRewriter& text_;
 };
 
-// Writes decomposed characters in canonical order, as they are or composed. `Text` is a PlainForm or AlignedChanges.
+// Writes decomposed characters in canonical order, composed or not. `Text` is PlainForm or AlignedChanges.
 template <class Text>
 class FormWriter {
  public:
@@ -79,7 +79,7 @@ class FormWriter {
       text_.write(next.c, next.is_added ? 1 : 0);
       return;
     }
-    // A mark of the same class or a higher one stands between, or any mark before a starter.
+    // A mark of the same or a higher class is in between, or any mark precedes a starter.
     const bool is_blocked = !behind_.empty() && behind_.back().combining_class >= next.combining_class;
     if (has_starter_ && !is_blocked) {
       if (const char32_t composed = unicode::compose(starter_, next.c); composed != 0) {
@@ -108,8 +108,8 @@ class FormWriter {
 
   Text& text_;
   const bool composes_;
-  std::vector<ClassedChar> marks_;   // not in order yet
-  std::vector<ClassedChar> behind_;  // in order, and not composed with the starter
+  std::vector<ClassedChar> marks_;   // not sorted yet
+  std::vector<ClassedChar> behind_;  // sorted, and not composed with the starter
   char32_t starter_ = 0;
   std::ptrdiff_t starter_change_ = 0;
   bool has_starter_ = false;
@@ -119,7 +119,7 @@ class UnicodeForm final : public Normalizer {
  public:
   UnicodeForm(bool composes, bool is_compatible) : composes_(composes), is_compatible_(is_compatible) {}
 
-  // For compatibility, 3 bytes become 33 (U+FDFA).
+  // Compatible forms turn 3 bytes into up to 33 (U+FDFA).
   std::size_t growth() const override { return is_compatible_ ? 11 : 3; }
   void rewrite(TextRewriter& text) const override {
     const std::string_view rest = text.read_rest();

@@ -1,11 +1,11 @@
-// What other normalizers need of Unicode's normalization forms. Pure functions, any thread.
+// Unicode's normalization forms for other normalizers. Pure functions, any thread.
 #pragma once
 
 #include "embedding/tokenizer/aligned_text.h"
 
 namespace latebind::embedding {
 
-// As NFD decomposes it.
+// Decomposes a text as NFD does.
 [[nodiscard]] AlignedText decompose_aligned(const AlignedText& text);
 
 }  // namespace latebind::embedding

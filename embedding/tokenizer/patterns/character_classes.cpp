@@ -11,7 +11,7 @@ struct CategoryRun {
   std::string_view category;
 };
 
-// Every code point's category, computed once: two milliseconds and 80 KB that only files with such expressions take.
+// The category of every code point, computed once: two milliseconds and 80 KB, only for files with such expressions.
 const std::vector<CategoryRun>& category_runs() {
   static const auto* const runs = [] {
     auto* const found = new std::vector<CategoryRun>;
@@ -48,7 +48,7 @@ CodePointSet characters_of_shorthand(char letter, bool in_brackets) {
   if (letter == 'd') return digits;
   // The letters in circles and squares.
   CodePointSet word({{0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}});
-  // Superscripts and fractions of Latin-1, for which the engine has a table of its own.
+  // Superscripts and fractions of Latin-1, for which the engine has a separate table.
   if (!in_brackets) word = word.united(CodePointSet({{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}}));
   for (const std::string_view name : {"L", "M", "Nd", "Nl", "Pc"})
     word = word.united(*characters_of_category(name));

@@ -1,6 +1,6 @@
-// CodePointSet: a set of code points, as the ranges that it consists of.
+// CodePointSet: a set of code points, stored as ranges.
 //
-// A value. Surrogates may be in it and mean nothing, since no checked text has them.
+// A value. It may contain surrogates, which have no effect, since checked text has none.
 #pragma once
 
 #include <tuple>
@@ -22,10 +22,10 @@ class CodePointSet {
 
   CodePointSet() = default;
   CodePointSet(char32_t first, char32_t last) : ranges_{{first, last}} {}
-  // In any order, and they may overlap.
+  // The ranges may be in any order and overlap.
   explicit CodePointSet(std::vector<Range> ranges);
 
-  // In order; between two of them something is left out.
+  // Sorted; neighbouring ranges have a gap between them.
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   bool operator==(const CodePointSet&) const = default;

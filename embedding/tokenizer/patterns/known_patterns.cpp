@@ -7,7 +7,7 @@
 namespace latebind::embedding {
 namespace {
 
-constexpr std::string_view kSpaces = " {2,}";  // of models of SentencePiece
+constexpr std::string_view kSpaces = " {2,}";  // from SentencePiece models
 constexpr std::string_view kGpt2[] = {
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
     R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
@@ -102,12 +102,12 @@ std::size_t Gpt2Words::end_of_word(std::size_t begin) const {
   }
   if (!is_blank(kind)) return chars_.run(at, is_kind(kind)).end;
   const WordChars::Run run = chars_.run(at, is_blank);
-  // The last space of several goes to what stands behind them.
+  // The last one of several spaces belongs to the following word.
   const bool leaves_last = run.end < text.size() && run.last > begin;
   return leaves_last ? run.last : run.end;
 }
 
-// Bytes of the English short form that stands here, or 0.
+// Bytes of the English contraction at this place, or 0.
 std::size_t Gpt2Words::short_form(std::size_t at) const {
   const std::string_view rest = chars_.text().substr(at + 1, 2);
   if (rest.empty()) return 0;
@@ -137,8 +137,8 @@ std::size_t LlamaWords::end_of_word(std::size_t begin) const {
   return end_of_space(begin);
 }
 
-// Up to the last line break of this space; without one, all of it but the last character, which goes to what stands
-// behind it.
+// Ends after the last line break of this white space. Without a line break, it ends before the last character, which
+// belongs to the following word.
 std::size_t LlamaWords::end_of_space(std::size_t begin) const {
   std::size_t last = begin;
   std::size_t behind_break = 0;

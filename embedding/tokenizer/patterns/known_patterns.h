@@ -1,6 +1,6 @@
-// The expressions that most byte-level tokenizers have, by matchers made for them.
+// Hand-written matchers for the expressions of most byte-level tokenizers.
 //
-// Each splits a text into words without leaving anything out. Immutable, any thread.
+// Each splits a text into words without gaps. Immutable, any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@ namespace latebind::embedding {
 // The matcher for this expression, or null.
 [[nodiscard]] PatternPtr known_pattern(std::string_view expression);
 
-// What the words of such expressions are made of.
+// The kinds of characters that these expressions distinguish.
 enum class WordCharKind : std::uint8_t { kOther, kLetter, kNumber, kSpace, kLineBreak };
 [[nodiscard]] WordCharKind word_char_kind(char32_t c);
 
-// A text of which one sees the kinds of its characters.
+// A text, seen as kinds of characters.
 class WordChars {
  public:
   struct Run {
-    std::size_t last;  // where its last character begins; 0 when nothing was added to the run
+    std::size_t last;  // position of the last character; 0 if the run is empty
     std::size_t end;
   };
 
   explicit WordChars(std::string_view text) : kinds_(Kinds::shared()), text_(text) {}
 
   [[nodiscard]] std::string_view text() const { return text_; }
-  // Of the character at `at`, and moves `at` behind it.
+  // The kind of the character at `at`; moves `at` past it.
   [[nodiscard]] WordCharKind read(std::size_t& at) const {
     const char* p = text_.data() + at;
     const WordCharKind kind = kinds_.of(core::decode_utf8(p));
     at = static_cast<std::size_t>(p - text_.data());
     return kind;
   }
-  // The characters from `at` on whose kind `belongs` takes, but at most so many.
+  // The characters from `at` on for whose kind `belongs` returns true, at most `most`.
   template <class Belongs>
   [[nodiscard]] Run run(std::size_t at, Belongs belongs, std::size_t most = static_cast<std::size_t>(-1)) const {
     std::size_t last = 0;
@@ -58,12 +58,12 @@ class WordChars {
   const std::string_view text_;
 };
 
-// Words of GPT-2's expression:
+// The words of GPT-2's expression:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 class Gpt2Words {
  public:
   explicit Gpt2Words(std::string_view text) : chars_(text) {}
-  // Where the word that begins at `begin`, before the end of the text, ends.
+  // The end of the word that begins at `begin`, which is before the end of the text.
   [[nodiscard]] std::size_t end_of_word(std::size_t begin) const;
 
  private:
@@ -72,7 +72,7 @@ class Gpt2Words {
   const WordChars chars_;
 };
 
-// Words of the expression of Llama 3 and, with one number a word, Qwen:
+// The words of the expression of Llama 3 and, with one number a word, of Qwen:
 //   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 class LlamaWords {
  public:

@@ -1,4 +1,4 @@
-// Pattern: what Split and Replace look for in a text.
+// Pattern: the text or expression that Split and Replace search for.
 //
 // Immutable, any thread.
 #pragma once
@@ -26,7 +26,7 @@ class MatchSink {
   virtual bool match(std::size_t begin, std::size_t end) = 0;
 };
 
-// A text for which an expression takes more steps than it may.
+// An expression takes more steps for a text than the limit.
 class PatternLimitError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -42,18 +42,18 @@ class Pattern {
   Pattern& operator=(const Pattern&) = delete;
   virtual ~Pattern() = default;
 
-  // From {"String": …} or {"Regex": …} at `key`. kUnsupported names what of an expression is not read.
+  // Reads {"String": …} or {"Regex": …} at `key`. kUnsupported names the part of an expression that is not supported.
   static core::Result<PatternPtr> read(const JsonView& view, std::string_view key);
-  // A text, not empty.
+  // A literal text, not empty.
   static PatternPtr literal(std::string text);
-  // An expression: by a matcher made for it if there is one, else by the library for expressions. The status tells what
-  // of it is not supported.
+  // An expression, with its hand-written matcher if there is one, else with PCRE2. The error names the part that is not
+  // supported.
   static core::Result<PatternPtr> expression(std::string_view expression);
 
-  // No match has fewer bytes.
+  // The least number of bytes of a match.
   [[nodiscard]] virtual std::size_t size_min() const { return 1; }
-  // All matches from left to right, each at or behind the end of the one before. `text` must be well-formed UTF-8.
-  // Stops and returns false when the sink does. Throws PatternLimitError.
+  // Finds all matches from left to right; each begins at or after the end of the previous one. `text` must be
+  // well-formed UTF-8. Stops and returns false if the sink does. Throws PatternLimitError.
   virtual bool find_all(std::string_view text, MatchSink& sink) const = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLettersMax = 256;
 
-// Where a set begins or ends.
+// The beginning or end of a range of a set.
 struct SetEdge {
   char32_t at;
   std::size_t set;
@@ -32,7 +32,7 @@ std::vector<SetEdge> edges_of(const std::vector<CodePointSet>& sets) {
 core::Result<std::unique_ptr<const PatternAlphabet>> PatternAlphabet::create(const std::vector<CodePointSet>& sets) {
   std::unique_ptr<PatternAlphabet> alphabet(new PatternAlphabet);
   alphabet->letters_.resize(sets.size());
-  // In which sets the characters from here on are.
+  // For each set, whether it contains the characters from here on.
   std::string inside(sets.size(), '0');
   std::map<std::string, std::uint8_t> known;
   const std::vector<SetEdge> edges = edges_of(sets);

@@ -1,6 +1,6 @@
-// PatternAlphabet: which characters a pattern tells apart. Those that are in the same of its sets are one letter.
+// PatternAlphabet: the characters that a pattern distinguishes. Characters that are in the same sets are one letter.
 //
-// So a text becomes one byte a character before it is searched, and what the library that searches knows of Unicode
+// With it, a text becomes one byte per character before it is searched, and the search library's knowledge of Unicode
 // does not matter. Immutable, any thread.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace latebind::embedding {
 
 class PatternAlphabet {
  public:
-  // kUnsupported when the sets make more than 256 letters.
+  // Returns kUnsupported if the sets result in more than 256 letters.
   static core::Result<std::unique_ptr<const PatternAlphabet>> create(const std::vector<CodePointSet>& sets);
 
   [[nodiscard]] std::uint8_t letter_of(char32_t c) const {
@@ -26,13 +26,13 @@ class PatternAlphabet {
     const auto fill = [this](char32_t first, Page& page) { fill_page(first, page); };
     return pages_.page_of(c, fill)[c & 0xFFU];
   }
-  // The letters of a set, by its place in the list.
+  // The letters of a set, by its index in the list.
   [[nodiscard]] const std::string& letters_of(std::size_t set) const { return letters_[set]; }
 
  private:
   using Page = std::array<std::uint8_t, 256>;
   struct Run {
-    char32_t first;  // up to the next one's
+    char32_t first;  // the run ends before the next one's first
     std::uint8_t letter;
   };
 

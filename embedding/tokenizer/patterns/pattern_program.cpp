@@ -17,11 +17,11 @@ namespace {
 
 using NodeKind = PatternNode::Kind;
 
-// What one search may take: steps at one place, and memory, which is never taken from the processor's stack.
+// Limits for one search: steps at one place, and memory, which is never taken from the thread's stack.
 constexpr std::uint32_t kStepsMax = 200'000;
 constexpr std::uint32_t kHeapMaxKib = 64 << 10;
-// How much of the text is searched at once, in characters. A match that may be longer is looked for in larger windows,
-// place by place; what these have together is limited, since an expression could need all of the text at each place.
+// How many characters are searched at once. A match that may be longer is searched in larger windows, place by place.
+// The sum of their sizes is limited, since an expression could need the whole text at each place.
 constexpr std::size_t kWindow = 2048;
 constexpr std::size_t kLargeWindowsMax = std::size_t{1} << 28;
 constexpr std::size_t kLargeWindowsMaxPerByte = 256;
@@ -71,7 +71,7 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
       write_parts("(?:", "|");
       return;
     case NodeKind::kRepeat:
-      // What repeats one character needs no group, and is much quicker without.
+      // Repetition of a single character needs no group, and is much faster without.
       if (node.parts.front().kind == NodeKind::kCharacter) {
         write_node(node.parts.front(), alphabet, out);
       } else {
@@ -88,7 +88,7 @@ void write_node(const PatternNode& node, const PatternAlphabet& alphabet, std::s
   }
 }
 
-// Whether anything in it must follow without being matched.
+// Whether the expression contains a look-ahead that must match.
 bool looks_ahead(const PatternNode& node) {
   if (node.kind == NodeKind::kLook && !node.behind && !node.negated) return true;
   return std::ranges::any_of(node.parts, looks_ahead);
@@ -116,8 +116,8 @@ core::Result<PatternPtr> PatternProgram::compile(const PatternTree& tree) {
   int error = 0;
   PCRE2_SIZE error_at = 0;
   std::uint32_t options = PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_CAPTURE | PCRE2_USE_OFFSET_LIMIT;
-  // PCRE2 10.42 takes the first character of what is only looked at for one that a match begins with, and then wants
-  // the last one behind it: "(?=a)b?ac" finds no "ac".
+  // PCRE2 10.42 takes the first character of a look-ahead for that of a match, and then requires the last one after it:
+  // "(?=a)b?ac" does not find "ac".
   if (looks_ahead(tree.root)) options |= PCRE2_NO_START_OPTIMIZE;
   program->code_ = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), options, &error,
                                  &error_at, nullptr);
@@ -126,7 +126,7 @@ core::Result<PatternPtr> PatternProgram::compile(const PatternTree& tree) {
     return core::Status(core::StatusCode::kUnsupported,
                         fmt::format("PCRE2 does not compile it ({}: {})", error, text_of_error(error)));
   }
-  // Where it cannot (another processor, no executable memory), the program is interpreted.
+  // Without compilation (another processor, no executable memory), the program is interpreted.
   pcre2_jit_compile(code_of(program->code_), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   return PatternPtr(std::move(program));
 }
@@ -135,7 +135,7 @@ PatternProgram::~PatternProgram() {
   pcre2_code_free(code_of(code_));
 }
 
-// A walk over one text.
+// A search in one text.
 class PatternProgram::Search {
  public:
   Search(const PatternProgram& program, std::string_view text)
@@ -169,7 +169,7 @@ class PatternProgram::Search {
   struct FreeData {
     void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
   };
-  // In characters of the text.
+  // Positions in characters of the text.
   struct Found {
     std::size_t begin;
     std::size_t end;
@@ -178,7 +178,7 @@ class PatternProgram::Search {
   bool find(std::size_t from, Found& found) {
     std::size_t window = kWindow;
     for (;;) {
-      // Where the window ends, and whether the text does there.
+      // The end of the window, and whether it is the end of the text.
       const std::size_t size = read_window(from, window);
       const bool is_rest = unread_ == text_.data() + text_.size() && size == letters_.size();
       if (from >= first_ + size) return false;
@@ -208,14 +208,14 @@ class PatternProgram::Search {
     }
   }
 
-  // PCRE2's result, of a match or the beginning of one at or behind `from`, or only there.
+  // PCRE2's result for a match or the beginning of one at or after `from`, or only at `from`.
   int match(std::size_t from, std::size_t size, bool only_there, std::uint32_t options) {
     const auto* const subject = reinterpret_cast<PCRE2_SPTR>(letters_.data());
     const std::size_t offset = from - first_;
     pcre2_set_offset_limit(context_.get(), only_there ? offset : PCRE2_UNSET);
     const pcre2_code* const code = code_of(program_.code_);
     int result = pcre2_match(code, subject, size, offset, options, data_.get(), context_.get());
-    // Compiled, it has the stack of the processor, and little of it.
+    // Compiled programs use a small part of the thread's stack.
     if (result == PCRE2_ERROR_JIT_STACKLIMIT) {
       result = pcre2_match(code, subject, size, offset, options | PCRE2_NO_JIT, data_.get(), context_.get());
     }
@@ -233,8 +233,8 @@ class PatternProgram::Search {
     }
   }
 
-  // Letters from what may be looked at before `from` to `window` characters behind it, or to the text's end: how many
-  // there are, from first_ on.
+  // Reads letters from the earliest that a look-behind at `from` may need to `window` characters after it, or to the
+  // text's end. Returns the number of letters from first_ on.
   std::size_t read_window(std::size_t from, std::size_t window) {
     const std::size_t passed = from - std::min(from, program_.behind_max_) - first_;
     if (passed >= std::max(kWindow, letters_.size() / 2)) {
@@ -249,7 +249,7 @@ class PatternProgram::Search {
     return std::min(letters_.size(), wanted);
   }
 
-  // Of a character at or behind the last one that was asked for.
+  // The byte position of a character, which is not before the last one asked for.
   std::size_t byte_of(std::size_t character) {
     const char* const end = text_.data() + text_.size();
     for (; place_ < character; ++place_) {
@@ -267,7 +267,7 @@ class PatternProgram::Search {
   std::vector<std::uint8_t> letters_;  // of the text's characters from first_ on
   std::size_t first_ = 0;
   const char* unread_;
-  std::size_t place_ = 0;  // a character, and where it begins
+  std::size_t place_ = 0;  // a character, and the place where it begins
   const char* place_byte_;
   std::size_t charged_ = 0;
 };

@@ -1,8 +1,8 @@
-// PatternProgram: any expression that pattern_syntax.h reads, as a program of PCRE2.
+// PatternProgram: any expression that pattern_syntax.h can read, as a PCRE2 program.
 //
-// Nothing else in Latebind uses PCRE2. It is given letters (see pattern_alphabet.h), in windows of the text, and with
-// limits: memory does not grow with the text unless a match does, and a text that takes too many steps is an error.
-// Immutable, any thread.
+// This is the only use of PCRE2 in Latebind. PCRE2 gets letters (pattern_alphabet.h), in windows of the text, and
+// limits: memory grows with the text only if a match does, and a text that takes too many steps is an error. Immutable,
+// any thread.
 #pragma once
 
 #include "core/result.h"

@@ -33,7 +33,7 @@ constexpr bool is_decimal_digit(char32_t c) {
   return c >= '0' && c <= '9';
 }
 
-// Letters next to each other for which there is one character as well (ß is ss, ﬁ is fi), where case does not count.
+// Adjacent letters for which a single character exists as well (ß is ss, ﬁ is fi) when case is ignored.
 bool may_be_ligature(char32_t first, char32_t second) {
   for (const std::string_view pair : {"ss", "st", "ff", "fi", "fl"}) {
     if (first == static_cast<unsigned char>(pair[0]) && second == static_cast<unsigned char>(pair[1])) return true;
@@ -139,7 +139,7 @@ class PatternReader {
     const bool is_interval = is_next("{");
     LB_RETURN_IF_ERROR(read_times(node));
     if (is_next("?")) {
-      // There it is a repetition of its own.
+      // After an interval, it is a second repetition.
       if (is_interval && node.times_min == node.times_max) return refused("a '?' after a fixed number of repetitions");
       accept("?");
       node.greed = Greed::kLazy;
@@ -177,7 +177,7 @@ class PatternReader {
     return {};
   }
 
-  // {n}, {n,}, {n,m} or {,m}
+  // Reads {n}, {n,}, {n,m} or {,m}.
   Status read_interval(PatternNode& node) {
     const auto number = [this]() -> std::optional<std::size_t> {
       std::size_t value = 0;
@@ -248,7 +248,7 @@ class PatternReader {
     return character(CodePointSet(std::move(both)));
   }
 
-  // A letter of ASCII in either case, and the long s and the Kelvin sign; any other character of ASCII alone.
+  // Adds a letter of ASCII in both cases, including the long s and the Kelvin sign; other ASCII characters as they are.
   static void add_cases(char32_t c, std::vector<CodePointSet::Range>& ranges) {
     ranges.push_back({c, c});
     if (!is_ascii_letter(c)) return;
@@ -257,7 +257,7 @@ class PatternReader {
     if ((c | 0x20U) == 'k') ranges.push_back({0x212A, 0x212A});
   }
 
-  // What stands before or behind a place, or does not.
+  // A look-ahead or look-behind for one of these characters.
   Result<PatternNode> look(bool behind, bool negated, const std::vector<CodePointSet>& at) {
     PatternNode inner;
     inner.kind = NodeKind::kSequence;
@@ -276,7 +276,7 @@ class PatternReader {
     return node;
   }
 
-  // An anchor says what stands on its two sides: nothing, the end of a line, characters of words.
+  // An anchor is a condition on its two sides: no character, a line end, word characters.
   Result<PatternNode> read_anchor(char name) {
     const CodePointSet any = CodePointSet().complement();
     const CodePointSet line_end('\n', '\n');
@@ -310,7 +310,7 @@ class PatternReader {
         return look(false, true, {any});
       case '$':
         return look(false, true, {line_end.complement()});
-      case 'Z': {  // no two characters, and none but the end of a line
+      case 'Z': {  // not two characters, and not one other than a line end
         node.kind = NodeKind::kSequence;
         LB_ASSIGN_OR_RETURN(PatternNode two, look(false, true, {any, any}));
         LB_ASSIGN_OR_RETURN(PatternNode other, look(false, true, {line_end.complement()}));
@@ -319,7 +319,7 @@ class PatternReader {
         node.parts.push_back(std::move(other));
         return node;
       }
-      case '^':  // behind the last end of a line no line begins
+      case '^':  // no line begins after the last line end
         LB_RETURN_IF_ERROR(either(Side{true, any}, std::nullopt));
         LB_RETURN_IF_ERROR(either(Side{false, line_end}, Side{false, any}));
         return node;
@@ -330,7 +330,7 @@ class PatternReader {
     }
   }
 
-  // Behind its "(".
+  // Reads a group after its "(".
   Result<PatternNode> read_group() {
     PatternNode node;
     bool is_plain = false;
@@ -341,7 +341,7 @@ class PatternReader {
       is_plain = true;
       ignores_case_ = true;
     } else if (accept("?i)")) {
-      // A group up to the end of the one around it, with all alternatives that follow.
+      // It applies up to the end of the enclosing group, including the alternatives that follow.
       ignores_case_ = true;
       LB_ASSIGN_OR_RETURN(PatternNode rest, read_alternatives());
       ignores_case_ = ignored_case;
@@ -363,7 +363,7 @@ class PatternReader {
     ignores_case_ = ignored_case;
     if (!accept(")")) return refused("a '(' without its ')'");
     if (is_plain) {
-      // A group of nothing would be taken for none by what repeats it.
+      // A repetition would not recognise an empty group as a group.
       if (inner.size_max == 0) return refused("an empty group");
       return inner;
     }
@@ -396,10 +396,10 @@ class PatternReader {
   struct Escaped {
     std::optional<char32_t> character;
     CodePointSet set;
-    bool has_no_case = false;  // it has a letter in both cases or in none
+    bool has_no_case = false;  // in both cases or in none
   };
 
-  // Behind its "[". Where case does not count, that is of the outermost one, before its '^'.
+  // Reads a class after its "[". If case is ignored, this applies to the outermost class, before its '^'.
   Result<CodePointSet> read_class(bool is_outermost = false) {
     if (++depth_ > kGroupDepthMax) return refused(fmt::format("more than {} groups in each other", kGroupDepthMax));
     const bool is_negated = accept("^");
@@ -535,7 +535,7 @@ class PatternReader {
     return Escaped{value, {}};
   }
 
-  // Behind "\p" or "\P".
+  // Reads a category after "\p" or "\P".
   Result<Escaped> read_category(bool is_negated) {
     const std::size_t end = text_.find('}', at_);
     if (!accept("{") || end == std::string_view::npos) return refused("a '\\p' without its '{' and '}'");
@@ -551,7 +551,7 @@ class PatternReader {
   std::size_t at_ = 0;
   std::size_t depth_ = 0;
   bool ignores_case_ = false;
-  char32_t previous_letter_ = 0;  // the last literal, if it is a letter whose case does not count
+  char32_t previous_letter_ = 0;  // the last literal, if it is a letter whose case is ignored
   std::map<CodePointSet, std::size_t> sets_;
   std::size_t behind_max_ = 0;
 };

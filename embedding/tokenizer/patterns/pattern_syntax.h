@@ -1,7 +1,7 @@
-// Reads the expressions of a tokenizer.json, which the reference hands to Oniguruma with Ruby's syntax.
+// Reads the expressions of a tokenizer.json, which the reference gives to Oniguruma with Ruby's syntax.
 //
-// Only what is known to mean the same here is read; everything else is refused by name, and so is what is rare and
-// easily read in two ways. Pure function, any thread.
+// Only syntax that certainly means the same here is accepted. Everything else is refused by name, as is rare syntax
+// with two plausible readings. Pure function, any thread.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace latebind::embedding {
 
-// `expression` must be well-formed UTF-8. kUnsupported says what is not read, and where.
+// `expression` must be well-formed UTF-8. kUnsupported says what is not supported, and where.
 [[nodiscard]] core::Result<PatternTree> read_pattern(std::string_view expression);
 
 }  // namespace latebind::embedding

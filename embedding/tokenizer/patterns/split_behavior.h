@@ -1,4 +1,4 @@
-// What becomes of the matches of a pre-tokenizer: words of their own, parts of the word before or behind, or nothing.
+// What a pre-tokenizer does with matches: they become words, parts of the previous or next word, or are removed.
 //
 // A BehaviorSplitter walks over one text on one thread.
 #pragma once
@@ -15,13 +15,13 @@ namespace latebind::embedding {
 
 enum class SplitBehavior : std::uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// From the key "behavior".
+// Reads the key "behavior".
 [[nodiscard]] core::Result<SplitBehavior> read_split_behavior(const JsonView& view);
 
-// Takes the matches of a text, and gives its words.
+// Receives the matches of a text, and gives its words.
 class BehaviorSplitter final : public MatchSink {
  public:
-  // `inverted`: what is between matches counts as them, and they as what is between.
+  // If `inverted`, matches and the text between them swap roles.
   BehaviorSplitter(SplitBehavior behavior, bool inverted, std::string_view text, WordSink& sink)
       : behavior_(behavior), inverted_(inverted), text_(text), sink_(sink) {}
 
@@ -30,16 +30,16 @@ class BehaviorSplitter final : public MatchSink {
     at_ = end;
     return piece(begin, end, !inverted_);
   }
-  // Behind the last match.
+  // Call after the last match.
   bool finish() {
     if (at_ < text_.size() && !piece(at_, text_.size(), inverted_)) return false;
     return give_waiting();
   }
 
  private:
-  // A piece of the text, behind the one before it.
+  // Takes the next piece of the text.
   bool piece(std::size_t begin, std::size_t end, bool is_match);
-  // Whether it becomes one word with the piece that waits.
+  // Whether the piece forms one word with the piece that waits.
   [[nodiscard]] bool joins(bool is_match) const;
   bool give(std::size_t begin, std::size_t end) { return sink_.word({text_.substr(begin, end - begin), begin, end}); }
   bool give_waiting() { return waiting_begin_ == waiting_end_ || give(waiting_begin_, waiting_end_); }
@@ -48,8 +48,8 @@ class BehaviorSplitter final : public MatchSink {
   const bool inverted_;
   const std::string_view text_;
   WordSink& sink_;
-  std::size_t at_ = 0;  // where the last match ended
-  // What may still become longer, and whether its last piece was a match.
+  std::size_t at_ = 0;  // end of the last match
+  // The piece that may still grow, and whether its last part was a match.
   std::size_t waiting_begin_ = 0;
   std::size_t waiting_end_ = 0;
   bool waits_as_match_ = false;

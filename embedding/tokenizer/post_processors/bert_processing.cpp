@@ -1,4 +1,4 @@
-// BertProcessing: one token before every text and one behind it. The second of two texts has the other type.
+// BertProcessing: puts one token before and one after each text. The second of two texts has type 1.
 #include <fmt/format.h>
 
 #include "embedding/tokenizer/part_table.h"
@@ -16,7 +16,7 @@ core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t i
                           fmt::format("{}.{} is not a token and its id", view.name(), key));
     }
     LB_ASSIGN_OR_RETURN(const std::int32_t id, token_id((*pair)[1], id_end, fmt::format("{}.{}[1]", view.name(), key)));
-    (key[0] == 'c' ? post_processor.before : post_processor.behind).push_back(id);
+    (key[0] == 'c' ? post_processor.before : post_processor.after).push_back(id);
   }
   return post_processor;
 }
@@ -24,7 +24,7 @@ core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t i
 core::Result<PostProcessor> read_bert_processing(const JsonView& view, std::size_t id_end) {
   LB_RETURN_IF_ERROR(view.only_keys({"type", "sep", "cls"}));
   LB_ASSIGN_OR_RETURN(PostProcessor bert, read_cls_and_sep(view, id_end));
-  bert.pair = PairProcessor{.before = bert.before, .between = bert.behind, .behind = bert.behind, .type_one_from = 1};
+  bert.pair = PairProcessor{.before = bert.before, .between = bert.after, .after = bert.after, .type_one_from = 1};
   return bert;
 }
 

@@ -1,4 +1,4 @@
-// ByteLevel: takes the spaces out of the offsets of tokens, and adds nothing.
+// ByteLevel: removes spaces from the offsets of tokens, and adds no tokens.
 #include "embedding/tokenizer/byte_level_options.h"
 #include "embedding/tokenizer/part_table.h"
 

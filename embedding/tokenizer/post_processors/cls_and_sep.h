@@ -1,4 +1,4 @@
-// Shared reading code of post-processors that put "cls" before every text and "sep" behind it.
+// Reading code shared by post-processors that put "cls" before and "sep" after each text. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace latebind::embedding {
 
-// Each is a token and its id, below `id_end`.
+// Both keys hold a token and its id, which must be below `id_end`.
 [[nodiscard]] core::Result<PostProcessor> read_cls_and_sep(const JsonView& view, std::size_t id_end);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// Sequence: post-processors one after the other, of which at most one adds tokens.
+// Sequence: applies several post-processors, of which at most one adds tokens.
 #include <fmt/format.h>
 
 #include "embedding/tokenizer/part_table.h"
@@ -20,13 +20,13 @@ core::Result<PostProcessor> read_sequence_processing(const JsonView& view, std::
     all.trims.insert(all.trims.end(), one.trims.begin(), one.trims.end());
     const std::size_t added_to_pair = one.pair.ok() ? one.pair->added_tokens() : 1;
     if (one.added_tokens() == 0 && added_to_pair == 0) continue;
-    // The reference takes what a template made for several texts.
+    // The reference would use what a template made for several texts.
     if (found) {
       return core::Status(core::StatusCode::kUnsupported,
                           fmt::format("{} adds tokens, as one before it does (supported: one that does)", place));
     }
     all.before = std::move(one.before);
-    all.behind = std::move(one.behind);
+    all.after = std::move(one.after);
     all.joins_tokens = one.joins_tokens;
     all.pair = std::move(one.pair);
     found = true;

@@ -1,4 +1,4 @@
-// TemplateProcessing: the special tokens that a template puts around every text, and another one around two.
+// TemplateProcessing: the special tokens that one template puts around a text, and another one around two texts.
 #include <fmt/format.h>
 
 #include <string>
@@ -35,7 +35,7 @@ Status append_special_token(const JsonView& view, std::string_view token, std::s
   return {};
 }
 
-// What stands at a place of a template: a text, or a special token, and its type.
+// An element of a template: a text or a special token, and its type.
 struct TemplatePiece {
   bool is_sequence = false;
   std::string id{};
@@ -54,7 +54,7 @@ Result<TemplatePiece> read_piece(const json& piece, const std::string& place) {
   return read;
 }
 
-// "pair": the sequences 'A' and 'B', in this order, and types that are 0 and, from a place behind 'A' on, 1.
+// Reads "pair": the sequences 'A' and 'B' in this order, with types that are 0 and, from a place after 'A' on, 1.
 Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_end) {
   LB_ASSIGN_OR_RETURN(const json* pieces, view.array("pair"));
   PairProcessor pair;
@@ -79,7 +79,7 @@ Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_en
                                 place, piece.type));
     }
     if (piece.is_sequence) continue;
-    auto& ids = texts == 0 ? pair.before : texts == 1 ? pair.between : pair.behind;
+    auto& ids = texts == 0 ? pair.before : texts == 1 ? pair.between : pair.after;
     LB_RETURN_IF_ERROR(append_special_token(view, piece.id, id_end, ids));
   }
   if (texts != 2) {
@@ -108,7 +108,7 @@ Result<PostProcessor> read_template_processing(const JsonView& view, std::size_t
       }
       sequence_seen = true;
     } else {
-      auto& ids = sequence_seen ? post_processor.behind : post_processor.before;
+      auto& ids = sequence_seen ? post_processor.after : post_processor.before;
       LB_RETURN_IF_ERROR(append_special_token(view, piece.id, id_end, ids));
     }
   }

@@ -1,4 +1,4 @@
-// BertPreTokenizer: words end at white space, and each punctuation mark is a word of its own. Immutable, any thread.
+// BertPreTokenizer: words end at white space, and each punctuation mark is a word by itself. Immutable, any thread.
 #pragma once
 
 #include "embedding/tokenizer/pre_tokenizer.h"

@@ -1,4 +1,5 @@
-// ByteLevel: words with the space before them, numbers and punctuation apart; every byte is written as a character.
+// ByteLevel: words include the space before them, numbers and punctuation are separate, and each byte is written as a
+// character.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -12,10 +13,10 @@
 namespace latebind::embedding {
 namespace {
 
-// Each character of the word stands for one byte, an added space for the first character of the text.
+// Each character of the word represents one byte; an added space represents the first character of the text.
 class BytePlaces final : public WordPlaces {
  public:
-  // `begin`: where the word begins in the text with `added` bytes before it.
+  // `begin` is the word's position in the text with `added` bytes before it.
   BytePlaces(std::string_view word, std::size_t begin, std::size_t added) : word_(word), begin_(begin), added_(added) {}
   void append_to(std::vector<std::size_t>& places) const override {
     std::size_t next = begin_;
@@ -47,14 +48,14 @@ class ByteLevel final : public PreTokenizer {
   }
 
  private:
-  // `first_size`: the bytes of the first character, if a space was added before it, else 0.
+  // `first_size` is the size of the first character if a space was added before it, else 0.
   bool split_prefixed(std::string_view text, std::size_t first_size, WordSink& sink) const {
     const Gpt2Words words(text);
     const std::size_t added = first_size > 0 ? 1 : 0;
     std::string written;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = options_.use_regex ? words.end_of_word(begin) : text.size();
-      // An added space stands for the first character, as this does itself.
+      // Both an added space and the first character represent the first character.
       const std::size_t place = begin == 0 ? 0 : begin - added;
       const std::size_t place_end = begin == 0 && end == added ? first_size : end - added;
       const std::string_view word = write_bytes(text.substr(begin, end - begin), written);

@@ -1,4 +1,4 @@
-// Whitespace, Punctuation, Digits and CharDelimiterSplit: pre-tokenizers that look at the kind of each character alone.
+// Whitespace, Punctuation, Digits and CharDelimiterSplit: pre-tokenizers that only examine the kind of each character.
 #include "core/text/utf8.h"
 #include "embedding/tokenizer/code_point_table.h"
 #include "embedding/tokenizer/part_table.h"
@@ -19,12 +19,12 @@ bool has_property(char32_t c, unicode::Property property) {
 }
 
 bool is_number(char32_t c) {
-  // The reference takes numbers from Unicode 17 here, and elsewhere from 16.
+  // The reference takes numbers from Unicode 17 here, and from 16 elsewhere.
   const bool is_newer = (c >= 0x11DE0 && c <= 0x11DE9) || (c >= 0x16FF4 && c <= 0x16FF6);
   return is_newer || has_property(c, unicode::kNumber);
 }
 
-// Words of characters of one kind. `kind_of(code point)` gives any number, and 0 for what is in no word.
+// Words of characters of one kind. `kind_of(code point)` returns any number, and 0 for characters that are in no word.
 template <class KindOf>
 bool cut_runs(std::string_view text, WordSink& sink, KindOf kind_of) {
   const char* p = text.data();
@@ -45,7 +45,7 @@ bool cut_runs(std::string_view text, WordSink& sink, KindOf kind_of) {
   return give(text.size());
 }
 
-// Words of letters, digits and the like, and of what is neither these nor white space.
+// Words of word characters, and words of the other characters that are not white space.
 class Whitespace final : public PreTokenizer {
  public:
   bool split(std::string_view text, WordSink& sink) const override {
@@ -77,7 +77,7 @@ class Punctuation final : public PreTokenizer {
   const SplitBehavior behavior_;
 };
 
-// Numbers apart from the rest, as a whole or by digits.
+// Separates numbers from the rest, as a whole or by digits.
 class Digits final : public PreTokenizer {
  public:
   explicit Digits(bool individual) : individual_(individual) {}

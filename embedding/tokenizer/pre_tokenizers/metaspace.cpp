@@ -1,4 +1,4 @@
-// Metaspace: spaces become a visible character, and each of these begins a word.
+// Metaspace: spaces become a visible character, each of which begins a word.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@
 namespace latebind::embedding {
 namespace {
 
-// A replacement stands for the space that it replaces, or for the character before which it was put.
+// A replacement represents the space that it replaces, or the character in front of which it was put.
 class MetaspacePlaces final : public WordPlaces {
  public:
   MetaspacePlaces(std::string_view text, std::size_t replacement_size)
       : text_(text), replacement_size_(replacement_size) {}
-  // The word is now that of the text from `begin` to `end`.
+  // Moves to the word between `begin` and `end` of the text.
   void move_to(std::size_t begin, std::size_t end, bool is_prepended) {
     begin_ = begin;
     end_ = end;
@@ -52,7 +52,7 @@ class Metaspace final : public PreTokenizer {
   }
 
  private:
-  // The bytes of the space or its replacement that stands here, or 0.
+  // The size of the space or its replacement at this place, or 0.
   [[nodiscard]] std::size_t mark_size(std::string_view text, std::size_t at) const {
     if (text[at] == ' ') return 1;
     const bool is_replacement = text[at] == options_.replacement.front() &&
@@ -65,7 +65,7 @@ class Metaspace final : public PreTokenizer {
     return at;
   }
 
-  // `marked`: the next word gets the replacement, if it does not have it.
+  // If `marked`, the next word gets the replacement unless it has one.
   bool give_words(std::string_view text, bool marked, WordSink& sink) const {
     std::string written;
     MetaspacePlaces places(text, options_.replacement.size());

@@ -1,4 +1,4 @@
-// Sequence: pre-tokenizers one after the other, each with the words of the one before it.
+// Sequence: applies several pre-tokenizers, each to the words of the previous one.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace latebind::embedding {
 namespace {
 
-// Splits the words that it receives again, and so on, until the sink has what the last part gives.
+// Splits the received words with the remaining parts, and passes the final words to the sink.
 class SplitAgain final : public WordSink {
  public:
   SplitAgain(std::span<const PreTokenizerPtr> parts, std::size_t origin, WordSink& sink)
@@ -23,14 +23,13 @@ class SplitAgain final : public WordSink {
     const auto rest = parts_.subspan(1);
     if (rest.empty()) return sink_.word(word);
     Placed placed(word, sink_);
-    // What needs it comes before what rewrites words.
+    // A part that needs the origin precedes those that rewrite words.
     const std::size_t origin = origin_ > word.begin ? origin_ - word.begin : 0;
     return SplitAgain(rest, origin, placed).split(word.text);
   }
 
  private:
-  // Says of parts of a word where they stand in the text. Where the word is not as the text has it, that is as far as
-  // the word goes.
+  // Translates positions in a word to positions in the text. For a part of a rewritten word, the whole word is given.
   class Placed final : public WordSink {
    public:
     Placed(const Word& outer, WordSink& sink) : outer_(outer), sink_(sink) {}
@@ -44,7 +43,7 @@ class SplitAgain final : public WordSink {
     }
 
    private:
-    // The places of a word that was made of a part of the outer one.
+    // The places of a word that was made from a part of the outer word.
     class InnerPlaces final : public WordPlaces {
      public:
       InnerPlaces(Placed& outer, const Word& inner) : outer_(outer), inner_(inner) {}
@@ -65,7 +64,7 @@ class SplitAgain final : public WordSink {
       const Word& inner_;
     };
 
-    // In the text, of a byte of the outer word.
+    // The position in the text of a byte of the outer word.
     std::size_t place(std::size_t at) {
       if (outer_.places == nullptr) return outer_.begin + at;
       if (places_.empty()) outer_.places->append_to(places_);
@@ -74,7 +73,7 @@ class SplitAgain final : public WordSink {
 
     const Word& outer_;
     WordSink& sink_;
-    std::vector<std::size_t> places_;  // of the outer word, when one was asked for
+    std::vector<std::size_t> places_;  // of the outer word, once they were needed
   };
 
   std::span<const PreTokenizerPtr> parts_;

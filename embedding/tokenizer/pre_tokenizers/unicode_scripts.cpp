@@ -1,4 +1,4 @@
-// UnicodeScripts: words of one script each, with the spaces behind them.
+// UnicodeScripts: words of one script each, including the spaces after them.
 #include "embedding/tokenizer/code_point_table.h"
 #include "embedding/tokenizer/part_table.h"
 #include "embedding/tokenizer/unicode.h"
@@ -18,7 +18,7 @@ class UnicodeScripts final : public PreTokenizer {
     for (std::size_t at = 0; at < text.size();) {
       const std::uint8_t script = scripts.of(core::decode_utf8(p));
       if (script != unicode::kAnyScript && script != current) {
-        // What stands before the first script is in no word, as in the reference.
+        // As in the reference, text before the first script is in no word.
         if (current != unicode::kAnyScript && !sink.word({text.substr(begin, at - begin), begin, at})) return false;
         begin = at;
         current = script;

@@ -29,7 +29,7 @@ const json* entry_of(const std::optional<json>& object, std::string_view key) {
   return found == object->end() ? nullptr : &*found;
 }
 
-// Walks over what the files name and stops at the first token that tokenizer.json does not add.
+// Walks over the tokens that the files name, and stops at the first one that tokenizer.json does not add.
 class Walk {
  public:
   explicit Walk(const json& root) {
@@ -44,7 +44,7 @@ class Walk {
     const std::string* const text = token_text(value);
     return text == nullptr ? Status() : one(file, key, *text);
   }
-  // Empty ones are added by nobody.
+  // Empty tokens are never added.
   [[nodiscard]] Status one(std::string_view file, std::string_view key, const std::string& text) const {
     if (text.empty() || known_.contains(text)) return {};
     return {StatusCode::kUnsupported,
@@ -57,7 +57,7 @@ class Walk {
       LB_RETURN_IF_ERROR(one(file, key, value));
     return {};
   }
-  // Tokens by their roles, those of a model's own among them.
+  // Tokens by their roles, including roles that a model defines.
   [[nodiscard]] Status roles(std::string_view file, const std::optional<json>& object,
                              const std::optional<json>& before) const {
     if (!object || !object->is_object()) return {};

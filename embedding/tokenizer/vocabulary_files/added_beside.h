@@ -1,4 +1,5 @@
-// The tokens that the files beside a tokenizer.json name or add. Internal to beside_tokenizer_json.h.
+// The tokens that the files beside a tokenizer.json name or add. Internal to beside_tokenizer_json.h. Pure functions,
+// any thread.
 #pragma once
 
 #include <map>
@@ -13,11 +14,11 @@
 
 namespace latebind::embedding {
 
-// The text of a token that is given as a text or as an object; null for anything else.
+// The content of a token that is given as a text or as an object; null for other values.
 [[nodiscard]] const std::string* token_text(const nlohmann::json& value);
 
-// A token by its role: that of special_tokens_map.json, which counts where tokenizer_config.json has no
-// "added_tokens_decoder", else that of tokenizer_config.json, else `otherwise`. Null where a file says null.
+// The token with a role. special_tokens_map.json decides if tokenizer_config.json has no "added_tokens_decoder", else
+// tokenizer_config.json, else `otherwise`. The text is std::nullopt if a file says null.
 struct TokenByRole {
   std::optional<std::string> text{};
   std::string_view file{};
@@ -26,10 +27,11 @@ struct TokenByRole {
 [[nodiscard]] TokenByRole token_by_role(const BesideTokenizerJson& beside, std::string_view key,
                                         std::string_view otherwise);
 
-// kUnsupported for one that is no added token of `root`: the reference adds it, so that it is found in texts.
+// Returns kUnsupported for a token that is not an added token of `root`: the reference adds it, and would find it in
+// texts.
 [[nodiscard]] core::Status check_added_beside(const BesideTokenizerJson& beside, const nlohmann::json& root);
 
-// Where in a text an added token of `root` is found, as "added_tokens_decoder" says it, which counts for the reference.
+// Applies the flags of "added_tokens_decoder" to the added tokens of `root`, as the reference does.
 void take_flags_beside(const BesideTokenizerJson& beside, nlohmann::json& root);
 
 }  // namespace latebind::embedding

@@ -24,7 +24,7 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// Null where there is no object, too.
+// Null if the object or the member is missing.
 const json* member(const json* object, std::string_view key) {
   return object == nullptr ? nullptr : core::find_member(*object, key);
 }
@@ -40,7 +40,7 @@ bool flag_in(const json* object, std::string_view key, bool otherwise) {
   return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
 }
 
-// A part of tokenizer.json with those of its sequence, or by itself.
+// The parts of a sequence in tokenizer.json, or a single part.
 std::vector<const json*> parts_of(const json* part, std::string_view list_key) {
   if (part == nullptr) return {};
   const json* const list = member(part, list_key);
@@ -64,7 +64,7 @@ bool is_added(const json& root, std::string_view text) {
 
 class ClassCheck {
  public:
-  // `named_in`: the file that names the class; empty where the kind of network alone does.
+  // `named_in` is the file that names the class; empty if the kind of network alone implies it.
   ClassCheck(const BesideTokenizerJson& beside, const json& root, const MakingClass& made_by, std::string_view named_in)
       : beside_(beside),
         root_(root),
@@ -121,8 +121,8 @@ class ClassCheck {
     return {};
   }
 
-  // What a class for SentencePiece's models makes of a file that passed: the same in its own way, which differs where a
-  // map of characters leaves spaces other than U+0020, and of the model what no file can say.
+  // Replaces the parts by those that a class for SentencePiece models makes. They differ from those of an accepted file
+  // where a map of characters leaves spaces other than U+0020, and in properties of the model that no file can express.
   void remake(json& root) const {
     const SentencePieceOptions options{.add_prefix_space = has_prefix_space(),
                                        .is_albert = made_by_.maker == Maker::kAlbert,
@@ -139,11 +139,11 @@ class ClassCheck {
   }
 
  private:
-  // A key with null is false to these classes.
+  // These classes treat null as false.
   [[nodiscard]] bool true_or_null(const char* key) const {
     return config_ == nullptr || !config_->is_object() || !config_->contains(key);
   }
-  // Who says which class it is.
+  // The source of the class's name.
   [[nodiscard]] std::string name() const {
     if (!named_in_.empty()) return fmt::format("{}: 'tokenizer_class' is {}", named_in_, core::quoted(made_by_.name));
     return fmt::format("config.json: 'model_type' means {} if no file names a 'tokenizer_class'",
@@ -155,7 +155,7 @@ class ClassCheck {
   }
   [[nodiscard]] const json* bytes() const { return part_of_type(pre_tokenizers_, "ByteLevel"); }
 
-  // The part that is of another kind than the class makes; empty where none is.
+  // The part that differs in kind from what the class makes; empty if there is none.
   [[nodiscard]] std::string other_part() const {
     if (made_by_.maker == Maker::kAlone) return "it reads none";
     const std::string_view model = text_in(model_, "type");
@@ -219,7 +219,7 @@ class ClassCheck {
     return {};
   }
 
-  // What no key of tokenizer_config.json can say.
+  // Differences that no key of tokenizer_config.json can express.
   [[nodiscard]] std::string other_word_pieces() const {
     if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, not true";
     const json* const most = member(model_, "max_input_chars_per_word");
@@ -301,7 +301,7 @@ class ClassCheck {
                     wanted.file, core::quoted(key), made_by_.name)};
   }
 
-  // The tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
+  // Checks the tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
   [[nodiscard]] Status check_around(std::string_view before, std::string_view behind) const {
     const bool is_bert = made_by_.maker == Maker::kBert;
     const std::pair<std::string_view, std::string_view> roles[] = {{before, is_bert ? "[CLS]" : "<s>"},
@@ -321,7 +321,7 @@ class ClassCheck {
     return {};
   }
 
-  // As they are in messages: several with a space between, and with its id one that has another's.
+  // The tokens in the form of messages: separated by spaces, and with its id if a token has another one's.
   [[nodiscard]] std::array<std::string, 2> tokens_around() const {
     std::array<std::string, 2> around;
     for (const json* const part : parts_of(post_processor_, "processors")) {
@@ -348,7 +348,7 @@ class ClassCheck {
     return around;
   }
 
-  // Of a text and its id.
+  // The text of a pair of text and id.
   [[nodiscard]] std::string pair_text(const json& list) const {
     if (!list.is_array() || list.empty() || !list.front().is_string()) return {};
     const auto& text = list.front().get_ref<const std::string&>();
@@ -385,12 +385,12 @@ bool has_byte_level(const json& root) {
 }
 
 struct FoundClass {
-  const MakingClass* made_by = nullptr;  // null: one that keeps the parts of tokenizer.json
-  std::string_view named_in{};           // the file; empty where the kind of network alone implies it
+  const MakingClass* made_by = nullptr;  // null: a class that keeps the parts of tokenizer.json
+  std::string_view named_in{};           // the file; empty if the kind of network alone implies it
 };
 
 FoundClass class_beside(const BesideTokenizerJson& beside) {
-  // Of these networks no class is asked.
+  // For these networks, the class does not matter.
   if (beside.network.needs_tokenizer_json) return {};
   std::string_view named_in = kTokenizerConfigFile;
   std::string_view name = text_in(beside.tokenizer_config ? &*beside.tokenizer_config : nullptr, "tokenizer_class");
@@ -421,7 +421,7 @@ Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, json& root)
   take_flags_beside(beside, root);
   const FoundClass found = class_beside(beside);
   if (found.made_by == nullptr) return {};
-  // The reference takes such a file for Llama 3's, whose class is wrong.
+  // The reference recognises such a file as that of Llama 3, whose class is wrong.
   if (found.made_by->name == "LlamaTokenizer" && has_byte_level(root)) return {};
   const ClassCheck check(beside, root, *found.made_by, found.named_in);
   LB_RETURN_IF_ERROR(check.check());

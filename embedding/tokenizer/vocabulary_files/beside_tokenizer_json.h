@@ -1,6 +1,6 @@
-// What the files beside a tokenizer.json would make of it: transformers' classes make their parts anew by
-// tokenizer_config.json, and add the tokens that it and its companions name. Here tokenizer.json says what a tokenizer
-// is, and files which ask for something else are refused.
+// Checks the files beside a tokenizer.json. transformers' classes rebuild parts of the tokenizer according to
+// tokenizer_config.json, and add the tokens that it and its companions name. Here tokenizer.json defines the tokenizer,
+// and files that would change it are refused.
 //
 // Source: transformers 5.24, AutoTokenizer, TokenizersBackend and the classes below. Pure functions, any thread.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace latebind::embedding {
 
-// Nothing where there is no such file.
+// std::nullopt stands for a missing file.
 struct BesideTokenizerJson {
   std::optional<nlohmann::json> config = std::nullopt;
   std::optional<nlohmann::json> tokenizer_config = std::nullopt;
@@ -23,13 +23,13 @@ struct BesideTokenizerJson {
   TokenizerOfNetwork network{};
 };
 
-// `root`: the tokenizer.json, as read_json_document() gives it; what is wrong in it is left to its reader. Its added
-// tokens get the flags of "added_tokens_decoder", and where a class for SentencePiece's models is named, its
-// normalizer, pre-tokenizer and model are made as that class makes them. kUnsupported where these files give other ids
-// in any other way, naming file and key, and what to do.
+// Applies the files to `root`, the tokenizer.json as read_json_document() gives it, whose own errors are left to its
+// reader. Added tokens get the flags of "added_tokens_decoder". If a class for SentencePiece models is named,
+// normalizer, pre-tokenizer and model are rebuilt as that class does. Returns kUnsupported, naming file, key and
+// remedy, if these files would change ids in any other way.
 [[nodiscard]] core::Status take_beside_tokenizer_json(const BesideTokenizerJson& beside, nlohmann::json& root);
 
-// How the scores of a tokenizer.json are to be rounded: those classes take them from Python's parser.
+// How to round the scores of a tokenizer.json: those classes get them from Python's parser.
 [[nodiscard]] NumberRounding rounding_beside(const BesideTokenizerJson& beside);
 
 }  // namespace latebind::embedding

@@ -1,4 +1,4 @@
-// The tokens that classes of transformers name where no file does, by family. Values of static storage.
+// The tokens that transformers' classes use if no file names them, by family. Values of static storage.
 //
 // Source: transformers 5.24.
 #pragma once

@@ -1,4 +1,4 @@
-// The classes of transformers that make a tokenizer's parts anew where there is a tokenizer.json. Internal to
+// The transformers classes that rebuild a tokenizer's parts although there is a tokenizer.json. Internal to
 // beside_tokenizer_json.h. Values of static storage.
 //
 // Source: transformers 5.24.
@@ -13,8 +13,9 @@
 
 namespace latebind::embedding {
 
-// How a class makes its parts anew. Classes that are not listed keep those of tokenizer.json. Of kOther nothing is
-// known here but the model that they make, and they are refused; of kAlone, not even that: they read no tokenizer.json.
+// How a class rebuilds its parts. Classes that are not listed keep those of tokenizer.json. Classes of kOther are
+// refused, since only the type of their model is known; classes of kAlone are refused because they do not read
+// tokenizer.json.
 enum class Maker : std::uint8_t {
   kBert,
   kMpnet,
@@ -32,7 +33,7 @@ enum class Maker : std::uint8_t {
 struct MakingClass {
   std::string_view name;
   Maker maker;
-  std::string_view model{};  // the type of model that it makes
+  std::string_view model{};  // the type of model that the class makes
 };
 inline constexpr std::array kMakingClasses{
     MakingClass{"BertTokenizer", Maker::kBert, "WordPiece"},
@@ -70,11 +71,11 @@ inline constexpr std::array kMakingClasses{
     MakingClass{"FunnelTokenizer", Maker::kAlone},
 };
 
-// The words of Qwen2Tokenizer.
+// The expression with which Qwen2Tokenizer splits words.
 inline constexpr const char* kQwenWords =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-// Tokens that a class adds where no file says otherwise.
+// The tokens that a class adds unless a file says otherwise.
 [[nodiscard]] inline std::span<const DefaultToken> tokens_of_class(Maker maker) {
   switch (maker) {
     case Maker::kBert:

@@ -20,7 +20,7 @@ using graph::ProtobufField;
 using graph::ProtobufFields;
 using graph::ProtobufKind;
 
-// The fields of each message that are of use here.
+// The fields of each message that are used.
 constexpr std::uint32_t kModelPieces = 1;
 constexpr std::uint32_t kModelTrainer = 2;
 constexpr std::uint32_t kModelNormalizer = 3;
@@ -36,7 +36,7 @@ Status damaged(std::size_t at, std::string_view what) {
   return {StatusCode::kInvalidModel, fmt::format("damaged at byte {}: {}", at, what)};
 }
 
-// The fields of a message inside the file, with places in the file.
+// The fields of a message inside the file, with positions in the file.
 class Message {
  public:
   Message(std::span<const std::byte> file, std::span<const std::byte> bytes)
@@ -44,7 +44,7 @@ class Message {
 
   std::optional<ProtobufField> next() { return fields_.next(); }
   [[nodiscard]] std::size_t at() const { return start_ + fields_.offset(); }
-  // To be asked when there is no next one.
+  // Valid after the last field.
   [[nodiscard]] Status status() const { return fields_.damaged() ? damaged(at(), fields_.what_is_wrong()) : Status(); }
   [[nodiscard]] Status expect(const ProtobufField& field, ProtobufKind kind) const {
     return field.kind == kind ? Status() : damaged(at(), fmt::format("field {} is of another kind", field.number));

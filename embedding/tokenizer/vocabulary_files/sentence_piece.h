@@ -1,8 +1,8 @@
-// SentencePieceModel: what a tokenizer needs of a model of SentencePiece, a file of Protobuf: the pieces with their
-// scores, and the map of characters.
+// SentencePieceModel: the parts of a SentencePiece model, a Protobuf file, that a tokenizer needs: the pieces with
+// their scores, and the map of characters.
 //
-// Source of the format: google/sentencepiece, src/sentencepiece_model.proto. Views into the file's bytes, which must
-// outlive them; a pure function, any thread.
+// Source of the format: google/sentencepiece, src/sentencepiece_model.proto. It has views into the file's bytes, which
+// must outlive it. A pure function, any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ struct SentencePieceModel {
   };
 
   std::vector<Piece> pieces;         // by id
-  std::string_view character_map{};  // as Precompiled has it; empty: characters stay
+  std::string_view character_map{};  // in the form of Precompiled; empty: characters stay unchanged
 
-  // kInvalidModel with the byte at which it is damaged, kUnsupported for a model that is no Unigram model, or has more
-  // pieces than a vocabulary may have. A file without one of its parts is one that was cut.
+  // Returns kInvalidModel with the position of the damage, and kUnsupported for a model that is not a Unigram model or
+  // has more pieces than a vocabulary may have. A file that lacks one of its parts was truncated.
   static core::Result<SentencePieceModel> read(std::span<const std::byte> file);
 };
 

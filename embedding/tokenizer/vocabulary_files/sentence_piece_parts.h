@@ -1,5 +1,5 @@
-// The parts of a tokenizer.json that transformers' classes for SentencePiece's models make: those of XLM-RoBERTa,
-// CamemBERT and ALBERT, whatever a file has there.
+// The parts of a tokenizer.json that transformers' classes for SentencePiece models make, whatever a file contains:
+// those of XLM-RoBERTa, CamemBERT and ALBERT.
 //
 // Source: transformers 5.24. Pure functions, any thread.
 #pragma once
@@ -8,21 +8,21 @@
 
 namespace latebind::embedding {
 
-// What tokenizer_config.json says of them.
+// The options in tokenizer_config.json.
 struct SentencePieceOptions {
   bool add_prefix_space = true;
-  // Of ALBERT's alone.
+  // For ALBERT only.
   bool is_albert = false;
   bool keep_accents = false;
   bool do_lower_case = true;
 };
 
-// `map`: the part "Precompiled", or null.
+// `map` is the part "Precompiled", or null.
 [[nodiscard]] nlohmann::json sentence_piece_normalizer(nlohmann::json map, const SentencePieceOptions& options);
 [[nodiscard]] nlohmann::json sentence_piece_pre_tokenizer(const SentencePieceOptions& options);
 [[nodiscard]] nlohmann::json sentence_piece_decoder(const SentencePieceOptions& options);
 
-// The first map of characters of a normalizer, or null: what such a class keeps of the one in a file.
+// The first map of characters in a normalizer, which is what such a class keeps of it; or null.
 [[nodiscard]] nlohmann::json character_map_of(const nlohmann::json& normalizer);
 
 }  // namespace latebind::embedding

@@ -27,7 +27,7 @@ Status wrong(std::string_view file, std::string_view key, std::string_view what)
   return {StatusCode::kInvalidModel, fmt::format("{}: {} {}", file, core::quoted(key), what)};
 }
 
-// An object with a token's flags.
+// Reads an object with a token's flags.
 Result<NamedToken> read_flags(const json& object, std::string_view file, std::string_view key) {
   NamedToken token;
   token.is_text = false;
@@ -60,7 +60,8 @@ Result<NamedToken> read_flags(const json& object, std::string_view file, std::st
   return token;
 }
 
-// A token by its role or in a list: a text, or an object that says what it is; in some places any object is one.
+// Reads a token with a role or from a list: a text, or an object that is marked as a token; in some places any object
+// is accepted.
 Result<NamedToken> read_token(const json& value, bool any_object, std::string_view file, std::string_view key) {
   if (value.is_string()) return NamedToken{.content = value.get<std::string>()};
   const auto* const type = core::find_member(value, "__type");
@@ -146,8 +147,8 @@ Status SpecialTokens::read_map(const json& special_tokens_map) {
   return {};
 }
 
-// {token: id}; a token is special where the files name it as one. Neither the defaults of the class nor the objects of
-// tokenizer_config.json are known at this point of the reference.
+// Reads {token: id}. A token is special if the files name it as one. As in the reference, neither the defaults of the
+// class nor the objects of tokenizer_config.json are known at this point.
 Status SpecialTokens::read_legacy_added(const json& added_tokens) {
   std::set<std::string> special;
   for (std::size_t role = 0; role < named_.size(); ++role) {
@@ -194,7 +195,7 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
     if (special_tokens_map) LB_RETURN_IF_ERROR(read_map(*special_tokens_map));
     if (added_tokens) LB_RETURN_IF_ERROR(read_legacy_added(*added_tokens));
   }
-  // Of two with the same content the later one counts.
+  // Of two tokens with the same content, the later one counts.
   for (auto& token : named_) {
     if (!token) continue;
     for (const auto& [id, added] : added_) {
@@ -250,7 +251,7 @@ std::vector<NamedToken> SpecialTokens::in_order() const {
 
 std::vector<AddedToken> SpecialTokens::with_ids(const Vocabulary& unfinished) const {
   const std::vector<NamedToken> tokens = in_order();
-  // One walk over the vocabulary: it cannot be searched yet.
+  // One walk over the vocabulary, which cannot be searched yet.
   std::unordered_map<std::string_view, std::optional<std::int32_t>> ids;
   for (const NamedToken& token : tokens)
     ids.emplace(token.content, std::nullopt);

@@ -1,5 +1,5 @@
 // SpecialTokens: the tokens that the files beside a vocabulary name or add, in the order in which transformers adds
-// them to the tokenizer that it makes.
+// them to its tokenizer.
 //
 // Source: transformers 5.24, PreTrainedTokenizerBase and TokenizersBackend. A value type; one thread.
 #pragma once
@@ -21,8 +21,8 @@
 
 namespace latebind::embedding {
 
-// A token as the files have it: a text, or an object with flags. An object that leaves `normalized` out has the
-// opposite of `special` there.
+// A token as in the files: a text, or an object with flags. If an object omits `normalized`, it is the opposite of
+// `special`.
 struct NamedToken {
   std::string content;
   bool is_text = true;
@@ -37,26 +37,27 @@ struct NamedToken {
 
 class SpecialTokens {
  public:
-  // In the order in which they are added.
+  // The roles in the order in which their tokens are added.
   enum Role : std::uint8_t { kBos, kEos, kUnk, kSep, kPad, kCls, kMask };
   static constexpr std::array<std::string_view, 7> kKeys{"bos_token", "eos_token", "unk_token", "sep_token",
                                                          "pad_token", "cls_token", "mask_token"};
 
-  // What the files say. The defaults of the class are set first. kInvalidModel or kUnsupported, naming file and key.
+  // Reads the files. The defaults of the class must be set first. Returns kInvalidModel or kUnsupported, naming file
+  // and key.
   [[nodiscard]] core::Status read(const nlohmann::json& tokenizer_config,
                                   const std::optional<nlohmann::json>& special_tokens_map,
                                   const std::optional<nlohmann::json>& added_tokens);
 
   void set(Role role, NamedToken token) { named_[role] = std::move(token); }
   [[nodiscard]] std::optional<NamedToken>& at(Role role) { return named_[role]; }
-  // Its text. kUnsupported where the files set it to null: the class cannot do without it.
+  // The text of a token. Returns kUnsupported if the files set it to null, since the class needs it.
   [[nodiscard]] core::Result<std::string> text(Role role) const;
-  // Instead of the "additional_special_tokens" of the files.
+  // Replaces the "additional_special_tokens" of the files.
   void set_additional(std::vector<NamedToken> tokens) { additional_ = std::move(tokens); }
-  // Once more, with plain flags, at the end: as one class does it.
+  // Adds all tokens once more at the end with plain flags, as one class does.
   void add_plainly_again() { adds_plainly_again_ = true; }
 
-  // All of them with their ids, by id: that of the vocabulary, or else the next one counted from its size.
+  // All tokens sorted by id, which is that of the vocabulary, or else the next one from the vocabulary's size on.
   [[nodiscard]] std::vector<AddedToken> with_ids(const Vocabulary& unfinished) const;
 
  private:
@@ -66,10 +67,10 @@ class SpecialTokens {
   [[nodiscard]] std::vector<NamedToken> in_order() const;
 
   std::array<std::optional<NamedToken>, 7> named_;
-  std::array<bool, 7> is_known_early_{};  // when added_tokens.json is read
+  std::array<bool, 7> is_known_early_{};  // whether the token is known when added_tokens.json is read
   std::set<std::string> extra_known_early_;
-  std::map<std::uint64_t, NamedToken> added_;  // by the id that the files give, which only orders them
-  // Nothing: the files have no such key.
+  std::map<std::uint64_t, NamedToken> added_;  // by the id in the files, which only determines the order
+  // std::nullopt if the files have no such key.
   std::optional<std::vector<NamedToken>> extra_ = std::nullopt;
   std::optional<std::vector<NamedToken>> additional_ = std::nullopt;
   bool adds_plainly_again_ = false;

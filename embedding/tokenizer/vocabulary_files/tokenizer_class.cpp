@@ -36,7 +36,7 @@ constexpr std::array kClasses{
     TokenizerClass{"AlbertTokenizer", Kind::kAlbert, "spiece.model"},
 };
 
-// `name`: of a class that is not known; else empty.
+// `name` is that of an unknown class, or empty.
 Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
   const auto names = core::words_of(kClasses, &TokenizerClass::name);
   return {StatusCode::kUnsupported,
@@ -45,7 +45,7 @@ Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
               core::supported_instead(name, names, fmt::format("without one, these work: {}", fmt::join(names, ", "))))};
 }
 
-// Whether a class of the model's own makes the tokenizer.
+// Whether the tokenizer is made by code that the model contains.
 bool is_code(const json& tokenizer_config) {
   const auto* const map = core::find_member(tokenizer_config, "auto_map");
   if (map == nullptr) return false;
@@ -129,7 +129,7 @@ Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::strin
   const auto is_there = [&has](const TokenizerClass& one) {
     return has(one.vocabulary_file) || (!one.merges_file.empty() && has(one.merges_file));
   };
-  // Who has no vocabulary at all misses a tokenizer.json, of whatever class.
+  // A folder without any vocabulary lacks a tokenizer.json, whatever its class.
   FoundTokenizer found{.missing = "tokenizer.json"};
   if (std::ranges::none_of(kClasses, is_there)) return found;
   LB_ASSIGN_OR_RETURN(const TokenizerClass* tokenizer_class, find_tokenizer_class(config, tokenizer_config, network));

@@ -1,5 +1,5 @@
-// TokenizerClass: the class of transformers that makes the tokenizer of a model folder without a tokenizer.json, and
-// the files that it makes it from.
+// TokenizerClass: the transformers class that makes the tokenizer of a model folder without a tokenizer.json, and the
+// files from which it makes it.
 //
 // Source: transformers 5.24, AutoTokenizer. Values of static storage; pure functions, any thread.
 #pragma once
@@ -21,16 +21,16 @@ namespace latebind::embedding {
 // tokenizer_config.json may list every added token.
 inline constexpr core::JsonLimits kTokenizerConfigLimits{.bytes_max = std::size_t{16} << 20};
 
-// What a folder has of these beside its vocabulary. All are read, where they are there.
+// Optional files beside the vocabulary, which are read if they exist.
 inline constexpr std::string_view kTokenizerConfigFile = "tokenizer_config.json";
 inline constexpr std::string_view kSpecialTokensFile = "special_tokens_map.json";
 inline constexpr std::string_view kAddedTokensFile = "added_tokens.json";
 
-// What transformers' tokenizers do by tokenizer_config.json, whether there is a tokenizer.json or not, and we do not:
-// kUnsupported, naming file and key.
+// Returns kUnsupported, naming file and key, for options of tokenizer_config.json that transformers' tokenizers apply,
+// with or without a tokenizer.json, and Latebind does not.
 [[nodiscard]] core::Status refuse_tokenizer_options(const nlohmann::json& tokenizer_config);
 
-// The name of a tokenizer's class as our tables have it: with "Fast" at its end it means the same.
+// The name of a tokenizer class in the tables here: "Fast" at its end does not change its meaning.
 [[nodiscard]] constexpr std::string_view without_fast(std::string_view name) {
   return name.ends_with("Fast") ? name.substr(0, name.size() - 4) : name;
 }
@@ -44,42 +44,42 @@ struct TokenizerClass {
   std::string_view merges_file{};  // empty: the class has none
 };
 
-// What transformers knows of the tokenizers of a kind of network.
+// What transformers knows about the tokenizers of a kind of network.
 struct TokenizerOfNetwork {
-  // Where no file names a class. Empty: one must.
+  // The class if no file names one. Empty: a file must name one.
   std::string_view tokenizer_class{};
-  // It reads nothing but a tokenizer.json, whatever class files name.
+  // Whether the network requires a tokenizer.json, whatever class the files name.
   bool needs_tokenizer_json = false;
 };
 
-// By the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's. kUnsupported for one
-// that is not known, and where the tokenizer is code; messages name the file.
+// Finds the class by the tokenizer_class of tokenizer_config.json, else that of config.json, else the network's.
+// Returns kUnsupported for an unknown class, and if the tokenizer is code; messages name the file.
 [[nodiscard]] core::Result<const TokenizerClass*> find_tokenizer_class(
     const nlohmann::json& config, const std::optional<nlohmann::json>& tokenizer_config,
     const TokenizerOfNetwork& network);
 
-// Whether the tokenizer tells a network the types of tokens: by model_input_names of tokenizer_config.json, else by its
-// class, which is found as above. Source: transformers 5.
+// Whether the tokenizer gives the network token types, according to model_input_names of tokenizer_config.json, or else
+// to its class, which is found as above. Source: transformers 5.
 [[nodiscard]] bool tells_token_types(const nlohmann::json& config,
                                      const std::optional<nlohmann::json>& tokenizer_config,
                                      const TokenizerOfNetwork& network);
 
-// What makes the tokenizer of a folder that has no tokenizer.json.
+// The tokenizer of a folder without a tokenizer.json.
 struct FoundTokenizer {
-  // Null: some of its files are missing.
+  // Null if some of its files are missing.
   const TokenizerClass* made_by = nullptr;
   std::string missing{};  // for messages
-  // By their names in the folder: those that are read instead of a tokenizer.json.
+  // The names of the files in the folder that are read instead of a tokenizer.json.
   std::vector<std::string> files{};
 };
-// `has` says whether the folder has a file of this name. The errors of find_tokenizer_class(), in a folder with any
-// vocabulary.
+// `has` says whether the folder has a file of this name. Returns the errors of find_tokenizer_class() for a folder with
+// any vocabulary.
 [[nodiscard]] core::Result<FoundTokenizer> find_vocabulary_files(const std::function<bool(std::string_view name)>& has,
                                                                  const nlohmann::json& config,
                                                                  const std::optional<nlohmann::json>& tokenizer_config,
                                                                  const TokenizerOfNetwork& network);
 
-// All that are known, for lists.
+// All known classes, for lists.
 [[nodiscard]] std::span<const TokenizerClass> known_tokenizer_classes();
 
 }  // namespace latebind::embedding

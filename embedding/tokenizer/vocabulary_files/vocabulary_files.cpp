@@ -35,7 +35,7 @@ Status refused(std::string_view key, std::string_view what) {
   return {StatusCode::kUnsupported, fmt::format("{}: {} {}", kTokenizerConfigFile, core::quoted(key), what)};
 }
 
-// The keys of tokenizer_config.json that would make another tokenizer.
+// Refuses keys of tokenizer_config.json that would change the tokenizer.
 Status check_config(const json& config) {
   for (const char* key : {"vocab", "merges", "tokenizer_object", "post_processor", "tokenizer_padding",
                           "tokenizer_truncation", "_json_padding", "_json_truncation", "_spm_precompiled_charsmap",
@@ -75,7 +75,7 @@ std::span<const DefaultToken> default_tokens(Kind kind) {
   }
 }
 
-// What the class makes of tokens that are given as a text.
+// Gives tokens that are texts the flags that the class gives them.
 void make_objects(Kind kind, SpecialTokens& tokens) {
   const auto change = [&tokens](Role role, bool lstrip, bool special) {
     auto& token = tokens.at(role);
@@ -97,7 +97,7 @@ json sequence_of(const char* key, json parts) {
   return {{"type", "Sequence"}, {key, std::move(parts)}};
 }
 
-// The reader of tokenizer.json takes no signed numbers.
+// The reader of tokenizer.json accepts unsigned numbers only.
 std::uint32_t id_number(std::int32_t id) {
   return static_cast<std::uint32_t>(id);
 }
@@ -151,7 +151,7 @@ class DocumentMaker {
   [[nodiscard]] Result<bool> flag(const char* key, bool otherwise) const {
     return core::read_bool(config_, key, otherwise, kTokenizerConfigFile);
   }
-  // Where null is false, and not what stands for a key that is missing.
+  // For keys where null means false and differs from the default of a missing key.
   [[nodiscard]] Result<bool> flag_or_null(const char* key, bool otherwise) const {
     return config_.contains(key) ? flag(key, false) : otherwise;
   }
@@ -162,7 +162,7 @@ class DocumentMaker {
     LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
     LB_ASSIGN_OR_RETURN(const bool lowercase, flag("do_lower_case", true));
     LB_ASSIGN_OR_RETURN(const bool chinese, flag("tokenize_chinese_chars", true));
-    json accents = nullptr;  // as the case
+    json accents = nullptr;  // follows the lower-case option
     if (core::find_member(config_, "strip_accents") != nullptr) {
       LB_ASSIGN_OR_RETURN(accents, flag("strip_accents", false));
     }
@@ -224,7 +224,7 @@ class DocumentMaker {
     if (!read.ok()) return in(class_.vocabulary_file, read.status());
     const SentencePieceModel& model = *read;
     LB_ASSIGN_OR_RETURN(const std::size_t unknown, add_pieces(model));
-    // Those that are found in a text before anything else is done to it.
+    // The pieces that are searched in a text before it is processed any further.
     std::vector<NamedToken> marked;
     for (const auto& piece : model.pieces) {
       const bool is_control = piece.type == SentencePieceModel::Type::kControl;
@@ -246,7 +246,8 @@ class DocumentMaker {
     return {};
   }
 
-  // The vocabulary of the class, which is not quite that of the file; the place of the unknown token.
+  // Makes the vocabulary of the class, which differs slightly from that of the file. Returns the index of the unknown
+  // token.
   Result<std::size_t> add_pieces(const SentencePieceModel& model) {
     document_.lists.scores.emplace();
     const auto add = [this](std::string_view text, double score) -> Status {
@@ -268,7 +269,7 @@ class DocumentMaker {
     LB_ASSIGN_OR_RETURN(const std::string unknown, tokens_.text(Role::kUnk));
     LB_ASSIGN_OR_RETURN(const std::string mask, tokens_.text(Role::kMask));
     std::size_t unknown_place = 3;
-    // fairseq, where these models come from, has tokens of its own before those of the file, and one behind.
+    // fairseq, where these models come from, has its own tokens before those of the file, and one after them.
     if (kind_ == Kind::kXlmRoberta) {
       LB_ASSIGN_OR_RETURN(const std::string bos, tokens_.text(Role::kBos));
       LB_ASSIGN_OR_RETURN(const std::string eos, tokens_.text(Role::kEos));
@@ -317,12 +318,12 @@ class DocumentMaker {
                   fmt::format("{}: {} is not a token that can be put around a text", kTokenizerConfigFile, core::quoted(token)));
   }
 
-  // Adds `before` and `behind` a text; empty: nothing.
+  // Adds a template that puts `before` and `behind` around a text; empty texts stand for no token.
   Status add_template(const std::string& before, const std::string& behind) {
     json pieces = json::array();
     json special = json::object();
     const auto add = [&](const std::string& token) -> Status {
-      // The reference writes a template as a text, in which these have a meaning.
+      // The reference writes a template as text, in which these characters have a meaning.
       if (token.find_first_of(":$ \t\n\v\f\r") != std::string::npos || !is_ascii(token)) {
         return {
             StatusCode::kUnsupported,
@@ -342,7 +343,7 @@ class DocumentMaker {
     return {};
   }
 
-  // What a class without a post-processor of its own gets: the tokens that are asked for.
+  // For a class without a post-processor: adds the requested tokens.
   Status add_asked_for() {
     std::string around[2];
     constexpr std::pair<const char*, Role> kAsked[] = {{"add_bos_token", Role::kBos}, {"add_eos_token", Role::kEos}};
@@ -365,7 +366,7 @@ class DocumentMaker {
       case Kind::kBert:
         return add_template_of(Role::kCls, Role::kSep);
       case Kind::kAlbert:
-        // This class alone lets the general one override what it has set.
+        // Only this class lets the general post-processor replace its own.
         LB_RETURN_IF_ERROR(add_template_of(Role::kCls, Role::kSep));
         return is_asked_for ? add_asked_for() : Status();
       case Kind::kMpnet:
@@ -388,7 +389,7 @@ class DocumentMaker {
     LB_ASSIGN_OR_RETURN(const std::string first, tokens_.text(before));
     LB_ASSIGN_OR_RETURN(const std::string last, tokens_.text(behind));
     if (kind_ == Kind::kAlbert) {
-      // It looks them up before it adds them.
+      // This class looks the tokens up before it adds them.
       for (const std::string& token : {first, last}) {
         LB_ASSIGN_OR_RETURN(const std::int32_t id, id_of(token));
         if (static_cast<std::size_t>(id) < document_.lists.vocabulary.size()) continue;

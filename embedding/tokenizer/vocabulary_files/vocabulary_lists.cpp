@@ -20,7 +20,7 @@ using core::Status;
 using core::StatusCode;
 using nlohmann::json;
 
-// A line ends with \n or \r\n; the last one may be without.
+// Takes a line, which ends with \n or \r\n; the last one may have no end.
 std::string_view take_line(std::string_view& text) {
   std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());

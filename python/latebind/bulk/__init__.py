@@ -1,12 +1,12 @@
-"""Embeds tables and files of any size, here or on the engines that people scale with. docs/bulk.md has all of it.
+"""Embeds tables and files of any size, locally or on distributed engines. docs/bulk.md is the manual.
 
     from latebind.bulk import EmbedBatches, embed_files
 
     table = EmbedBatches("sentence-transformers/all-MiniLM-L6-v2", "body")(table)
     report = embed_files(["in.parquet"], "out", "sentence-transformers/all-MiniLM-L6-v2", "body")
 
-`python -m latebind.bulk` is embed_files() as a command. Needs pyarrow, which is imported when one of these names is first
-used, so that the command's help needs nothing; an engine is imported when it is used.
+`python -m latebind.bulk` runs embed_files() as a command. pyarrow is required, but imported only when one of these
+names is first used, so that the command's help works without it. An engine is imported when it is used.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._extras import install_line
 from ..errors import LibraryError
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """
+    """Imports a name on first use.
+
     Raises:
         LibraryError: pyarrow is not installed.
     """
@@ -65,7 +67,7 @@ def __getattr__(name: str) -> Any:
     try:
         import pyarrow as _  # noqa: F401
     except ImportError as error:
-        raise LibraryError("latebind.bulk needs pyarrow; run: pip install 'latebind[bulk]'") from error
+        raise LibraryError(f"latebind.bulk needs pyarrow; run: {install_line('bulk')}") from error
     found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return found
 

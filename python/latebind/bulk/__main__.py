@@ -1,4 +1,4 @@
-"""python -m latebind.bulk: embed_files() as a command."""
+"""Runs embed_files() as a command: python -m latebind.bulk."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Running it again computes only what is missing. The report goes to standard outp
 """
 _EPILOG = """\
 IN and OUT are paths or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). The extension of IN is its format: .parquet, .arrow,
-.feather, .csv (all columns are strings), .jsonl, .txt (one row per line, in the column of texts); the last three may be followed by .gz.
-Exit status: 0 success; 1 failure, run again to continue; 2 the arguments or files are
+.feather, .csv and .tsv (all columns are strings), .jsonl, .txt (a row a line, in the column of texts); the last four
+may have Exit status: 0 success; 1 failure, run again to continue; 2 the arguments or files are
 invalid, or OUT belongs to other arguments; 130 interrupted (Ctrl-C), run again to continue.
 """
 
@@ -59,7 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("inputs", metavar="IN", nargs="+", help="a file, or a folder with all files below it")
-    add("-o", "--output", metavar="OUT", required=True, help="a folder, or one file: FILE.parquet or FILE.npy")
+    add(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="a folder, or one file: FILE.parquet, FILE.npy or FILE.jsonl",
+    )
     add("--model", required=True, help="a folder, a bundle, or a name on the hub")
     add("--text-column", metavar="NAME", default="text", help="(%(default)s)")
     add("--id-column", metavar="NAME", help="keep only this column and the vectors (default: all columns)")
@@ -102,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         help="resources of a node that an actor takes, such as intel_npu=1; may be repeated (ray)",
     )
-    add("--input-format", choices=["csv", "jsonl", "txt"], help="format of IN, if its name does not show it")
+    add("--input-format", choices=["csv", "tsv", "jsonl", "txt"], help="format of IN, if its name does not show it")
     add("--restart", action="store_true", help="for an output that is one file: discard what an interrupted run left")
     add("-q", "--quiet", action="store_true", help="hide progress and report")
     add("--json", action="store_true", help="print the report as JSON")
@@ -120,9 +126,10 @@ def _engine_options(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_settings(names: Iterable[str], *functions: Any) -> None:
-    """
+    """Rejects names that are arguments of these functions, because they have separate options.
+
     Raises:
-        CallerError: one of them is an argument of these functions, which have options of their own.
+        CallerError: a name is such an argument.
     """
     taken = {
         name
@@ -136,7 +143,7 @@ def _check_settings(names: Iterable[str], *functions: Any) -> None:
 
 
 def _embed(given: argparse.Namespace) -> Any:
-    # Not before: help needs none of it.
+    # Imported late, because help does not need it.
     from . import EmbedBatches, embed_files
 
     _check_settings(dict(given.settings), embed_files, EmbedBatches.__init__)
@@ -190,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
     except OSError as error:
         print(f"latebind.bulk: finished, but cannot write the report: {error}", file=sys.stderr)
-        # What is left in the buffer would fail again at the end.
+        # The rest of the buffer would fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

@@ -1,4 +1,4 @@
-"""EmbedBatches: a table of Arrow in, the same table with vectors out. What every engine runs."""
+"""Adds vectors to an Arrow table, the step that every engine runs: EmbedBatches."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from ._model import Answers, OpenModel, open_model
 
 Batch = TypeVar("Batch", pa.Table, pa.RecordBatch)
 
-# Rows that are computed together, and after which a shard can go on.
+# Rows that are computed together. An interrupted shard resumes at such a window.
 WINDOW_ROWS = 1024
-# The key of the schema's metadata.
+# The key in the schema's metadata.
 METADATA_KEY = b"latebind"
-# What rows that were skipped have beside their own columns; latebind_file where they come from files.
+# Additional columns of skipped rows; latebind_file for rows from files.
 SKIPPED_COLUMNS = ("latebind_file", "latebind_row", "latebind_reason")
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """What became of a batch.
+    """The result of embedding a batch.
 
     Attributes:
-        table: the rows that were embedded, with the column of vectors; a Table or RecordBatch, as the batch was.
-        skipped: the rows that were not, with `latebind_row`, the row's position in the batch, and `latebind_reason`.
-        tokens: real ones.
-        truncated: rows whose text was cut.
-        fallback: rows that a device other than the preferred one computed.
-        answers: what computed them.
-        is_mixed: whether another device came to its help in the middle.
+        table: the embedded rows with the column of vectors; a Table or RecordBatch like the batch.
+        skipped: the other rows, with `latebind_row`, the position in the batch, and `latebind_reason`.
+        tokens: tokens without padding.
+        truncated: rows whose text was truncated.
+        fallback: rows computed by a device other than the preferred one.
+        answers: what computed the vectors.
+        is_mixed: whether another device took over midway.
     """
 
     table: Any
@@ -59,7 +59,7 @@ class Embedded:
 
 @dataclass(frozen=True)
 class _Done:
-    """Vectors of the rows in `good`, and why the others have none."""
+    """The vectors of the rows in `good`, and the reasons why the others have none."""
 
     good: Any  # intp[n]
     vectors: Vectors
@@ -71,7 +71,7 @@ class _Done:
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of rows that were embedded: as of Embedded."""
+    """Statistics of embedded rows; see Embedded."""
 
     tokens: int = 0
     truncated: int = 0
@@ -90,20 +90,21 @@ class Counts:
 
 
 class Follower:
-    """Follows one embed(), window by window. This one does nothing."""
+    """Observes one embed(), window by window. This base class does nothing."""
 
     def begun(self, answers: Answers) -> tuple[Vectors, Counts] | None:
-        """Vectors of the first rows with a usable text that an earlier call has computed: whole windows."""
+        """Returns vectors of the first usable rows that an earlier call computed, in whole windows."""
         return None
 
     def add(self, vectors: Vectors, counts: Counts) -> None:
-        """`vectors`: of all these rows that have theirs now."""
+        """Receives `vectors`, those of all rows computed so far."""
 
 
 def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
-    """
+    """Checks the names of columns.
+
     Raises:
-        CallerError: a column is there twice, or one of the new ones is there already.
+        CallerError: a name occurs twice, or a new name is taken.
     """
     for name, count in Counter(names).items():
         if count > 1:
@@ -117,22 +118,22 @@ def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
 class EmbedBatches:
     """Adds vectors to batches of rows.
 
-    Its vectors depend on the batch and on what answers, and not on what else runs: batches of the device are never
-    shared with other calls. Picklable: the model is opened where the first batch comes in, once a process. It is one
-    model: when its files are changed afterwards, the next batch is an error.
+    The vectors depend only on the batch and on what answers: device batches are never shared with other calls. The
+    object can be pickled; each process opens the model when its first batch arrives. If the model's files change
+    afterwards, the next batch fails.
 
     Args:
-        model: as of Embedder; a folder must be there on every machine that embeds. A path that is relative is one from
-            the folder that the process is in now.
+        model: see Embedder; a folder must exist on every machine that embeds. A relative path refers to the current
+            folder at construction.
         text_column: a column of strings (string, large_string, string_view, or a dictionary of these).
-        vector_column: the name of the new one, FixedSizeList<float32>[d].
-        prompt_name, prompt, role, normalize, dimensions: as of Embedder.encode().
-        on_error: what a row without a usable text does (a null, bytes that are not UTF-8, a text whose vector is not
-            finite): "fail", or "skip": see embed() and __call__().
-        **settings: as of Embedder: `device="npu"`, `precision="bf16"`, `threads=4`.
+        vector_column: the name of the new column, FixedSizeList<float32>[d].
+        prompt_name, prompt, role, normalize, dimensions: see Embedder.encode().
+        on_error: the effect of a row without a usable text (a null, bytes that are not UTF-8, a text whose vector is
+            not finite): "fail" or "skip"; see embed() and __call__().
+        **settings: see Embedder: `device="npu"`, `precision="bf16"`, `threads=4`.
 
     Raises:
-        CallerError, CallerTypeError: an argument that cannot be right.
+        CallerError, CallerTypeError: an argument is invalid.
     """
 
     def __init__(
@@ -156,7 +157,7 @@ class EmbedBatches:
             raise CallerError(f"on_error is {on_error!r}; give 'fail' or 'skip'")
         self._given = c_text(model, "model").decode()
         self.model = os.path.abspath(self._given) if os.path.exists(self._given) else self._given
-        self._digest: str | None = None  # of the model, once it was opened
+        self._digest: str | None = None  # of the model, once opened
         self.text_column = text_column
         self.vector_column = vector_column
         self.on_error = on_error
@@ -169,15 +170,15 @@ class EmbedBatches:
         }
         self.settings = settings
         self._is_checked = False
-        settings_of(settings)  # refuses what there is not
+        settings_of(settings)  # rejects unknown settings
 
     @property
     def error_column(self) -> str:
-        """Of what is called with on_error="skip": why a row has no vector."""
+        """The column with the reason why a row has no vector, for calls with on_error="skip"."""
         return f"{self.vector_column}_error"
 
     def described(self) -> dict[str, Any]:
-        """All that was asked for, apart from the model, in JSON's types."""
+        """Returns all arguments except the model, in JSON's types."""
         settings = {
             name: value if isinstance(value, (bool, int, str)) else str(value)
             for name, value in sorted(self.settings.items())
@@ -192,21 +193,22 @@ class EmbedBatches:
         }
 
     def answers(self) -> Answers:
-        """What would answer in this process, whose model is opened for it.
+        """Returns what would answer in this process, opening the model.
 
         Raises:
-            LatebindError: as of Embedder.
+            LatebindError: see Embedder.
         """
         return self._open().answers()
 
     def check(self, schema: pa.Schema, kept: Sequence[str] | None = None) -> None:
-        """
+        """Checks that a schema can be embedded.
+
         Args:
-            kept: the columns of it that are read; all if None.
+            kept: the columns that are read; all if None.
 
         Raises:
-            CallerError: there is no such column of texts, a name is there twice, or that of a new column is taken.
-            CallerTypeError: it has no strings.
+            CallerError: the text column is missing, a name occurs twice, or the name of a new column is taken.
+            CallerTypeError: the text column does not contain strings.
         """
         names = names_of(schema)
         if names.count(self.text_column) != 1:
@@ -223,13 +225,13 @@ class EmbedBatches:
             raise CallerTypeError(f"the column '{self.text_column}' is {kind}; strings are needed")
 
     def embed(self, batch: pa.Table | pa.RecordBatch, follower: Follower | None = None) -> Embedded:
-        """Rows with vectors, and with on_error="skip" those without in a table of their own.
+        """Returns the rows with vectors and, with on_error="skip", the rows without vectors in a separate table.
 
         Args:
-            follower: receives each window of rows as it is computed.
+            follower: receives each window of rows once computed.
 
         Raises:
-            CallerError, CallerTypeError: as check(); this is no batch of Arrow, or a column of it is damaged.
+            CallerError, CallerTypeError: see check(); or this is not an Arrow batch, or a column is damaged.
             RowError: with on_error="fail", a row has no usable text; the message has its position.
         """
         done = self._compute(batch, follower or Follower())
@@ -253,13 +255,13 @@ class EmbedBatches:
         )
 
     def __call__(self, batch: Batch) -> Batch:
-        """The batch with a column of vectors, every row in its place.
+        """Returns the batch with a column of vectors and all rows in place.
 
-        With on_error="skip" a row without a usable text has a null there, and the reason in a further column of
-        strings, VECTOR_COLUMN_error, which is null in all others.
+        With on_error="skip", a row without a usable text has a null, and the additional column VECTOR_COLUMN_error has
+        the reason, which is null in all other rows.
 
         Raises:
-            as embed().
+            the errors of embed()
         """
         done = self._compute(batch, Follower())
         vectors, absent = done.vectors, None
@@ -282,7 +284,7 @@ class EmbedBatches:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _open(self) -> OpenModel:
-        # An engine may have brought the folder to another machine, into the one where its workers are.
+        # An engine may have copied the folder to another machine, into the worker's current folder.
         opened = open_model(self.model if os.path.exists(self.model) else self._given, self.settings)
         if self._digest not in (None, opened.digest):
             what = f" ('{opened.changed}' was changed)" if opened.changed else ""
@@ -293,7 +295,7 @@ class EmbedBatches:
         self._digest = opened.digest
         with opened.lock:
             if not self._is_checked:
-                # Whether there is such a prompt and so many dimensions, before an output is begun with them.
+                # Checks the prompt and the dimensions before an output is begun.
                 with contextlib.suppress(InternalError):
                     opened.embedder.encode("a", **self.encoding)
                 self._is_checked = True
@@ -310,7 +312,7 @@ class EmbedBatches:
         return table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA_KEY: json.dumps(label)})
 
     def _texts_of(self, batch: Any) -> Any:
-        """The column of texts, as strings."""
+        """Returns the column of texts as strings."""
         if not isinstance(batch, (pa.Table, pa.RecordBatch)):
             raise CallerTypeError(f"the batch is {type(batch).__name__}; give a Table or RecordBatch of pyarrow")
         self.check(batch.schema)
@@ -333,14 +335,14 @@ class EmbedBatches:
             try:
                 vectors, counts = self._encode(opened, texts, good, follower)
             except InternalError:
-                # The one kind that is about a text and not about the device: its vector is not finite, or zero.
+                # Only this error concerns a text rather than the device: its vector is not finite, or zero.
                 if self.on_error == "fail":
                     raise
                 reasons.update(self._without_vector(opened, texts, good))
                 good = others(len(texts), reasons)
                 vectors, counts = self._encode(opened, texts, good, Follower())
             answers = opened.answers()
-            # One that was opened without its preferred device has only fallbacks.
+            # A model opened without its preferred device always counts as a fallback.
             is_mixed = answers != expected or (counts.fallback > 0 and not opened.embedder.attestation.fallback)
         return _Done(good, vectors, reasons, counts, answers, is_mixed)
 
@@ -353,7 +355,7 @@ class EmbedBatches:
         done = len(first)
         vectors[:done] = first
         before = embedder.stats
-        # A window depends on its rows alone, and those after it do not change it.
+        # A window depends only on its rows, not on later ones.
         windows = embedder.encode_stream(texts.slice(done), window_texts=WINDOW_ROWS, **self.encoding)
         try:
             for window in windows:
@@ -367,7 +369,7 @@ class EmbedBatches:
         return vectors, earlier + Counts.since(before, embedder.stats)
 
     def _without_vector(self, opened: OpenModel, texts: Any, rows: Any) -> dict[int, str]:
-        """Which of these rows have no vector, by halves: about twice the work of one call for one such row."""
+        """Finds the rows without vectors by bisection, at about twice the cost of one call per such row."""
         try:
             self._encode(opened, texts, rows, Follower())
         except InternalError as error:

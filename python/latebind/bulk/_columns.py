@@ -1,4 +1,4 @@
-"""What is done with columns of a table whose data is sound."""
+"""Operations on columns whose data is known to be sound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ._damage import fault_of
 
 
 def names_of(schema: pa.Schema) -> list[str]:
-    """
+    """Returns the names of the columns.
+
     Raises:
         CallerError: a name is not UTF-8.
     """
@@ -25,17 +26,17 @@ def names_of(schema: pa.Schema) -> list[str]:
 
 
 def lists(vectors: Vectors, absent: Any = None) -> pa.FixedSizeListArray:
-    """float32[n, d] as FixedSizeList<float32>[d], not copied; `absent` are the rows that are null."""
+    """Converts float32[n, d] to FixedSizeList<float32>[d] without copying. `absent` marks the rows that are null."""
     mask = None if absent is None else pa.array(absent)
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1], mask=mask)
 
 
 def taken(values: Any, rows: Any) -> Any:
-    """The rows of a Table, RecordBatch or array, of which there may be none: intp[…], ascending."""
+    """Returns rows of a Table, RecordBatch or array. `rows` is an ascending intp[…], possibly empty."""
     try:
         return values.take(pa.array(rows, pa.int64()))
     except pa.ArrowNotImplementedError:
-        # Not every type can be taken from: string_view cannot.
+        # Some types do not support take(): string_view.
         runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
         pieces = [values.slice(int(run[0]), len(run)) for run in runs if len(run)] or [values.slice(0, 0)]
     if isinstance(values, pa.Table):
@@ -47,7 +48,7 @@ def taken(values: Any, rows: Any) -> Any:
 
 
 def _values(column: Any) -> Any:
-    """The values of a dictionary column."""
+    """Returns the values of a dictionary column."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     plain = [chunk.dictionary.take(chunk.indices) for chunk in chunks]
     if isinstance(column, pa.ChunkedArray):
@@ -56,8 +57,8 @@ def _values(column: Any) -> Any:
 
 
 def with_readable(table: Any, name: str) -> Any:
-    """The table of rows without a usable text, with texts that every reader of Arrow and Parquet takes: the entries of no
-    dictionary, and with U+FFFD where bytes are not UTF-8."""
+    """Returns the table of rows without a usable text, with texts that every reader of Arrow and Parquet accepts: without
+    a dictionary, and with U+FFFD for bytes that are not UTF-8."""
     at = table.schema.get_field_index(name)
     given = column = table.column(at)
     if pa.types.is_dictionary(column.type):
@@ -70,7 +71,7 @@ def with_readable(table: Any, name: str) -> Any:
 
 
 def without_other_entries(table: Any, name: str) -> Any:
-    """The table with a dictionary of what its rows have, and not of what was left out."""
+    """Returns the table with a dictionary that only has the entries of its rows."""
     at = table.schema.get_field_index(name)
     field = table.schema.field(at)
     if not pa.types.is_dictionary(field.type):
@@ -79,19 +80,19 @@ def without_other_entries(table: Any, name: str) -> Any:
 
 
 def others(count: int, rows: dict[int, str]) -> Any:
-    """intp[…]: all positions but these."""
+    """Returns all positions except these, as intp[…]."""
     return np.delete(np.arange(count), list(rows)) if rows else np.arange(count)
 
 
 def unreadable(texts: Any) -> dict[int, str]:
-    """Why a text cannot be read, by its position. The column is not damaged."""
+    """Returns the reason why a text cannot be read, by position. The column is not damaged."""
     found: dict[int, str] = {}
     if texts.null_count:
         for row in np.flatnonzero(np.asarray(texts.is_null())).tolist():
             found[row] = "the text is null"
-    # Nothing else can be wrong with them: they were validated as bytes.
+    # Nothing else can be wrong, because the texts were validated as bytes.
     if fault_of(texts):
-        # Not as bytes of Arrow: its own casts would refuse the whole column.
+        # Tested one by one, because Arrow's casts would reject the whole column.
         for row, value in enumerate(texts):
             try:
                 value.as_py()

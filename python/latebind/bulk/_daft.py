@@ -1,4 +1,4 @@
-"""Daft: EmbedBatches as a function of a column."""
+"""Runs EmbedBatches in Daft, as a function of a column."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._extras import install_line
 from ..errors import CallerError, LibraryError
 from ._batches import EmbedBatches, refuse_names
 
@@ -21,24 +22,25 @@ def embed_daft(
     batch_size: int = 4096,
     **arguments: Any,
 ) -> Any:
-    """A DataFrame of Daft with a column of vectors, FixedSizeList[Float32; d].
+    """Returns a Daft DataFrame with a column of vectors, FixedSizeList[Float32; d].
 
-    Opens the model here as well, to ask how long its vectors are, unless `dimensions` says so.
+    Also opens the model in this process to find the length of its vectors, unless `dimensions` is given.
 
     Args:
         df: a daft.DataFrame.
-        model, text_column, vector_column, **arguments: as of EmbedBatches. With on_error="skip" the vector of a row
-            without a usable text is null, and the reason is not told.
-        concurrency: models that are open side by side.
-        batch_size: rows of a batch.
+        model, text_column, vector_column, **arguments: see EmbedBatches. With on_error="skip", a row without a usable
+            text has a null vector, without the reason.
+        concurrency: how many models are open concurrently.
+        batch_size: rows per batch.
 
     Raises:
-        LibraryError: Daft is not installed. CallerError, CallerTypeError: as of EmbedBatches.
+        LibraryError: Daft is not installed.
+        CallerError, CallerTypeError: see EmbedBatches.
     """
     try:
         import daft
     except ImportError as error:
-        raise LibraryError("Daft is not installed; run: pip install 'latebind[daft]'") from error
+        raise LibraryError(f"Daft is not installed; run: {install_line('daft')}") from error
     embed = EmbedBatches(model, "text", vector_column="vector", **arguments)
     names = df.column_names
     if text_column not in names:
@@ -57,6 +59,6 @@ def embed_daft(
             table = pa.table({"text": texts.to_arrow()})
             return self._embed(table).column("vector").combine_chunks()
 
-    # In this process: a copy of the model for each process is what `concurrency` is for.
+    # Runs in this process. Further copies of the model are what `concurrency` is for.
     made = daft.cls(Embed, max_concurrency=concurrency, use_process=False)
     return df.with_column(vector_column, made(embed).vectors(df[text_column]))

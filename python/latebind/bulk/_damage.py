@@ -1,7 +1,7 @@
-"""What of Arrow data may be read.
+"""Checks which Arrow data may be read.
 
-Offsets, views and indices of damaged data lead out of its memory, and pyarrow follows them: it ends the process, or gives
-away what lies there. So each column is validated before anything reads a byte of it.
+In damaged data, offsets, views and indices point outside of its memory. pyarrow follows them, and crashes or discloses
+what lies there. So each column is validated before a byte of it is read.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class RowError(CallerError):
 
 
 def refuse_damage(batch: pa.Table | pa.RecordBatch, text_column: str) -> None:
-    """Looks at all columns. Of the texts, those that are not UTF-8 are a matter of their rows.
+    """Validates all columns. Texts that are not UTF-8 only concern their rows.
 
     Raises:
-        CallerError: a column is damaged; the message has its name, and the batch in a Table.
+        CallerError: a column is damaged; the message has its name, and for a Table the batch.
         RowError: a column other than the texts is not UTF-8.
     """
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -48,7 +48,7 @@ def _refuse(array: Any, name: str, is_text: bool, place: str) -> None:
 
 
 def fault_of(array: Any, seen: Callable[[Any], Any] = lambda array: array) -> str:
-    """What is wrong with an array, or with what seen() makes of it; "" if nothing is."""
+    """Returns what is wrong with an array, or with seen(array); "" if nothing is."""
     try:
         seen(array).validate(full=True)
     except pa.ArrowException as error:  # of an index or a view it is an ArrowIndexError
@@ -60,7 +60,7 @@ _BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.str
 
 
 def as_bytes(array: Any) -> Any:
-    """An array of strings, or of a dictionary of strings, as one of bytes: neither copied nor looked at."""
+    """Returns an array of strings, or of a dictionary of strings, as bytes, without copying or reading them."""
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, as_bytes(array.dictionary), safe=False)
     if array.type not in _BYTES:

@@ -1,4 +1,4 @@
-"""What engines have in common, and the one that is always there: this process."""
+"""The base of the engines, and the engine that is always available: this process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ERROR = "error "
 
 
 def pack(work: Callable[[], dict[str, Any]], errors: type[LatebindError]) -> str:
-    """What work() gave, or the error that it raised: as they are in the process that asked for it."""
+    """Serialises the result of work(), or the error that it raised, for the process that asked for it."""
     try:
         return json.dumps(work())
     except errors as error:
@@ -30,9 +30,10 @@ def pack(work: Callable[[], dict[str, Any]], errors: type[LatebindError]) -> str
 
 
 def unpack(packed: str) -> dict[str, Any]:
-    """
+    """Returns the result that pack() serialised.
+
     Raises:
-        LatebindError: that of the work.
+        LatebindError: the error that the work raised.
     """
     if packed.startswith(_ERROR):
         raise pickle.loads(bytes.fromhex(packed[len(_ERROR) :]))
@@ -41,7 +42,7 @@ def unpack(packed: str) -> dict[str, Any]:
 
 
 class Engine:
-    """What runs shards, within a `with` block. This one does so here: reading and writing beside the computation."""
+    """Runs shards within a `with` block. This base class does so locally, reading and writing during the computation."""
 
     def __enter__(self) -> Self:
         return self
@@ -50,12 +51,15 @@ class Engine:
         pass
 
     def answers(self, embed: EmbedBatches) -> Answers:
-        """What would answer where shards are computed."""
+        """Returns what would answer where shards are computed."""
         return embed.answers()
 
     def run(self, job: Job, shards: Sequence[int], advance: Advance) -> Iterator[ShardResult]:
-        """Does them, and yields what became of each as it is written, in any order. Calls advance(rows) as rows are done,
-        and keeps what there is of a shard that cannot be finished, where it can."""
+        """Runs the shards and yields each result once written, in any order.
+
+        Calls advance(rows) as rows are completed. Keeps the completed part of a shard that cannot be finished, if
+        possible.
+        """
         ahead = Work(partial(job.read, shards[0]))
         behind: Work[ShardResult] | None = None
         try:

@@ -1,4 +1,4 @@
-"""embed_files(): files of rows in, shards with vectors out, on the engine of one's choice."""
+"""Embeds files of rows into shards with vectors, on an engine of the caller's choice: embed_files()."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ._inputs import InputFile, find, scan
 from ._manifest import BEGUN, SKIPPED, VECTORS, agree, manifest_of
 from ._report import Interrupted, Progress, Report, report_of
 from ._shards import Job, ShardResult, check_columns, name_of
-from ._single import SingleOutput, check_part, check_single, is_npy, is_single
+from ._single import SingleOutput, check_part, check_single, has_no_columns, is_single
 from ._store import Store, locate
 
-# Twenty-five megabytes of vectors of 384 numbers; a few seconds of a processor, which is what an end by force costs.
+# About 25 MB of vectors with 384 numbers, or a few seconds of computation, which is the loss when a run is killed.
 SHARD_ROWS = 16384
-# Finished shards that are looked at side by side.
+# Finished shards that are verified concurrently.
 _LOOKS = 16
 
 
@@ -60,36 +60,41 @@ def embed_files(
     restart: bool = False,
     **arguments: Any,
 ) -> Report:
-    """Embeds the rows of files into a folder: OUTPUT/vectors/part-000000.parquet and so on, and the rows that were
-    skipped into OUTPUT/skipped. Called again, it does what is missing, and nothing twice; the bytes of the files do not
-    depend on how often it was interrupted.
+    """Embeds the rows of files into a folder.
+
+    Writes OUTPUT/vectors/part-000000.parquet and so on, and skipped rows to OUTPUT/skipped. Another call does only what
+    is missing. The bytes of the files do not depend on interruptions.
 
     Args:
-        inputs: files (Parquet, Arrow IPC, CSV, JSON lines) or folders with such, here or by URI (s3://…, gs://…).
-        output: a folder, here or by URI; empty or not there, or that of an earlier run with the same arguments. Or one
-            file, OUTPUT.parquet or OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl), which replaces what is there once all is
-            done; until then OUTPUT.part is that folder.
-        model, text_column: as of EmbedBatches.
-        id_column: the only column that is kept beside the vectors; all are if None.
+        inputs: files (Parquet, Arrow IPC, CSV, TSV, JSON lines, lines) or folders of such files, as paths or URIs
+            (s3://…, gs://…).
+        output: a folder, as a path or URI; empty, missing, or from an earlier run with the same arguments. Or one file,
+            OUTPUT.parquet, OUTPUT.npy (with ids in OUTPUT.npy.ids.jsonl) or OUTPUT.jsonl, which replaces an existing
+            file once complete; until then the folder is OUTPUT.part.
+        model, text_column: see EmbedBatches.
+        id_column: the only column to keep beside the vectors; None keeps all.
         engine: "local", "ray" or "spark".
-        engine_options: as of RayEngine for "ray" (concurrency, num_cpus, resources), of SparkEngine for "spark"
+        engine_options: for "ray" see RayEngine (concurrency, num_cpus, resources), for "spark" see SparkEngine
             (session, tasks).
         shard_rows: rows of a shard, which is one file; 16,384 if None.
-        allow_other_devices: some shards may be computed by another device, precision or release than others.
-        filesystem: of the output, one of pyarrow.fs; `output` is then a path in it.
-        input_format: "csv", "jsonl" or "txt": what files are whose names do not say so; by default by their names.
-        restart: discards what an interrupted run has left, of an output that is one file.
-        show_progress: writes a line to the error stream while it works, if that is a terminal.
-        **arguments: of EmbedBatches: on_error, prompt_name, prompt, role, normalize, dimensions, vector_column, settings.
+        allow_other_devices: permits shards computed by another device, precision or release.
+        filesystem: the pyarrow.fs filesystem of the output; `output` is then a path in it.
+        input_format: "csv", "tsv", "jsonl" or "txt", for files whose names do not determine the format.
+        restart: discards what an interrupted run left, if the output is one file.
+        show_progress: shows a progress line on the error stream, if that is a terminal.
+        **arguments: see EmbedBatches: on_error, prompt_name, prompt, role, normalize, dimensions, vector_column,
+            settings.
 
     Returns:
-        what is in the output now.
+        a report on the whole output.
 
     Raises:
-        DifferentRunError: the output is of another input, model, device or setting; the message has what differs.
-        RowError: with on_error="fail", a row has no usable text. CallerError: no such input or column.
-        TransientError: another run is at work there; the output cannot be written; another device answers.
-        KeyboardInterrupt: what there is was kept; its message says how much.
+        DifferentRunError: the output was made with another input, model, device or setting; the message has the
+            differences.
+        RowError: with on_error="fail", a row has no usable text.
+        CallerError: an input or a column does not exist.
+        TransientError: another run uses the output; the output cannot be written; or another device answers.
+        KeyboardInterrupt: the completed part was kept; the message says how much.
     """
     shard_rows = positive(shard_rows, "shard_rows") or SHARD_ROWS
     embed = EmbedBatches(model, text_column, **arguments)
@@ -125,12 +130,12 @@ def embed_files(
         )
     if restart and single is None:
         raise CallerError(f"restart is for an output that is one file; remove the folder {os.fspath(output)} yourself")
-    # An array has no place for other columns.
-    is_array = single is not None and is_npy(single)
-    kept = text_column if is_array and id_column is None else id_column
+    # These formats cannot hold other columns.
+    is_alone = single is not None and has_no_columns(single)
+    kept = text_column if is_alone and id_column is None else id_column
     files = _files(places, embed, kept, shard_rows, input_format)
-    ids = _ids_of(files, id_column) if is_array else None
-    if is_array:
+    ids = _ids_of(files, id_column) if is_alone else None
+    if is_alone:
         id_column = ids or text_column
     if single is not None:
         check_single(single, files, None if id_column is None else [id_column])
@@ -153,7 +158,7 @@ def embed_files(
 
 
 def _ids_of(files: Sequence[InputFile], id_column: str | None) -> str | None:
-    """The column of ids: "id" where none is named and all files have it."""
+    """Returns the column of ids; by default "id" if all files have it."""
     if id_column is not None:
         return id_column
     if not all(file.schema.names.count("id") == 1 for file in files):
@@ -164,7 +169,7 @@ def _ids_of(files: Sequence[InputFile], id_column: str | None) -> str | None:
 
 
 def _real(filesystem: Any, path: str) -> str:
-    """The path without links and `..`, where the filesystem is this machine's."""
+    """Returns the path without links and `..` on a local filesystem."""
     return os.path.realpath(path) if filesystem.type_name == "local" else path
 
 
@@ -212,7 +217,7 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
             written = finished | job.written | {result.shard for result in now}
             kept = sum(map(job.rows, written)) + sum(job.begun_rows.values())
             raise Interrupted(f"{kept} of {total} rows are kept in {job.store.root}") from error
-        # What a worker that was killed had begun to write.
+        # Files that a killed worker left incomplete.
         for folder in (VECTORS, SKIPPED):
             job.store.clear(folder)
     job.store.remove_folder(BEGUN)
@@ -220,8 +225,8 @@ def _run(job: Job, engine: Engine, output: str, show_progress: bool) -> Report:
 
 
 def _looked(job: Job, shards: Sequence[int]) -> list[ShardResult]:
-    """What became of those that are finished. In an object store each of them takes a while, and there may be ten
-    thousands."""
+    """Returns the results of finished shards. Reads them concurrently, because an object store is slow and there may be
+    tens of thousands."""
 
     def look(first: int) -> list[ShardResult]:
         found = (job.finished(shard) for shard in shards[first::_LOOKS])

@@ -1,4 +1,4 @@
-"""A shard that is being embedded: how far it is, and what is kept of it when it ends too early."""
+"""Follows a shard while it is embedded, and saves its progress if it ends too early."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from ._model import Answers
     from ._shards import Job
 
-# An end by force costs no more than so much work.
+# The most work that killing a run can lose.
 _SAVE_SECONDS = 30.0
 
 Advance = Callable[[int], None]
 
 
 class ShardFollower(Follower):
-    """One thread.
+    """For one thread.
 
     Args:
-        advance: is called with the number of rows that are done, as they are.
+        advance: called with the number of rows completed since the last call.
     """
 
     def __init__(self, job: Job, shard: int, advance: Advance) -> None:
@@ -34,7 +34,7 @@ class ShardFollower(Follower):
         self._saved = time.monotonic()
         self._now: tuple[Answers, Vectors, Counts] | None = None
         self._answers: Answers | None = None
-        self._rows = 0  # that `advance` knows of
+        self._rows = 0  # already reported to `advance`
 
     def begun(self, answers: Answers) -> tuple[Vectors, Counts] | None:
         self._answers = answers
@@ -52,12 +52,12 @@ class ShardFollower(Follower):
             self._saved = time.monotonic()
 
     def save(self) -> None:
-        """Keeps what there is, for a later run."""
+        """Saves the completed windows for a later run."""
         if self._now is not None:
             self._job.keep_begun(self._shard, *self._now)
 
     def end(self) -> None:
-        """All rows are done, also those without a vector."""
+        """Reports all rows as done, including those without a vector."""
         self._tell(self._job.rows(self._shard))
 
     def _tell(self, rows: int) -> None:
@@ -67,8 +67,8 @@ class ShardFollower(Follower):
 
 
 def save_quietly(follower: ShardFollower) -> None:
-    """As save(), where another error is on its way."""
+    """Calls save() while another error is being raised, and ignores its errors."""
     try:
         follower.save()
     except LatebindError:
-        pass  # what was kept before is still there
+        pass  # the previous save remains

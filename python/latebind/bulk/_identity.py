@@ -1,4 +1,4 @@
-"""What identifies a file without being read, so that it is noticed when another one takes its place."""
+"""Identifies a file without reading it, to notice when it is replaced."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 from ..errors import MachineError
 
-# Systems date what is written at one tick alike; where a date has no fraction of a second, its file system counts in
-# seconds, in two at most.
+# Writes within one clock tick get the same date. A file system whose dates have no fractions counts in units of one or
+# two seconds.
 _TICK_NS = 20_000_000
 _SECONDS_NS = 2_000_000_000
-# A file that is being written to all the time is not waited for.
+# Limits the wait for a file that is being written to constantly.
 _WAITS_MAX = 3
 
 
 def settled_stat(file: str) -> os.stat_result:
-    """os.stat() of a file, once another date would be given to it if it were changed: after a few milliseconds at most, and
-    only if it was written just now."""
+    """Returns os.stat() of a file once any change would give it another date. Waits at most a few milliseconds, and
+    only if the file was just written."""
     for _ in range(_WAITS_MAX):
         info = os.stat(file)
         now = time.time_ns()
@@ -33,21 +33,22 @@ def settled_stat(file: str) -> os.stat_result:
 
 def _wait_ns(age: int, date: int) -> int:
     step = _TICK_NS if date % 1_000_000_000 else _SECONDS_NS
-    # What is from the future was dated by another clock, or by somebody.
+    # A date in the future comes from another clock or was set explicitly.
     return step - age if 0 <= age < step else 0
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file of any filesystem, as it was looked at. Picklable.
+    """The observed state of a file on any filesystem. Can be pickled.
 
-    Not its inode: file systems that are programs give out others later.
+    The inode is not part of it, because FUSE filesystems change it.
 
     Attributes:
-        bytes: its size.
-        written_ns: when it was last written to; None where the filesystem does not say.
-        changed_ns: when its entry was last changed, which nobody can set; None where the filesystem is not the system's.
-        machine: where it was looked at. Another one may have a copy, with another changed_ns.
+        bytes: the size.
+        written_ns: the time of the last write; None if the filesystem does not report it.
+        changed_ns: the time of the last change of the entry, which users cannot set; None on filesystems other than the
+            system's.
+        machine: the machine that observed it. Another machine may have a copy with another changed_ns.
     """
 
     bytes: int | None
@@ -56,19 +57,20 @@ class Stamp:
     machine: str
 
     def fits(self, later: Stamp) -> bool:
-        """Whether the file that was looked at later is the same one."""
+        """Whether the file observed later is the same."""
         return (self.bytes, self.written_ns) == (later.bytes, later.written_ns) and (
             self.machine != later.machine or self.changed_ns == later.changed_ns
         )
 
 
 def stamp_of(filesystem: Any, path: str, name: str, settled: bool = False) -> Stamp:
-    """
+    """Observes a file.
+
     Args:
-        settled: waits until a later change gives another stamp, where the filesystem is the system's.
+        settled: waits until any later change would give another stamp, on the system's filesystem.
 
     Raises:
-        MachineError: it cannot be looked at.
+        MachineError: the file cannot be accessed.
     """
     try:
         if filesystem.type_name == "local":

@@ -1,7 +1,7 @@
-"""Files of rows: which there are, and what identifies them.
+"""Finds and identifies files of rows.
 
-A shard is a range of rows of one file. Every file is read once from its beginning to its end before anything is
-computed: for its digest, and for text also for where its shards begin, so that a shard can be read by itself later.
+A shard is a range of rows of one file. Before anything is computed, every file is read once in full: for its digest,
+and for text also for the positions where its shards begin, so that a shard can later be read by itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pyarrow import parquet as pq
 from ..errors import CallerError, LatebindError, MachineError
 from ._identity import Stamp, stamp_of
 from ._store import locate
-from ._text_rows import TextRows, digest_of_piece, lines, scan_csv, scan_jsonl, scan_lines
+from ._text_rows import SEPARATORS, TextRows, digest_of_piece, lines, scan_csv, scan_jsonl, scan_lines
 
 FORMATS = {
     ".parquet": "parquet",
@@ -31,32 +31,33 @@ FORMATS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".csv": "csv",
+    ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".txt": "txt",
 }
-# Of these also with .gz behind it.
-_PACKED = ("csv", "jsonl", "txt")
+# Formats that are also accepted with gzip compression, as .gz.
+_PACKED = ("csv", "tsv", "jsonl", "txt")
 _BLOCK = 4 << 20
-# The end of a file, where Parquet says of every column where it lies and what is in it.
+# The part at the end of a file where Parquet describes the positions and contents of all columns.
 _END = 64 << 10
-# No format needs less for the same row over and over; a damaged file may claim any number.
+# No format compresses identical rows more than this. A damaged file may claim any number.
 _ROWS_MAX_A_BYTE = 1_000_000
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file of rows, as it was found.
+    """A file of rows, as found.
 
     Attributes:
-        name: the path or URI that it was given by, or found below.
-        bytes, sha256: of all of it.
-        rows: how many.
-        groups: rows of each part that can be read by itself (row groups, record batches); empty for text.
-        starts: of text, the byte at which each shard begins, and where the last one ends, once it is unpacked.
-        pieces: of text, a digest of each shard's bytes; else one, of the file's end.
-        schema: the columns; of text as it is read.
-        stamp: what it looked like before and after it was scanned.
+        name: the path or URI that the user gave, or a path below it.
+        bytes, sha256: of the whole file.
+        rows: the number of rows.
+        groups: the rows of each part that can be read by itself (row groups, record batches); empty for text.
+        starts: for text, the byte at which each shard begins, and the end of the last one, in unpacked bytes.
+        pieces: for text, a digest of each shard's bytes; otherwise one digest of the file's end.
+        schema: the columns; for text as they are read.
+        stamp: the observed state before and after the scan.
     """
 
     filesystem: Any = field(repr=False)
@@ -74,7 +75,7 @@ class InputFile:
 
     @property
     def is_packed(self) -> bool:
-        """By gzip."""
+        """Whether it is compressed by gzip."""
         return _is_packed(self.path)
 
     def shards(self, shard_rows: int) -> int:
@@ -82,13 +83,14 @@ class InputFile:
 
 
 def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = None) -> list[tuple[Any, str, str, str]]:
-    """(filesystem, path, name, format) of files, in the order given; those of a folder, with all below it, by name.
+    """Returns (filesystem, path, name, format) of all files in the given order, and within a folder by name, including
+    subfolders.
 
     Args:
-        input_format: that of files that are named, one of text; None: by their names.
+        input_format: the text format of named files; None: determined by their names.
 
     Raises:
-        CallerError: nothing there, or a file of a kind that is not read.
+        CallerError: a place is missing or empty, or a file's format is not supported.
     """
     if input_format is not None and input_format not in _PACKED:
         raise CallerError(f"input_format is {input_format!r}; give {', '.join(map(repr, _PACKED))}")
@@ -112,7 +114,7 @@ def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = No
                 for each in every
                 if each.is_file and not _is_hidden(each.path[len(path) + 1 :]) and (kind := _format_of(each.path))
             }
-            # Beside tables, texts are about them.
+            # Texts beside tables are documentation.
             if set(kinds.values()) != {"txt"}:
                 kinds = {file: kind for file, kind in kinds.items() if kind != "txt"}
             if not kinds:
@@ -125,7 +127,7 @@ def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = No
             raise CallerError(f"the input {name} has an unsupported format; its name must end in {_ENDINGS}")
     if not found:
         raise CallerError("there is no input; give files or folders")
-    # By links a file has several names, and a folder may lie in itself.
+    # Links can give a file several names, or make a folder contain itself.
     seen: dict[str, str] = {}
     for filesystem, path, name, _ in found:
         real = os.path.realpath(path) if filesystem.type_name == "local" else name
@@ -144,14 +146,14 @@ def _is_packed(path: str) -> bool:
 
 
 def _format_of(path: str) -> str:
-    """By the end of its name; "" for one that is not read."""
+    """Returns the format by the file's extension; "" if it is not supported."""
     name = path.lower()
     kind = FORMATS.get(os.path.splitext(name.removesuffix(".gz"))[1], "")
     return kind if kind in _PACKED or not _is_packed(path) else ""
 
 
 class _Counted:
-    """A stream that is read once, with the digest and the number of its bytes."""
+    """A stream that is read once and computes the digest and the number of its bytes."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -166,10 +168,10 @@ class _Counted:
 
 
 def blocks_of(stream: Any, is_packed: bool) -> Iterator[bytes]:
-    """What is in a stream, unpacked.
+    """Yields the unpacked content of a stream.
 
     Raises:
-        OSError, EOFError, zlib.error: it is not what gzip writes, or ends too early.
+        OSError, EOFError, zlib.error: it is not gzip data, or is truncated.
     """
     source = gzip.GzipFile(fileobj=stream, mode="rb") if is_packed else stream
     while block := source.read(_BLOCK):
@@ -177,21 +179,22 @@ def blocks_of(stream: Any, is_packed: bool) -> Iterator[bytes]:
 
 
 def _is_hidden(path: str) -> bool:
-    # As Spark and Arrow see it: what their writers leave beside data begins so.
+    # As in Spark and Arrow, whose writers leave auxiliary files with such names.
     return any(part.startswith((".", "_")) for part in path.split("/"))
 
 
 def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, shard_rows: int) -> InputFile:
-    """Reads a file through, in bounded memory.
+    """Reads a whole file in bounded memory.
 
     Raises:
-        CallerError: it is not what its name says. MachineError: it cannot be read.
+        CallerError: its content does not match its format.
+        MachineError: it cannot be read.
     """
     digest, size = "", 0
 
     def blocks() -> Iterator[bytes]:
         nonlocal digest, size
-        # As it lies there: pyarrow would otherwise unpack what has a name that says so.
+        # Unmodified, because pyarrow would unpack files with such names.
         with filesystem.open_input_stream(path, compression=None) as stream:
             counted = _Counted(stream)
             yield from blocks_of(counted, _is_packed(path))
@@ -200,8 +203,8 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
     stamp = stamp_of(filesystem, path, name, settled=True)
     groups: list[int] = []
     try:
-        if format == "csv":
-            found = scan_csv(lines(blocks()), shard_rows)
+        if format in SEPARATORS:
+            found = scan_csv(lines(blocks()), shard_rows, SEPARATORS[format])
         elif format == "jsonl":
             found = scan_jsonl(lines(blocks()), shard_rows, text_column)
         elif format == "txt":
@@ -245,14 +248,14 @@ def _scan_arrow(file: Any) -> tuple[pa.Schema, list[int]]:
 
 
 def end_of(file: Any) -> bytes:
-    """The last bytes of an open file."""
+    """Returns the last bytes of an open file."""
     file.seek(max(file.size() - _END, 0))
     found: bytes = file.read(_END)
     return found
 
 
 def error_of(filesystem: Any, what: str, error: Exception) -> LatebindError:
-    """What an error of reading is: the machine's, or the caller's, whose file is damaged."""
-    # pyarrow gives an OSError for blocks that cannot be unpacked, too. One of this system's has a number.
+    """Converts an error of reading: a MachineError, or a CallerError for a damaged file."""
+    # pyarrow also raises an OSError for blocks that cannot be unpacked. An error of this system has a number.
     is_systems = isinstance(error, OSError) and (error.errno is not None or filesystem.type_name != "local")
     return (MachineError if is_systems else CallerError)(f"{what}: {error}")

@@ -1,8 +1,9 @@
-"""What an output was made of and by what: manifest.json. Whoever goes on with it does so with the same."""
+"""The record of what an output was made from, manifest.json. A run can only continue an output with an equal manifest."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -14,7 +15,7 @@ from ._model import Answers
 from ._store import Store
 
 FORMAT = 1
-# What is unfinished: shards, or as the program has it, one file.
+# The kind of unfinished output: shards, or in the program's case one file.
 KIND = "shards"
 NAME = "manifest.json"
 # The folders of an output.
@@ -24,13 +25,13 @@ BEGUN = "begun"  # shards that a run has not finished
 
 
 class DifferentRunError(CallerError):
-    """The output was made of another input, or by another model, device or setting."""
+    """The output was made from another input, or with another model, device or setting."""
 
 
 def manifest_of(
     files: Sequence[InputFile], embed: EmbedBatches, id_column: str | None, shard_rows: int, answers: Answers
 ) -> dict[str, Any]:
-    """What identifies the work. Equal ones have equal output."""
+    """Returns everything that determines the output."""
     return {
         "format": FORMAT,
         "kind": KIND,
@@ -47,20 +48,20 @@ def _bytes(manifest: dict[str, Any]) -> bytes:
 
 
 def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
-    """Writes the manifest where there is none, or another one of which nothing was made.
+    """Writes the manifest if there is none, or if nothing was made with the existing one.
 
     Args:
-        any_device: what answers may differ, as long as the model is the same.
+        any_device: permits another device, as long as the model is the same.
 
     Returns:
-        whether there was one, which agrees.
+        whether there was a manifest, which agrees.
 
     Raises:
-        DifferentRunError: the output has another one; the message has what differs.
+        DifferentRunError: the output has a different manifest; the message has the differences.
     """
     content = store.read(NAME)
     if content is None:
-        # Also those of an output whose manifest was lost: what is left of it would count as this one's.
+        # If the manifest was lost, its remains would otherwise count as part of this output.
         if any(store.names(folder) for folder in ("", VECTORS, SKIPPED, BEGUN)):
             raise DifferentRunError(
                 f"{store.root} has files and no {NAME}: give an empty or new folder"
@@ -78,13 +79,15 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
         raise DifferentRunError(
             f"{store.root} has an unfinished output of the program latebind: finish it with the same command, or remove it"
         )
-    differences = [
-        f"{path} was {was}, now {now}"
-        for path, was, now in _differences(found, wanted, "")
-        if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
-    ]
+    differences = list(
+        dict.fromkeys(
+            _told(path, was, now, wanted)
+            for path, was, now in _differences(found, wanted, "")
+            if not (any_device and path.startswith("answers.") and path not in ("answers.model", "answers.dimension"))
+        )
+    )
     if differences and not any(store.names(folder) for folder in (VECTORS, SKIPPED, BEGUN)):
-        # Nothing was made of it: what was wrong the first time can be put right.
+        # Nothing was made with the old manifest, so a mistake can be corrected.
         store.write(NAME, _bytes(wanted))
         return False
     if differences:
@@ -96,7 +99,7 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
 
 
 def _differences(there: Any, wanted: Any, path: str) -> list[tuple[str, str, str]]:
-    """(path, there, wanted) of all values that differ."""
+    """Returns (path, there, wanted) of all values that differ."""
     if isinstance(there, dict) and isinstance(wanted, dict):
         found = []
         for name in dict.fromkeys([*there, *wanted]):
@@ -110,9 +113,26 @@ def _differences(there: Any, wanted: Any, path: str) -> list[tuple[str, str, str
     return [] if there == wanted else [(path, _shown(there), _shown(wanted))]
 
 
+_ANSWERS = {"threads": "number of threads", "requests": "number of requests", "version": "release of latebind"}
+
+
+def _told(path: str, was: str, now: str, wanted: dict[str, Any]) -> str:
+    """A difference in the words of the arguments."""
+    if path == "answers.model":
+        return "the model is another one, or its files were changed"
+    if file := re.fullmatch(r"inputs\[(\d+)\]\.(bytes|rows|sha256)", path):
+        return f"{wanted['inputs'][int(file[1])]['name']} was changed"
+    if path.startswith("inputs["):
+        return f"the input was {was}, now {now}"
+    if path.startswith("answers."):
+        name = path.removeprefix("answers.")
+        return f"the {_ANSWERS.get(name, name.replace('_', ' '))} was {was}, now {now}"
+    return f"{path.removeprefix('settings.').removeprefix('embedder.')} was {was}, now {now}"
+
+
 def _shown(value: Any) -> str:
     if value is None:
-        return "not there"
+        return "not given"
     if isinstance(value, dict) and "name" in value:
         return str(value["name"])
     return "there" if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The model of a process: opened once, however many batches and however many copies of EmbedBatches come along."""
+"""The models of a process, each opened once for all batches and all copies of EmbedBatches."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ._model_files import ModelFiles
 
 @dataclass(frozen=True)
 class Answers:
-    """What computes vectors: those of two answers that are equal have the same bits for the same batches.
+    """What computes vectors. Equal answers give identical bits for the same batches.
 
     Attributes:
         model: "sha256:…" of the model's files.
         device: "openvino:CPU".
-        device_full_name: as its vendor calls it.
-        processor: the vector instructions of a CPU, which decide how its vendor's library computes: two of one name may
-            have different ones, as in virtual machines. "" for other devices, and on Windows.
+        device_full_name: the vendor's name for it.
+        processor: the vector instructions of a CPU, which affect the vendor's computation: CPUs with the same name may
+            differ, as in virtual machines. "" for other devices, and on Windows.
         precision: "f32", "bf16" or "f16".
-        runtime_version: of the vendor's library.
-        threads: of the device; 0 when the vendor does not report it.
-        requests: runs that go side by side, on which the batches depend.
-        version: of Latebind.
-        dimension: numbers of the model's vectors.
+        runtime_version: the version of the vendor's library.
+        threads: the device's threads; 0 if the vendor does not report them.
+        requests: concurrent runs, which affect the batches.
+        version: the release of Latebind.
+        dimension: the length of the model's vectors.
     """
 
     model: str
@@ -47,7 +47,7 @@ class Answers:
     dimension: int
 
     def difference(self, other: Answers) -> str:
-        """What differs, as "device: openvino:NPU, here openvino:CPU"; "" if nothing does."""
+        """Describes the differences, such as "device: openvino:NPU, here openvino:CPU"; "" if there are none."""
         theirs = vars(other)
         return "; ".join(
             f"{name}: {value}, here {theirs[name]}" for name, value in vars(self).items() if value != theirs[name]
@@ -61,22 +61,24 @@ def _vector_instructions() -> str:
     except OSError:
         return ""
     words = next((line.partition(":")[2].split() for line in lines if line.startswith(("flags", "Features"))), [])
-    # Not all that the kernel lists, which a newer one does more of.
+    # Only these, because newer kernels list further ones.
     kinds = ("sse4", "avx", "amx", "fma", "f16c", "asimd", "sve", "bf16", "i8mm")
     return " ".join(sorted({word for word in words if word.startswith(kinds)}))
 
 
 class OpenModel:
-    """An embedder, and what is known of its model. `lock` is held while it embeds: what it did is read as a difference
-    of counters, and one call keeps the whole device busy."""
+    """An embedder and the identity of its model. Hold `lock` while it embeds: statistics are differences of counters,
+    and one call keeps the whole device busy."""
 
     def __init__(self, place: str, settings: dict[str, Any], files: ModelFiles, changed: str = "") -> None:
-        """
+        """Opens the model.
+
         Args:
-            changed: a file that was another one when the model of this place was opened before.
+            changed: a file that has changed since the model at this place was opened before.
 
         Raises:
-            LatebindError: as of Embedder. MachineError: the model was changed while it was opened.
+            LatebindError: see Embedder.
+            MachineError: the model changed while it was opened.
         """
         self.embedder = Embedder(place, **settings)
         self.files = files
@@ -85,13 +87,13 @@ class OpenModel:
         self.lock = Lock()
 
     def answers(self) -> Answers:
-        """What would answer now."""
+        """Returns what would answer now."""
         active = self.embedder.attestation
         return Answers(
             model=self.digest,
-            device=f"{active.backend}:{active.device}",
+            device=active.device,
             device_full_name=active.device_full_name,
-            processor=_vector_instructions() if active.device == "CPU" else "",
+            processor=_vector_instructions() if active.device.endswith(":CPU") else "",
             precision=active.precision,
             runtime_version=active.runtime_version,
             threads=active.threads,
@@ -101,20 +103,20 @@ class OpenModel:
         )
 
 
-# By the real path of the model, and by its settings.
+# By the model's real path and its settings.
 _models: dict[tuple[str, str], OpenModel] = {}
-# Where models are that were given by a name on the hub and settings.
+# The folders of models given by a name on the hub, by name and settings.
 _places: dict[tuple[str, str], str] = {}
 _lock = Lock()
-# A process that fork() makes opens its own.
+# A forked child opens its own models.
 in_child(_models.clear)
 
 
 def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
-    """The model with these settings, which this process opens once, and again when its files are not the same any more.
+    """Returns the model with these settings, which this process opens once, and again after its files have changed.
 
     Raises:
-        LatebindError: as of Embedder.
+        LatebindError: see Embedder.
     """
     of_runtime, of_model = settings_of(settings)
     onnx_file = of_model.get("embedding.onnx_file", "")
@@ -131,6 +133,6 @@ def open_model(model: str, settings: dict[str, Any]) -> OpenModel:
             if not changed:
                 return found
             del _models[key]
-        # By its real path: a link may lead to another model since it was looked at.
+        # By its real path, because a link may have been changed since it was resolved.
         opened = _models[key] = OpenModel(key[0], settings, ModelFiles(key[0], onnx_file), changed)
         return opened

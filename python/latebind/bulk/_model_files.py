@@ -1,4 +1,4 @@
-"""The files of a model: which there are, what identifies them without being read, and the digest of their bytes."""
+"""The files of a model: their names, their identity without reading them, and the digest of their bytes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from pathlib import Path
 from ..errors import CallerError, MachineError
 from ._identity import settled_stat
 
-# Files and folders: no model has so many, and a folder with a link to everything has.
+# The limit of files and folders. No model has that many, but a folder with a link to the whole disk does.
 _ENTRIES_MAX = 100_000
-# Which folders a model's parts are in.
+# The files that list the folders of a model's parts.
 _LISTS = ("modules.json", "router_config.json")
 
-# Name, device, inode, size, and when its content and its entry were last changed.
+# Name, device, inode, size, and the times of the last change of content and entry.
 Identity = tuple[str, int, int, int, int, int]
 
 
 class ModelFiles:
-    """A model's files, as they are when this is made: before the model is opened. One thread at a time.
+    """The state of a model's files at construction, before the model is opened. One thread at a time.
 
     Args:
-        place: the file, or the folder.
-        named: the name of a file below the folder that is loaded because a setting says so; "" if none does.
+        place: the file or the folder.
+        named: the name of a file below the folder that a setting selects; "" for none.
 
     Raises:
-        CallerError: more files than a model has. MachineError: the folder cannot be looked through.
+        CallerError: there are more files than a model can have.
+        MachineError: the folder cannot be listed.
     """
 
     def __init__(self, place: str, named: str = "") -> None:
@@ -40,10 +41,10 @@ class ModelFiles:
 
     @property
     def digest(self) -> str:
-        """ "sha256:…" of them. The first time they are read for it: after the model was opened.
+        """Returns "sha256:…" of the files. The first call reads them, after the model was opened.
 
         Raises:
-            MachineError: they are not any more what they were when this was made; or one cannot be read.
+            MachineError: the files have changed since construction, or one cannot be read.
         """
         if self._digest is None:
             with _readable(self._place):
@@ -56,8 +57,8 @@ class ModelFiles:
         return self._digest
 
     def changed(self) -> str:
-        """The name of a file that is not what it was when this was made; "" if all are. They are read only where their
-        identities are others, which does not say that their bytes are."""
+        """Returns the name of a file that has changed since construction; "" if none has. Files are read only if their
+        identity differs, since their bytes may still be the same."""
         with _readable(self._place):
             now = self._look(os.stat)
             if now != self._identities:
@@ -76,7 +77,8 @@ class ModelFiles:
 
 
 def digest_of(place: str, named: str = "") -> str:
-    """ "sha256:…" of a model: of its file, or of the names and bytes of all files in its folder, also behind links."""
+    """Returns "sha256:…" of a model: of its file, or of the names and bytes of all files in its folder, following
+    links."""
     if os.path.isfile(place):
         return f"sha256:{_sha256(place)}"
     listing = "".join(f"{_sha256(file)}  {name}\n" for name, file in _files(place, named))
@@ -92,11 +94,11 @@ def _readable(place: str) -> Iterator[None]:
 
 
 def _files(place: str, named: str) -> list[tuple[str, str]]:
-    """(name below the place, path) of all files that may be loaded of a model, by name; none where there is nothing."""
+    """Returns (name below the place, path) of all files that a model may load, sorted by name; empty if there are none."""
     if os.path.isfile(place):
         return [("", place)]
     found = _below(place) if os.path.isdir(place) else []
-    # The hub's loader and others keep notes of their own in hidden ones.
+    # Hidden files are skipped: the hub's loader and other tools keep notes there.
     if any(name.startswith(".") for name, _ in found):
         lists = [
             Path(file).read_text(encoding="utf-8", errors="replace")
@@ -113,10 +115,10 @@ def _is_named(hidden: str, texts: list[str]) -> bool:
 
 
 def _below(place: str) -> list[tuple[str, str]]:
-    """Files in a folder and in those below it, behind links as well, as a model's loader finds them."""
+    """Returns the files in a folder and its subfolders, following links as a model's loader does."""
     found = []
     count = 0
-    # A folder, what its files' names begin with, and the folders that lead to it, of which none is entered again.
+    # A folder, the prefix of its files' names, and its ancestors, which are not entered again.
     pending: list[tuple[str, str, tuple[tuple[int, int], ...]]] = [(place, "", ())]
     while pending:
         folder, prefix, above = pending.pop()

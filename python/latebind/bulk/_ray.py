@@ -1,4 +1,4 @@
-"""Ray: EmbedBatches in a pool of Ray Data's actors, and shards in a pool of its own."""
+"""Runs EmbedBatches in Ray Data's pool of actors, and shards in a pool of this module."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from .._extras import install_line
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import EmbedBatches
 from ._engine import Engine, pack, unpack
@@ -22,11 +23,11 @@ from ._shards import Job, ShardResult
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Actors of a pool: a number, or the least and the most, between which the load decides.
+# The actors of a pool: a number, or a minimum and a maximum, between which the load decides.
 Pool = int | tuple[int, int]
 
 
-# So often a shard, or one actor after the other as it starts, may be lost before that is taken for no accident.
+# How many losses of one shard, or of starting actors in a row, count as accidents.
 _LOSSES_MAX = 3
 
 
@@ -48,26 +49,28 @@ def embed_ray(
     batch_size: int = 4096,
     **arguments: Any,
 ) -> Any:
-    """A dataset of Ray Data with a column of vectors.
+    """Returns a Ray Data dataset with a column of vectors.
 
     Args:
         dataset: a ray.data.Dataset.
-        model, text_column, **arguments: as of EmbedBatches. An actor's model uses all processors that it finds:
-            where several actors share a machine, give `threads`.
-        concurrency: actors: a number, or (least, most).
-        num_cpus: of an actor.
-        resources: what else an actor takes of its node, as {"intel_npu": 1} where nodes were started with it.
-        batch_size: rows of a batch.
+        model, text_column, **arguments: see EmbedBatches. An actor's model uses all available processors: if several
+            actors share a machine, set `threads`.
+        concurrency: the number of actors, or (minimum, maximum).
+        num_cpus: the processors of an actor.
+        resources: further resources that an actor takes from its node, such as {"intel_npu": 1} on nodes started with
+            it.
+        batch_size: rows per batch.
 
     Raises:
-        LibraryError: Ray Data is not installed. CallerError, CallerTypeError: as of EmbedBatches.
+        LibraryError: Ray Data is not installed.
+        CallerError, CallerTypeError: see EmbedBatches.
     """
     embed = EmbedBatches(model, text_column, **arguments)
     least, most = _bounds(concurrency)
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError("Ray Data is not installed; run: pip install 'latebind[ray]'") from error
+        raise LibraryError(f"Ray Data is not installed; run: {install_line('ray')}") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -100,30 +103,31 @@ class _Shards:
         self._job = job
 
     def begin(self) -> None:
-        """Is done once there is such an actor."""
+        """Returns once the actor has started."""
 
     def run(self, shard: int) -> str:
         return pack(lambda: asdict(self._job.run(shard)), LatebindError)
 
 
 class _Pool:
-    """Actors, each of which has one shard at a time. What is lost with an actor or its node is done by another one.
+    """A pool of actors, each with one shard at a time. If an actor or its node is lost, another actor repeats the
+    shard.
 
-    Not a dataset of Ray Data, whose executor and actors of its own take several hundredths of a small cluster's time.
+    This is not a Ray Data dataset, whose executor and actors take several percent of a small cluster's time.
     """
 
     def __init__(self, ray: Any, job: Job, bounds: tuple[int, int], needs: dict[str, Any]) -> None:
         self._ray = ray
-        # On different nodes as long as there is room; none starts again by itself: another one takes its place.
+        # Spread over the nodes while there is room. Lost actors are replaced rather than restarted.
         self._make = ray.remote(**needs, scheduling_strategy="SPREAD")(_Shards).remote
         self._job = ray.put(job)
         self._least, self._most = bounds
-        self._starting: dict[Any, Any] = {}  # an actor by its begin()
-        self._busy: dict[Any, tuple[Any, int]] = {}  # an actor and a shard by its run()
+        self._starting: dict[Any, Any] = {}  # actor by its begin()
+        self._busy: dict[Any, tuple[Any, int]] = {}  # actor and shard by its run()
         self._idle: list[Any] = []
-        self._proven: set[Any] = set()  # those that have done a shard, and so have opened the model
-        self._failed_starts = 0  # since one did its first shard; fewer with each shard of others
-        self._losses: Counter[int] = Counter()  # of shards, with actors that had done others
+        self._proven: set[Any] = set()  # actors that have finished a shard and thus opened the model
+        self._failed_starts = 0  # since a first shard succeeded; every shard of other actors reduces it
+        self._losses: Counter[int] = Counter()  # by shard, on actors that had finished others
 
     def run(self, shards: Sequence[int]) -> Iterator[ShardResult]:
         waiting = deque(shards)
@@ -144,8 +148,8 @@ class _Pool:
         while waiting and self._idle:
             actor, shard = self._idle.pop(), waiting.popleft()
             self._busy[actor.run.remote(shard)] = actor, shard
-        # On a node where none starts there is always room for one more: while others are at work, it is left alone for a
-        # while. Those for which there is no room yet wait for it in Ray, whose autoscaler sees them.
+        # A node on which actors fail to start always has room for another one, so it is left alone for a while if other
+        # actors are working. Actors without room wait in Ray, where the autoscaler sees them.
         most = 0 if self._failed_starts > _LOSSES_MAX and self._busy else self._most
         while len(self._starting) < len(waiting) and len(self._starting) + len(self._busy) < most:
             actor = self._make(self._job)
@@ -163,14 +167,14 @@ class _Pool:
             self._idle.append(actor)
 
     def _lost_early(self, actor: Any, error: Exception) -> None:
-        """Of an actor that has done nothing: raises its error, where such are lost in succession and none is at work."""
-        self._ray.kill(actor)  # one that only cannot be reached would keep its place
+        """Handles an actor lost before its first shard. Raises its error after several in a row if no actor is working."""
+        self._ray.kill(actor)  # an unreachable actor would keep its resources
         self._failed_starts += 1
         if self._failed_starts > _LOSSES_MAX and not (self._busy or self._idle):
             raise error
 
     def _ran(self, call: Any, waiting: deque[int]) -> ShardResult | None:
-        """What became of the shard; None if it is lost, and waits again."""
+        """Returns the shard's result, or None if it was lost and queued again."""
         actor, shard = self._busy.pop(call)
         try:
             packed = self._ray.get(call)
@@ -239,18 +243,19 @@ class _Witness:
 
 
 class RayEngine(Engine):
-    """Shards in actors. What is lost with an actor or a node is done again by another one.
+    """Runs shards in actors. If an actor or a node is lost, another actor repeats its shards.
 
-    Uses the cluster that this process is connected to, else the one that RAY_ADDRESS names or that runs here, else
-    starts one here for the time of the run.
+    Uses the cluster that this process is connected to, otherwise the one named by RAY_ADDRESS or running on this
+    machine, otherwise starts one for the duration of the run.
 
     Args:
-        concurrency: actors: a number, or (least, most). It begins with the first for which there is room, and has as
-            many as there is room for; once no shard waits, all but the least end as they have nothing to do.
-        num_cpus, resources: as of embed_ray(); an actor takes one processor if None.
+        concurrency: the number of actors, or (minimum, maximum). Work begins with the first actor that finds room; once
+            no shard waits, idle actors above the minimum end.
+        num_cpus, resources: see embed_ray(); an actor takes one processor if None.
 
     Raises:
-        LibraryError: Ray is not installed. CallerError: concurrency is no number of actors.
+        LibraryError: Ray is not installed.
+        CallerError: concurrency is not a number of actors.
     """
 
     def __init__(
@@ -259,7 +264,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError("Ray is not installed; run: pip install 'latebind[ray]'") from error
+            raise LibraryError(f"Ray is not installed; run: {install_line('ray')}") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}
@@ -268,7 +273,7 @@ class RayEngine(Engine):
 
     def __enter__(self) -> Self:
         if not self._ray.is_initialized():
-            # What is started here tells nobody.
+            # Disables usage reports of a cluster that is started here.
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             try:
                 self._ray.init(logging_level=logging.ERROR, log_to_driver=False)
@@ -288,7 +293,7 @@ class RayEngine(Engine):
 
     def answers(self, embed: EmbedBatches) -> Answers:
         with _errors(self._ray):
-            # One call, so that the process ends and leaves its memory to actors.
+            # In a process with a single call, which ends and leaves its memory to the actors.
             asked = self._ray.remote(max_calls=1, **self._needs)(_answers)
             return Answers(**unpack(self._ray.get(asked.remote(embed))))
 

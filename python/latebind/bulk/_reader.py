@@ -1,4 +1,4 @@
-"""Reader: the rows of a shard of an input file, which must be what it was when it was scanned."""
+"""Reads the rows of a shard from an input file that is unchanged since its scan: Reader."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..errors import CallerError, MachineError
 from ._damage import refuse_damage
 from ._identity import stamp_of
 from ._inputs import InputFile, end_of, error_of
-from ._text_rows import digest_of_piece, read_csv, read_json, read_lines
+from ._text_rows import SEPARATORS, digest_of_piece, read_csv, read_json, read_lines
 
-# Of Parquet so much is read at a time, of each column.
+# The size of reads from Parquet, per column.
 _BLOCK = 4 << 20
 
 
 class Reader:
-    """Reads shards of a file. Those that follow each other are read in one pass. One thread."""
+    """Reads shards of a file. Consecutive shards are read in one pass. For one thread."""
 
     def __init__(self, file: InputFile, text_column: str, columns: list[str] | None, shard_rows: int) -> None:
-        """`columns`: of the output, in this order; all if None."""
+        """`columns` are those of the output, in order; all if None."""
         self._file = file
         self._stamp = file.stamp
         self._text_column = text_column
@@ -34,20 +34,21 @@ class Reader:
         self._shard_rows = shard_rows
         self._firsts = [0, *accumulate(file.groups)]
         self._batches: Iterator[pa.RecordBatch] = iter(())
-        self._next: int | None = None  # the first row of _rest, and then of _batches
+        self._next: int | None = None  # first row of _rest, followed by _batches
         self._rest: list[pa.RecordBatch] = []
         self._packed: gzip.GzipFile | None = None
 
     def read(self, shard: int) -> pa.Table:
-        """
+        """Reads a shard.
+
         Raises:
-            CallerError: its rows are not what the format has, or they are damaged.
-            MachineError: the file cannot be read, or is not any more what it was when it was scanned.
+            CallerError: its rows do not match the format, or are damaged.
+            MachineError: the file cannot be read, or has changed since it was scanned.
         """
         first = shard * self._shard_rows
         count = min(self._shard_rows, self._file.rows - first)
         try:
-            if self._file.format in ("csv", "jsonl", "txt"):
+            if self._file.format in (*SEPARATORS, "jsonl", "txt"):
                 table = self._text(shard)
             else:
                 table = self._rows(first, count)
@@ -70,7 +71,7 @@ class Reader:
         now = stamp_of(self._file.filesystem, self._file.path, self._file.name)
         if not self._stamp.fits(now):
             raise self._changed()
-        self._stamp = now  # from here on as this machine sees it
+        self._stamp = now  # as this machine observes it
 
     def _changed(self) -> MachineError:
         return MachineError(f"{self._file.name} changed since it was scanned; run again")
@@ -90,10 +91,10 @@ class Reader:
             return read_json(content, self._file.schema).select(self._columns or names)
         if self._file.format == "txt":
             return read_lines(content, names[0], begin == 0)
-        return read_csv(content, names, self._columns)
+        return read_csv(content, names, self._columns, SEPARATORS[self._file.format])
 
     def _unpacked(self, begin: int, size: int) -> bytes:
-        """Bytes of a file that was packed. Those before them are unpacked, too, unless they were by the last call."""
+        """Returns unpacked bytes of a compressed file. Also unpacks all preceding bytes, unless the last call did."""
         if self._packed is None or self._packed.tell() > begin:
             stream = self._file.filesystem.open_input_stream(self._file.path, compression=None)
             self._packed = gzip.GzipFile(fileobj=stream, mode="rb")
@@ -101,14 +102,15 @@ class Reader:
         return self._packed.read(size)
 
     def _stream(self, group: int) -> Iterator[pa.RecordBatch]:
-        """Batches of rows from this part of the file on."""
+        """Yields batches of rows from this part of the file on."""
         with self._file.filesystem.open_input_file(self._file.path) as file:
             if digest_of_piece(end_of(file)) != self._file.pieces[0]:
                 raise self._changed()
             if self._file.format == "parquet":
-                # A buffer for each column, in the place of whole row groups.
+                # Buffers each column instead of whole row groups.
                 parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BLOCK)
-                # One row group at a time: of lists and structs of dictionaries pyarrow reads no batch that has rows of two.
+                # One row group at a time, because pyarrow cannot read a batch that spans two for lists and structs of
+                # dictionaries.
                 for at in range(group, parquet.num_row_groups):
                     yield from parquet.iter_batches(self._shard_rows, row_groups=[at], columns=self._columns)
                 return
@@ -127,7 +129,7 @@ class Reader:
         if self._next is None or first < self._next or first >= self._firsts[-1]:
             self._begin(first)
         elif bisect_right(self._firsts, first) > bisect_right(self._firsts, self._next):
-            self._begin(first)  # a later part of the file: what lies between is not read
+            self._begin(first)  # continues at a later part; what lies between is not read
         self._take(first - (self._next or 0))
         batches = self._take(count)
         schema = self._file.schema
@@ -140,7 +142,7 @@ class Reader:
         self._batches, self._rest, self._next = self._stream(group), [], self._firsts[group]
 
     def _take(self, count: int) -> list[pa.RecordBatch]:
-        """The next rows; fewer where the file ends."""
+        """Returns the next rows; fewer at the end of the file."""
         taken: list[pa.RecordBatch] = []
         while count:
             if not self._rest:

@@ -1,4 +1,4 @@
-"""What a run did, and how far one has come."""
+"""Reports the result and the progress of a run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """What is in an output now, and what the last run added.
+    """The state of an output, and what the last run added.
 
     Attributes:
-        shards, rows, skipped, tokens, truncated, fallback: of all of the output; `rows` have vectors, `skipped` do not,
-            and `fallback` were computed by another device than the preferred one.
-        damaged: shards that were there, but damaged or of another run, and were made again.
-        devices: the share of the rows that each device computed, as {"openvino:CPU f32": 1.0}.
-        shards_done, rows_done, seconds: of this run, scanning the input left out.
+        shards, rows, skipped, tokens, truncated, fallback: of the whole output; `rows` have vectors, `skipped` have
+            none, and `fallback` were computed by a device other than the preferred one.
+        damaged: existing shards that were damaged or from another run, and were computed again.
+        devices: the share of rows that each device computed, as {"openvino:CPU f32": 1.0}.
+        shards_done, rows_done, seconds: of this run, without the scan of the input.
         rows_per_second, tokens_per_second: of this run.
-        output: where.
+        output: the place of the output.
     """
 
     output: str
@@ -93,15 +93,15 @@ def report_of(
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, with what is kept as its message."""
+    """Ctrl-C, with a message about what was kept."""
 
 
 class Progress:
-    """A line on a terminal: rows, rate, and the time that is left at this rate. Elsewhere nothing is written."""
+    """A line on a terminal with rows, rate, and remaining time. Writes nothing to other streams."""
 
     def __init__(self, total: int, done: int, shows: bool) -> None:
-        """`total` rows of the output, of which `done` were there."""
-        # There is none in a process that was started without.
+        """The output has `total` rows, of which `done` already exist."""
+        # A process may have no error stream.
         self._shows = shows and sys.stderr is not None and sys.stderr.isatty()
         self._total = total
         self._before = self._done = done

@@ -1,5 +1,7 @@
-"""One shard: a range of rows of a file, read, embedded and written as a file of its own. Any process may do any of
-them, and again: what it writes depends on the shard, the model and what answers, and on nothing else."""
+"""Computes one shard: reads a range of rows of a file, embeds them, and writes them to a separate file.
+
+Any process may compute any shard, repeatedly: the file depends only on the shard, the model and what answers.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,14 @@ from ._store import Store
 
 @dataclass(frozen=True)
 class ShardResult:
-    """What became of a shard.
+    """The result of a shard.
 
     Attributes:
         shard: its number.
-        rows: that were embedded.
-        skipped: rows that were not.
-        tokens, truncated, fallback: as of Embedded.
-        device: what answered, as "openvino:CPU f32".
+        rows: the embedded rows.
+        skipped: the other rows.
+        tokens, truncated, fallback: see Embedded.
+        device: what answered, such as "openvino:CPU f32".
     """
 
     shard: int
@@ -46,10 +48,10 @@ class ShardResult:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a shard is."""
+    """The position of a shard."""
 
     file: InputFile
-    index: int  # in the file
+    index: int  # within the file
     rows: int
 
 
@@ -58,7 +60,7 @@ def name_of(shard: int) -> str:
 
 
 class Job:
-    """All that a process needs to compute any shard. Picklable; one thread reads, one embeds, one writes."""
+    """Everything that a process needs to compute any shard. Can be pickled. One thread reads, one embeds, one writes."""
 
     def __init__(
         self,
@@ -69,12 +71,12 @@ class Job:
         store: Store,
         answers: Answers | None,
     ) -> None:
-        """`answers`: all that may answer; None if anything may."""
+        """`answers` are those permitted; None permits any."""
         self.embed = embed
         self.store = store
         self._answers = answers
         self._shard_rows = shard_rows
-        # A column that is both is written once.
+        # A column that serves as both is written once.
         self._columns = list(dict.fromkeys([id_column, embed.text_column])) if id_column is not None else None
         self._id_column = id_column
         self._places = [
@@ -83,7 +85,7 @@ class Job:
             for index in range(file.shards(shard_rows))
         ]
         self._reader: tuple[InputFile, Reader] | None = None
-        # What this process has kept: finished shards, and of others how many rows.
+        # Shards that this process finished, and the rows of those it began.
         self.written: set[int] = set()
         self.begun_rows: dict[int, int] = {}
 
@@ -103,10 +105,11 @@ class Job:
         return self._reader[1].read(place.index)
 
     def compute(self, shard: int, table: pa.Table, follower: Follower | None = None) -> Embedded:
-        """
+        """Embeds the rows of a shard.
+
         Raises:
             CallerError: a row has no usable text; the message has the file and the row.
-            TransientError: something else answers than what the output was begun with.
+            TransientError: something else answers than what began the output.
         """
         place = self._places[shard]
         first = place.index * self._shard_rows
@@ -136,7 +139,7 @@ class Job:
             )
 
     def write(self, shard: int, embedded: Embedded) -> ShardResult:
-        """The file of skipped rows before that of vectors: a shard with the latter is complete."""
+        """Writes the skipped rows before the vectors, whose file marks the shard as complete."""
         place = self._places[shard]
         answers = embedded.answers
         result = ShardResult(
@@ -159,7 +162,7 @@ class Job:
             skipped = _labelled(self._located(embedded.skipped, place), label)
             self.store.write(skipped_name, self._bytes_of(skipped, place))
         elif self.store.has(skipped_name):
-            self.store.remove(skipped_name)  # of a run that was ended, by which other rows had no vectors
+            self.store.remove(skipped_name)  # left by a killed run that skipped other rows
         table = self._of_output(_labelled(embedded.table, label))
         self.store.write(f"{VECTORS}/{name_of(shard)}", self._bytes_of(table, place, self.embed.vector_column))
         self.written.add(shard)
@@ -170,7 +173,7 @@ class Job:
         """Keeps the vectors of the first rows of a shard, for begun().
 
         Raises:
-            TransientError: the filesystem refuses.
+            TransientError: the filesystem rejects the write.
         """
         label = {**self._label_of_begun(shard, answers), "counts": asdict(counts)}
         table = pa.table({self.embed.vector_column: lists(vectors)})
@@ -178,7 +181,7 @@ class Job:
         self.begun_rows[shard] = len(vectors)
 
     def begun(self, shard: int, answers: Answers) -> tuple[Vectors, Counts] | None:
-        """What keep_begun() has kept, where it is of this output and whole, and the same answers."""
+        """Returns what keep_begun() kept, if it is intact and belongs to this output and the same answers."""
         name = f"{BEGUN}/{name_of(shard)}"
         if not self.store.has(name):
             return None
@@ -206,7 +209,7 @@ class Job:
         }
 
     def empty(self, schema: pa.Schema) -> pa.Table:
-        """A shard of a file with this schema, without rows."""
+        """Returns a shard without rows for a file with this schema."""
         embedded = self.embed.embed(schema.empty_table().select(self._columns or schema.names))
         return self._of_output(embedded.table)
 
@@ -232,18 +235,18 @@ class Job:
         return skipped.add_column(at, "latebind_file", pa.array([place.file.name] * len(rows), pa.string()))
 
     def run(self, shard: int) -> ShardResult:
-        """Reads, embeds and writes it."""
+        """Reads, embeds and writes a shard."""
         return self.write(shard, self.compute(shard, self.read(shard)))
 
     def _footer(self, name: str) -> tuple[dict[str, Any], int]:
-        """What a file of this output says of itself, and how many rows it has."""
+        """Returns the label of an output file and the number of its rows."""
         with self.store.open(name) as file:
             parquet = pq.ParquetFile(file)
             return json.loads((parquet.schema_arrow.metadata or {})[METADATA_KEY]), parquet.metadata.num_rows
 
     def finished(self, shard: int) -> ShardResult | None:
-        """What became of a shard whose file is there; None if that file or the one of its skipped rows is damaged, or none
-        of this output's."""
+        """Returns the result of a shard whose file exists. Returns None if that file or its skipped rows are damaged or
+        belong to another output."""
         try:
             label, rows = self._footer(f"{VECTORS}/{name_of(shard)}")
             result = ShardResult(**label["result"])
@@ -274,9 +277,10 @@ def _is_plausible(result: ShardResult) -> bool:
 
 
 def check_columns(schema: pa.Schema, names: Sequence[str] | None) -> None:
-    """
+    """Checks that Parquet can hold columns.
+
     Raises:
-        CallerError: one of these columns, of all if None, is none that Parquet has, or that can be read again.
+        CallerError: Parquet cannot store one of these columns (all if None), or cannot read it back.
     """
     for field in schema:
         if names is not None and field.name not in names:
@@ -292,19 +296,19 @@ def check_columns(schema: pa.Schema, names: Sequence[str] | None) -> None:
 
 
 def _parquet(table: pa.Table, vector_column: str | None = None) -> pa.Buffer:
-    """The bytes of a file. Vectors do not compress."""
+    """Returns the bytes of a Parquet file. Vectors are not compressed, as it has no effect."""
     sink = pa.BufferOutputStream()
     write_parquet([table], sink, vector_column)
     return sink.getvalue()
 
 
 def write_parquet(tables: Iterable[pa.Table], stream: Any, vector_column: str | None) -> None:
-    """Writes one or more tables with the same columns into a file, a row group each."""
+    """Writes tables with the same columns into one file, as one row group each."""
     writer: Any = None
     try:
         for table in tables:
             if writer is None:
-                # Vectors repeat nothing, which a dictionary would find out only after a megabyte of them.
+                # Vectors do not repeat, which Parquet's dictionary encoding would find out only after a megabyte.
                 repeating = [name for name in table.schema.names if name != vector_column]
                 writer = pq.ParquetWriter(
                     stream, table.schema, compression="zstd", use_dictionary=repeating, write_page_checksum=True

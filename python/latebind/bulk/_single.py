@@ -1,4 +1,4 @@
-"""One file as output, made of finished shards: FILE.parquet or FILE.npy. What is unfinished is in FILE.part."""
+"""Assembles finished shards into one output file: FILE.parquet, FILE.npy or FILE.jsonl. FILE.part has unfinished work."""
 
 from __future__ import annotations
 
@@ -23,29 +23,40 @@ if TYPE_CHECKING:
     from ._inputs import InputFile
     from ._shards import Job
 
-_ENDINGS = (".parquet", ".pq", ".npy")
-# Where ids go that the format has no place for, and rows that were skipped.
+_JSON_LINES = (".jsonl", ".ndjson")
+_ENDINGS = (".parquet", ".pq", ".npy", *_JSON_LINES)
+# The suffixes of files for ids that the format cannot hold, and for skipped rows.
 IDS = ".ids.jsonl"
 SKIPPED_ROWS = ".skipped.parquet"
 
 
 def is_single(filesystem: Any, path: str) -> bool:
-    """Whether an output is to be one file: by its name, unless there is a folder of that name."""
+    """Whether an output is one file: by its name, unless a folder of that name exists."""
     if os.path.splitext(path)[1].lower() not in _ENDINGS:
         return False
     return bool(filesystem.get_file_info(path).type != fs.FileType.Directory)
 
 
-def is_npy(path: str) -> bool:
+def has_no_columns(path: str) -> bool:
+    """Whether its format has vectors, and ids at most."""
+    return _is_npy(path) or _is_json_lines(path)
+
+
+def _is_npy(path: str) -> bool:
     return path.lower().endswith(".npy")
 
 
+def _is_json_lines(path: str) -> bool:
+    return path.lower().endswith(_JSON_LINES)
+
+
 def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | None) -> None:
-    """
+    """Checks that the inputs fit into one file.
+
     Raises:
-        CallerError: the inputs have different columns, which one file of Parquet cannot have.
+        CallerError: the inputs have different columns, which one Parquet file cannot hold.
     """
-    if is_npy(path):
+    if has_no_columns(path):
         return
     first = _kept(files[0].schema, kept)
     for file in files[1:]:
@@ -60,16 +71,17 @@ def _kept(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
     return schema if names is None else pa.schema([schema.field(name) for name in names])
 
 
-# What FILE.part has in it: the folders of shards, and files, of the program's too, which has other ones.
+# What FILE.part may contain: the folders of shards, and files, including those of the program's outputs.
 _FOLDERS = (VECTORS, SKIPPED, BEGUN)
 _FILES = (NAME, "progress.json", "vectors", "ids", ".lock")
 _SHARD = re.compile(r"part-\d+\.parquet")
 
 
 def check_part(store: Store) -> None:
-    """
+    """Checks the contents of FILE.part.
+
     Raises:
-        CallerError: FILE.part holds something that does not belong to an unfinished output and must not be removed.
+        CallerError: FILE.part contains something that is not part of an unfinished output and must not be removed.
     """
     if store.filesystem.type_name == "local" and os.path.islink(store.root):
         raise CallerError(f"{store.root} is a link, but an unfinished output is kept there: remove it")
@@ -96,13 +108,14 @@ def _is_own(store: Store, name: str, kind: str) -> bool:
 
 
 class SingleOutput:
-    """Makes the file of a job that is complete."""
+    """Makes the file of a completed job."""
 
     def __init__(self, job: Job, path: str, empty: pa.Table, id_column: str | None) -> None:
-        """
+        """Prepares the output.
+
         Args:
             empty: a shard without rows.
-            id_column: of the ids of a format that has no columns, where there is such a column.
+            id_column: the column of ids, for a format without columns; None if there is none.
         """
         self._job = job
         self._empty = empty
@@ -111,19 +124,22 @@ class SingleOutput:
         self._place = Store(job.store.filesystem, folder)
 
     def make(self) -> None:
-        """
+        """Writes the file.
+
         Raises:
-            TransientError: it cannot be written.
+            TransientError: the file cannot be written.
         """
-        if is_npy(self._name):
+        if _is_npy(self._name):
             self._make_npy()
+        elif _is_json_lines(self._name):
+            self._make_json_lines()
         else:
             self._make_parquet(self._name, VECTORS, self._job.embed.vector_column)
         skipped = f"{self._name}{SKIPPED_ROWS}"
         if self._job.store.names(SKIPPED):
             self._make_parquet(skipped, SKIPPED, None)
         elif self._place.has(skipped):
-            self._place.remove(skipped)  # of the output that was replaced
+            self._place.remove(skipped)  # of the replaced output
 
     def _shards(self, folder: str) -> Iterator[pa.Table]:
         there = set(self._job.store.names(folder))
@@ -160,12 +176,29 @@ class SingleOutput:
         if self._id_column is not None:
             self._place.write_by(beside, write_ids)
         elif self._place.has(self._name) and self._place.has(beside):
-            self._place.remove(beside)  # of the output that is replaced
+            self._place.remove(beside)  # of the replaced output
+        self._place.write_by(self._name, write)
+
+    def _make_json_lines(self) -> None:
+        """As the program writes them: the shortest numbers that read back as the same of 32 bits."""
+        column = self._job.embed.vector_column
+
+        def write(stream: Any) -> None:
+            index = 0
+            for table in self._shards(VECTORS):
+                vectors = table.column(column).combine_chunks()
+                rows = np.asarray(vectors.flatten(), np.float32).reshape(table.num_rows, -1)
+                ids = [None] * table.num_rows if self._id_column is None else table.column(self._id_column).to_pylist()
+                for row, its_id in zip(rows, ids, strict=True):
+                    known = "" if its_id is None else f'"id":{json.dumps(its_id, default=str)},'
+                    stream.write(f'{{"index":{index},{known}"embedding":[{",".join(map(str, row))}]}}\n'.encode())
+                    index += 1
+
         self._place.write_by(self._name, write)
 
 
 def _of_all_shards(table: pa.Table) -> pa.Table:
-    """The table of a shard, with what its label has of all of them."""
+    """Returns the table of a shard with only the parts of its label that all shards share."""
     label = json.loads((table.schema.metadata or {})[METADATA_KEY])
     for name in ("input", "result"):
         label.pop(name, None)

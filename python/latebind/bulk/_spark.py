@@ -1,4 +1,4 @@
-"""Spark: EmbedBatches by mapInArrow."""
+"""Runs EmbedBatches in Spark, through mapInArrow."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._extras import install_line
 from ..errors import CallerError, LatebindError, LibraryError, TransientError
 from ._batches import SKIPPED_COLUMNS, EmbedBatches, refuse_names
 from ._engine import Engine, pack, unpack
@@ -27,21 +28,22 @@ def _spark() -> Any:
     try:
         import pyspark.sql
     except ImportError as error:
-        raise LibraryError("PySpark is not installed; run: pip install 'latebind[spark]'") from error
+        raise LibraryError(f"PySpark is not installed; run: {install_line('spark')}") from error
     return pyspark.sql
 
 
 def embed_spark(df: Any, model: str | os.PathLike[str], text_column: str, **arguments: Any) -> Any:
-    """A DataFrame of Spark with a column of vectors, array<float>.
+    """Returns a Spark DataFrame with a column of vectors, array<float>.
 
     Args:
-        df: a DataFrame, of a classic session or one of Spark Connect.
-        model, text_column, **arguments: as of EmbedBatches. A Python worker of an executor opens the model once, for
-            all its tasks; it uses all processors that it finds, unless `threads` is given: let a task have as many
-            (spark.task.cpus). A batch has spark.sql.execution.arrow.maxRecordsPerBatch rows at most.
+        df: a DataFrame of a classic session or of Spark Connect.
+        model, text_column, **arguments: see EmbedBatches. Each Python worker of an executor opens the model once for
+            all its tasks and uses all available processors unless `threads` is set: give a task as many
+            (spark.task.cpus). A batch has at most spark.sql.execution.arrow.maxRecordsPerBatch rows.
 
     Raises:
-        LibraryError: PySpark is not installed. CallerError, CallerTypeError: as of EmbedBatches.
+        LibraryError: PySpark is not installed.
+        CallerError, CallerTypeError: see EmbedBatches.
     """
     types = _spark().types
     embed = EmbedBatches(model, text_column, **arguments)
@@ -51,7 +53,7 @@ def embed_spark(df: Any, model: str | os.PathLike[str], text_column: str, **argu
     new = [embed.vector_column, *([embed.error_column, *SKIPPED_COLUMNS] if is_lenient else [])]
     if df.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true":
         refuse_names(df.columns, new)
-    else:  # for Spark, "Vector" is the column "vector"
+    else:  # Spark does not distinguish "Vector" and "vector"
         refuse_names([name.lower() for name in df.columns], [name.lower() for name in new])
     fields = [*df.schema.fields, types.StructField(embed.vector_column, types.ArrayType(types.FloatType(), False))]
     if is_lenient:
@@ -61,7 +63,7 @@ def embed_spark(df: Any, model: str | os.PathLike[str], text_column: str, **argu
         for batch in given:
             found = embed(batch)
             at = found.schema.get_field_index(embed.vector_column)
-            # Spark has no lists of a fixed size.
+            # Spark has no lists of fixed size.
             yield found.set_column(at, embed.vector_column, found.column(at).cast(_LIST))
 
     return df.mapInArrow(batches, types.StructType(fields))
@@ -71,10 +73,10 @@ _LIST = pa.list_(pa.field("element", pa.float32(), nullable=False))
 
 
 class SparkEngine(Engine):
-    """Shards as tasks, of one each. Spark does those again that are lost with an executor.
+    """Runs each shard as a task. Spark repeats those lost with an executor.
 
     Args:
-        session: a SparkSession; the active one, or a new one, if None.
+        session: a SparkSession; the active one or a new one if None.
     """
 
     def __init__(self, session: Any = None) -> None:
@@ -87,7 +89,7 @@ class SparkEngine(Engine):
         if self._session is None:
             self._session = self._sql.SparkSession.getActiveSession()
         if self._session is None:
-            # Workers are python3 otherwise, which may have nothing of this installed.
+            # Workers would otherwise run python3, which may lack these packages.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             self._session = self._sql.SparkSession.builder.appName("latebind.bulk").getOrCreate()
             self._is_ours = True
@@ -101,18 +103,18 @@ class SparkEngine(Engine):
         return Answers(**self._each([0], lambda _: vars(embed.answers()))[0])
 
     def run(self, job: Job, shards: Sequence[int], advance: Advance) -> Iterator[ShardResult]:
-        """All are yielded at the end: Spark shows progress itself."""
+        """Yields all results at the end, because Spark shows the progress."""
         for found in self._each(shards, lambda shard: asdict(job.run(shard))):
             advance(job.rows(found["shard"]))
             yield ShardResult(**found)
 
     def _each(self, numbers: Sequence[int], work: Any) -> list[dict[str, Any]]:
-        """work(number), in a task for each."""
+        """Calls work(number) in a separate task for each number."""
 
         def tasks(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in given:
                 for position in batch.column(0).to_pylist():
-                    # What Spark would try four times with the same outcome is not left to it.
+                    # Returned rather than raised, because Spark would retry it four times in vain.
                     found = pack(partial(work, numbers[position]), CallerError)
                     yield pa.RecordBatch.from_pydict({"found": [found]})
 

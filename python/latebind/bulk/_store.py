@@ -1,4 +1,4 @@
-"""Where output goes: a folder here, on a network or in an object store, in which files appear whole or not at all."""
+"""The destination of output: a folder on a local, network or object store, where files appear atomically."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from .._library import c_text
 from .._locks import in_child
 from ..errors import CallerError, MachineError, TransientError
 
-# There an object is seen once it is complete, and a rename is a copy.
+# On these, an object becomes visible when it is complete, and a rename is a copy.
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 _TEMPORARY = ".part-"
-# A link would make a lock in a place that another user chose.
+# Following a link would create a lock in a place that another user chose.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
-    """The filesystem and the path in it, of a path here or a URI such as s3://bucket/folder.
+    """Returns the filesystem and the path for a local path or a URI such as s3://bucket/folder.
 
     Raises:
-        CallerError: a URI that pyarrow does not know, or a name that is not UTF-8. CallerTypeError: no path.
+        CallerError: pyarrow does not know the URI, or a name is not UTF-8.
+        CallerTypeError: this is not a path.
     """
     text = c_text(place, what).decode()
     if not text:
@@ -46,7 +47,8 @@ def locate(place: str | os.PathLike[str], what: str) -> tuple[Any, str]:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of a filesystem of pyarrow. Picklable. Any number of processes may write the same file: one is whole."""
+    """A folder on a pyarrow filesystem. Can be pickled. If several processes write the same file, one version survives
+    intact."""
 
     filesystem: Any
     root: str
@@ -55,10 +57,10 @@ class Store:
         return f"{self.root}/{name}" if name else self.root
 
     def remove_all(self) -> None:
-        """Removes everything in it, but for its lock. Whoever calls it knows that all of it is Latebind's.
+        """Removes all contents except the lock. The caller has checked that everything is Latebind's.
 
         Raises:
-            TransientError: the filesystem refuses.
+            TransientError: the filesystem rejects it.
         """
         for name in self.names(""):
             self.remove(name)
@@ -70,21 +72,21 @@ class Store:
             raise TransientError(f"{self.root} could not be removed: {error}", retryable=True) from error
 
     def names(self, folder: str) -> list[str]:
-        """The files in a folder of it, without those that begin with a dot, sorted.
+        """Returns the files in a subfolder, sorted, without those that begin with a dot.
 
         Raises:
-            MachineError: it cannot be looked through, for instance because it is a file.
+            MachineError: it cannot be listed, for instance because it is a file.
         """
         return sorted(
             info.base_name for info in self._listed(folder) if info.is_file and not info.base_name.startswith(".")
         )
 
     def entries(self, folder: str) -> dict[str, str]:
-        """What is in a folder of it, also what begins with a dot: each name with "file", "folder", or "link", which is
-        none of the two here.
+        """Returns the entries of a subfolder, including hidden ones: the name of each with "file", "folder", or "link"
+        (which counts as neither).
 
         Raises:
-            MachineError: it cannot be looked through.
+            MachineError: it cannot be listed.
         """
         is_local = self.filesystem.type_name == "local"
         return {
@@ -93,7 +95,7 @@ class Store:
         }
 
     def _listed(self, folder: str) -> list[fs.FileInfo]:
-        """What is in a folder of it; nothing where there is no such folder."""
+        """Returns the entries of a subfolder; empty if it does not exist."""
         selector = fs.FileSelector(self._path(folder), allow_not_found=True)
         try:
             return list(self.filesystem.get_file_info(selector))
@@ -105,7 +107,7 @@ class Store:
         return is_file
 
     def read(self, name: str) -> bytes | None:
-        """The file's bytes; None if there is none."""
+        """Returns a file's bytes, or None if it does not exist."""
         if not self.has(name):
             return None
         with self.filesystem.open_input_stream(self._path(name)) as stream:
@@ -113,24 +115,24 @@ class Store:
         return content
 
     def open(self, name: str) -> Any:
-        """The file, to be read at any place."""
+        """Opens a file for random access."""
         return self.filesystem.open_input_file(self._path(name))
 
     def remove(self, name: str) -> None:
         """Removes a file.
 
         Raises:
-            TransientError: the filesystem refuses.
+            TransientError: the filesystem rejects it.
         """
         try:
             self.filesystem.delete_file(self._path(name))
         except FileNotFoundError:
-            pass  # another one has
+            pass  # another process has removed it
         except OSError as error:
             raise TransientError(f"{self._path(name)} could not be removed: {error}", retryable=True) from error
 
     def remove_root(self) -> None:
-        """Removes the folder, where only its lock is left in it."""
+        """Removes the folder if only its lock is left."""
         if self.filesystem.type_name != "local":
             return
         with suppress(OSError):
@@ -139,10 +141,10 @@ class Store:
             os.rmdir(self.root)
 
     def remove_folder(self, folder: str) -> None:
-        """Removes a folder of it with all that is in it, where there is one.
+        """Removes a subfolder with all its contents, if it exists.
 
         Raises:
-            TransientError: the filesystem refuses.
+            TransientError: the filesystem rejects it.
         """
         path = self._path(folder)
         try:
@@ -152,18 +154,18 @@ class Store:
             raise TransientError(f"{path} could not be removed: {error}", retryable=True) from error
 
     def write(self, name: str, content: Any) -> None:
-        """Puts a file there, whole or not at all, in the place of what was there.
+        """Writes a file atomically, replacing an existing one.
 
         Raises:
-            TransientError: the filesystem refuses, as when it is full.
+            TransientError: the filesystem rejects it, for instance because it is full.
         """
         self.write_by(name, lambda stream: stream.write(content))
 
     def write_by(self, name: str, write: Callable[[Any], object]) -> None:
-        """The same for what write(stream) writes.
+        """Like write(), with the bytes that write(stream) writes.
 
         Raises:
-            TransientError: the filesystem refuses, as when it is full.
+            TransientError: the filesystem rejects it, for instance because it is full.
         """
         folder, _, file = self._path(name).rpartition("/")
         is_object = self.filesystem.type_name in _OBJECT_STORES
@@ -171,13 +173,13 @@ class Store:
         try:
             if not is_object:
                 self.filesystem.create_dir(folder, recursive=True)
-            # Not by `with`: after an error it would complete an object that is not.
+            # Not in a `with` block, which would complete the object even after an error.
             stream = self.filesystem.open_output_stream(target)
             write(stream)
             stream.close()
             if not is_object:
                 if self.filesystem.type_name == "local":
-                    # Else the name may be there after a power cut, and not what it stands for.
+                    # Otherwise a power failure may leave the name without its content.
                     _keep(target)
                 self.filesystem.move(target, f"{folder}/{file}")
         except OSError as error:
@@ -192,7 +194,7 @@ class Store:
         return name.startswith(_TEMPORARY)
 
     def clear(self, folder: str) -> None:
-        """Removes what writers that were ended have left in a folder of it, or in itself ("")."""
+        """Removes what killed writers left in a subfolder, or in the folder itself ("")."""
         selector = fs.FileSelector(self._path(folder), allow_not_found=True)
         try:
             for info in self.filesystem.get_file_info(selector):
@@ -203,12 +205,13 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Held by one process at a time, where the folder is one of this system's; it ends with the process.
+        """Holds the folder's lock on a local filesystem, one process at a time. It ends with the process.
 
-        In an object store there is none: two runs there do the same work, and write the same bytes.
+        An object store has no lock: two runs would do the same work and write the same bytes.
 
         Raises:
-            TransientError: another process has it. MachineError: the folder cannot be written to.
+            TransientError: another process holds the lock.
+            MachineError: the folder is not writable.
         """
         if self.filesystem.type_name != "local":
             yield
@@ -224,12 +227,12 @@ class Store:
                 raise TransientError(f"another run is writing to {self.root}; wait until it ends", retryable=True)
             yield
         finally:
-            if file in _held:  # in a child it is closed already
+            if file in _held:  # in a child, it is already closed
                 _unlock(file)
                 _close(file)
 
 
-# Files of locks. A process that fork() makes has them as well, and would hold the locks for as long as it lives.
+# Files of locks. A forked child inherits them and would keep the locks held while it lives.
 _held: set[int] = set()
 
 
@@ -247,19 +250,19 @@ in_child(_close_all)
 
 
 def _keep(file: str) -> None:
-    """Has the system write a file to its disk."""
+    """Flushes a file to the disk."""
     opened = os.open(file, os.O_RDWR)
     try:
         os.fsync(opened)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # of what has no disk
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # for filesystems without a disk
             raise
     finally:
         os.close(opened)
 
 
 def _unlock(file: int) -> None:
-    """Gives the lock back, also where a child has the file and has not closed it yet."""
+    """Releases the lock, even if a child still has the file open."""
     if sys.platform != "win32":
         import fcntl
 
@@ -267,7 +270,7 @@ def _unlock(file: int) -> None:
 
 
 def _locked(file: int) -> bool:
-    """Whether this process has the lock now; the system gives it back with the file."""
+    """Whether this process now holds the lock. The system releases it with the file."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -1,4 +1,4 @@
-"""Rows of text: where they are in a CSV file or one of JSON lines, what columns they have, and how some of them are read."""
+"""Rows of text: their positions in CSV or JSON lines files, their columns, and reading ranges of them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import json as arrow_json
 
-# Lines of JSON with more brackets are looked at before pyarrow reads them, which has no limit of its own.
+# JSON lines with more brackets are checked before pyarrow, which has no limit, reads them.
 _DEPTH_MAX = 500
-# Bytes of a line, without its end.
+# The separators of values, by format.
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+# The length of a line in bytes, without its end.
 _LINE_MAX = 64 << 20
-# As few digits as an integer can have that a double does not hold exactly.
+# The fewest digits of an integer that a double cannot represent exactly.
 _LONG_NUMBER = re.compile(rb"[0-9]{16}")
 _EXACT_MAX = 1 << 53
-# In errors of pyarrow's.
+# Matches the row in pyarrow's errors.
 _ROW = re.compile(r"in row ([0-9]+)")
 
 
 @dataclass(frozen=True)
 class TextRows:
-    """What a file of text has.
+    """The structure of a text file.
 
     Attributes:
         schema: its columns, as they are read.
-        rows: how many.
-        starts: the byte at which each shard begins, and where the last one ends.
+        rows: the number of rows.
+        starts: the byte at which each shard begins, and the end of the last one.
         pieces: a digest of each shard's bytes.
     """
 
@@ -49,10 +51,11 @@ def digest_of_piece(content: bytes) -> str:
 
 
 class _Cuts:
-    """Where the shards of a file begin, and digests of what lies between. What comes before the first one is left out.
+    """Records where the shards of a file begin and the digests of their bytes. Bytes before the first shard are
+    ignored.
 
     Attributes:
-        rows: how many there are so far.
+        rows: the number of rows so far.
     """
 
     def __init__(self, shard_rows: int) -> None:
@@ -63,7 +66,8 @@ class _Cuts:
         self._piece: Any = None
 
     def begin_row(self, position: int) -> bool:
-        """A row begins at this byte, and is counted once it is complete. True for the first one of a shard."""
+        """Records that a row begins at this byte; it counts once it is complete. Returns True for the first row of a
+        shard."""
         if self.rows % self._shard_rows:
             return False
         self._starts.append(position)
@@ -76,7 +80,7 @@ class _Cuts:
             self._piece.update(line)
 
     def found(self, schema: pa.Schema, end: int) -> TextRows:
-        """What a file has whose last row ends at this byte."""
+        """Returns the structure of a file whose last row ends at this byte."""
         self._end_piece()
         return TextRows(schema, self.rows, (*self._starts, end), tuple(self._pieces))
 
@@ -90,12 +94,12 @@ def _too_long(number: int) -> ValueError:
 
 
 def lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines with their ends.
+    """Yields lines including their ends.
 
     Raises:
-        ValueError: a line is longer than the program takes it: a packed file of a few MB may have one of many GB.
+        ValueError: a line exceeds the program's limit; a compressed file of a few MB may hold one of many GB.
     """
-    begun: list[bytes] = []  # of a line that may have many blocks
+    begun: list[bytes] = []  # of a line that spans several blocks
     size, number = 0, 1
     for block in blocks:
         *lines, last = block.split(b"\n")
@@ -123,11 +127,12 @@ def _fields_of_any_size() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
-    """All columns are strings: CSV has no types, and what the first rows look like says nothing of the last."""
+def scan_csv(lines: Iterator[bytes], shard_rows: int, separator: str) -> TextRows:
+    """Scans CSV. All columns are strings, because CSV has no types and the first rows do not determine those of the
+    last."""
     position, begin = 0, 0
     cuts = _Cuts(shard_rows)
-    pending: list[bytes] = []  # of a record that may have several lines
+    pending: list[bytes] = []  # of a record that spans several lines
     names: list[str] = []
 
     def counted() -> Iterator[str]:
@@ -136,15 +141,15 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
             pending.append(line)
             if position == 0:
                 position = len(line)
-                # Before a quote it would make the name one without.
+                # Before a quote, it would make the quote part of the name.
                 yield line.removeprefix(codecs.BOM_UTF8).decode("latin-1")
                 continue
             position += len(line)
-            # Every byte is a character: quotes, commas and line ends are the same in UTF-8.
+            # Decodes every byte to one character; quotes, commas and line ends are the same in UTF-8.
             yield line.decode("latin-1")
 
     with _fields_of_any_size():
-        for record in csv.reader(counted()):
+        for record in csv.reader(counted(), delimiter=separator):
             if not names:
                 names = [name.encode("latin-1").decode("utf-8") for name in record]
             elif record:
@@ -160,7 +165,7 @@ def scan_csv(lines: Iterator[bytes], shard_rows: int) -> TextRows:
 
 
 def scan_lines(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
-    """Every line is a row, also an empty one, with one column."""
+    """Scans lines. Every line is a row with one column, even an empty line."""
     position = 0
     cuts = _Cuts(shard_rows)
     for line in lines:
@@ -172,13 +177,13 @@ def scan_lines(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
 
 
 def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> TextRows:
-    """A column has the type that holds what all lines have there."""
+    """Scans JSON lines. A column's type fits the values of all lines."""
     position = 0
     cuts = _Cuts(shard_rows)
     order: list[str] = []
     schema = pa.schema([(text_column, pa.string())])
     pending: list[bytes] = []
-    large: dict[str, int] = {}  # columns with integers that a double does not hold, and a row of each
+    large: dict[str, int] = {}  # columns with integers that a double cannot represent exactly, and a row of each
 
     def unify() -> None:
         nonlocal schema
@@ -186,7 +191,7 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
         try:
             found = read_json(b"".join(pending), pa.schema([(text_column, pa.string())])).schema
         except pa.ArrowInvalid as error:
-            # Its rows are those of what it was given.
+            # pyarrow counts rows within the bytes that it was given.
             raise pa.ArrowInvalid(_ROW.sub(lambda row: f"in row {int(row[1]) + first}", str(error))) from error
         found = pa.schema([field.with_type(_as_written(field.type)) for field in found])
         schema = pa.unify_schemas([schema, found], promote_options="permissive")
@@ -200,7 +205,7 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
                 raise ValueError(
                     f"row {cuts.rows} begins with a byte-order mark, which is allowed only at the beginning of a file; remove it"
                 )
-            # Its reader ends the process at a null.
+            # pyarrow's reader crashes on a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
                 raise ValueError(f"row {cuts.rows} is not an object")
             is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
@@ -227,10 +232,10 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
 
 
 def _object_of(line: bytes) -> dict[str, Any]:
-    """What a line has; nothing where it is not an object, which its reader says.
+    """Returns the members of a line; empty if it is not an object, which the reader reports.
 
     Raises:
-        ValueError: it is nested so deeply that its reader would end the process, or has a number of thousands of digits.
+        ValueError: it is nested so deeply that the reader would crash, or has a number with thousands of digits.
     """
     try:
         found = json.loads(line.decode("utf-8-sig", "replace"))
@@ -242,15 +247,15 @@ def _object_of(line: bytes) -> dict[str, Any]:
 
 
 def _large_integers(found: dict[str, Any], row: int) -> set[str]:
-    """The columns of a line with integers that a double does not hold exactly.
+    """Returns the columns of a line with integers that a double cannot represent exactly.
 
     Raises:
-        ValueError: an integer that has more than 64 bits.
+        ValueError: an integer exceeds 64 bits.
     """
 
     def is_large(value: Any) -> bool:
         if isinstance(value, dict):
-            return max(map(is_large, value.values()), default=False)  # all are looked at
+            return max(map(is_large, value.values()), default=False)  # all values must be checked
         if isinstance(value, list):
             return max(map(is_large, value), default=False)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -263,7 +268,7 @@ def _large_integers(found: dict[str, Any], row: int) -> set[str]:
 
 
 def _as_written(kind: pa.DataType) -> pa.DataType:
-    """Strings for what the reader takes for times: in the next shard it may be none."""
+    """Returns strings for what the reader takes for times, because the next shard may contain other strings."""
     if pa.types.is_temporal(kind):
         return pa.string()
     if pa.types.is_struct(kind):
@@ -280,7 +285,7 @@ def _has_doubles(kind: pa.DataType) -> bool:
 
 
 def read_lines(content: bytes, text_column: str, is_first: bool) -> pa.Table:
-    """Rows of lines without their ends. What is not UTF-8 is the matter of a row, not of the file."""
+    """Reads lines without their ends. Invalid UTF-8 concerns a row, not the file."""
     if is_first:
         content = content.removeprefix(codecs.BOM_UTF8)
     found = content.split(b"\n")
@@ -290,17 +295,16 @@ def read_lines(content: bytes, text_column: str, is_first: bool) -> pa.Table:
     return pa.table({text_column: texts.view(pa.large_string()).cast(pa.string(), safe=False)})
 
 
-def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.Table:
-    """Rows of CSV, without the line of names; `columns` of them, all if None."""
-    # pyarrow takes a byte-order mark away where what it is given begins with one. Here that is within a file, where it
-    # belongs to a value.
+def read_csv(content: bytes, names: list[str], columns: list[str] | None, separator: str) -> pa.Table:
+    """Reads rows of CSV without a header line. Keeps `columns`; all if None."""
+    # pyarrow removes a leading byte-order mark. Within the file, it is part of a value.
     if content.startswith(codecs.BOM_UTF8):
         content = codecs.BOM_UTF8 + content
     return arrow_csv.read_csv(
         pa.BufferReader(content),
         read_options=arrow_csv.ReadOptions(column_names=names, block_size=len(content) + 1, use_threads=False),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        # What is not UTF-8 is the matter of a row, not of the file.
+        parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        # Invalid UTF-8 concerns a row, not the file.
         convert_options=arrow_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             strings_can_be_null=False,
@@ -311,7 +315,7 @@ def read_csv(content: bytes, names: list[str], columns: list[str] | None) -> pa.
 
 
 def read_json(content: bytes, schema: pa.Schema) -> pa.Table:
-    # One block: an object may be as long as it likes.
+    # In one block, because objects may have any length.
     return arrow_json.read_json(
         pa.BufferReader(content),
         read_options=arrow_json.ReadOptions(block_size=len(content) + 1),

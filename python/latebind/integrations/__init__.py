@@ -1,4 +1,4 @@
-"""Latebind in the frameworks that people have: one module a framework, which imports it. docs/integrations.md has all.
+"""Latebind in other frameworks, one module per framework, which imports it. docs/integrations.md is the manual.
 
-langchain, llama_index, haystack, chroma, and sentence_transformers, which needs nothing but NumPy.
+The modules are langchain, llama_index, haystack, chroma, and sentence_transformers, which only needs NumPy.
 """

@@ -1,6 +1,5 @@
-"""What all frameworks need: a model that may be opened later, vectors of queries and of documents, and documents in the
-order of their scores.
-"""
+"""The common part of all integrations: models that are opened on first use, vectors of queries and documents, and
+ranking."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from .._arguments import flag, optional_text, positive
 from .._cross_encoder import CrossEncoder
 from .._embedder import Embedder
+from .._extras import install_line
 from .._library import c_text
 from .._locks import Lock
 from .._out import Vectors
@@ -26,16 +26,16 @@ Kind = TypeVar("Kind", Embedder, CrossEncoder, SparseEncoder)
 
 
 class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the `name` of both is a str
-    """A Python package that an integration is for cannot be imported."""
+    """The Python package that an integration is for cannot be imported."""
 
 
-def not_installed(error: ImportError, what: str, requirement: str) -> NotInstalledError:
-    """What to raise when `what` cannot be imported; `requirement` is what pip is to install."""
-    return NotInstalledError(f'{what} cannot be imported ({error}); run: pip install "{requirement}"')
+def not_installed(error: ImportError, what: str, extra: str) -> NotInstalledError:
+    """Returns the error to raise if `what`, which an extra or the package of that name provides, cannot be imported."""
+    return NotInstalledError(f"{what} cannot be imported ({error}); type: {install_line(extra)}")
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON has it."""
+    """Converts a setting to a JSON value."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, (list, tuple)):
@@ -46,16 +46,16 @@ def _plain(value: Any) -> Any:
 
 
 class Late(Generic[Kind]):
-    """A model that is opened when it is first used, or is open. Safe in many threads; pickled, it is its arguments.
+    """A model that is opened on first use, or already open. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        kind: its class.
-        model: as for that; or one of it that is open, which can be shared.
-        settings: its keywords. None for one that is open.
+        kind: the class of the model.
+        model: see that class; or an open instance, which may be shared.
+        settings: its keywords; None for an open instance.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument. The model itself is opened, or refused, when it is first
-            used.
+        CallerError: a setting is unknown, or an argument is invalid. Errors of the model itself are raised on first
+            use.
     """
 
     def __init__(self, kind: type[Kind], model: str | os.PathLike[str] | Kind, settings: dict[str, Any]) -> None:
@@ -71,16 +71,16 @@ class Late(Generic[Kind]):
             self._opened = model
             self.model, settings = model.model, model.settings
         else:
-            self.model = c_text(model, "model").decode()  # type: ignore[arg-type]  # of another kind is refused
-            settings_of(settings)  # refuses what there is not
+            self.model = c_text(model, "model").decode()  # type: ignore[arg-type]  # c_text() rejects other types
+            settings_of(settings)  # rejects unknown settings
         self.settings: dict[str, Any] = {key: _plain(value) for key, value in settings.items() if value is not None}
 
     @property
     def opened(self) -> Kind:
-        """The model, opened now if it was not before.
+        """Returns the model, opening it if necessary.
 
         Raises:
-            as its class.
+            the errors of its class
         """
         with self._lock:
             if self._opened is None:
@@ -88,7 +88,7 @@ class Late(Generic[Kind]):
             return self._opened
 
     def cut_to(self, max_tokens: int) -> Late[Kind]:
-        """One like it with another limit, open."""
+        """Returns an open copy with another limit of tokens."""
         settings = {**self.settings, "max_tokens": max_tokens}
         settings.pop("embedding.max_tokens", None)
         found = Late(self._kind, self.model, settings)
@@ -96,7 +96,7 @@ class Late(Generic[Kind]):
         return found
 
     def config(self) -> dict[str, Any]:
-        """What JSON can have of it: the keywords of what is made of it."""
+        """Returns the constructor's keywords as JSON values."""
         return {"model": self.model, **self.settings}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,16 +104,16 @@ class Late(Generic[Kind]):
 
 
 class Encoder(Late[Embedder]):
-    """A model for queries and documents. Pickled, it is its arguments.
+    """A model for queries and documents. Pickling keeps the arguments.
 
     Args:
-        model, settings: of latebind.Embedder.
-        normalize: vectors of length 1.
-        dimensions: keep only the first N numbers of each vector.
-        query_prompt, document_prompt: what is put before each text; None is the model's own prompt, if it has one.
+        model, settings: see latebind.Embedder.
+        normalize: scale vectors to length 1.
+        dimensions: keep keep only the first N numbers of each vector.
+        query_prompt, document_prompt: what to put before each text; None is the model's prompt, if it has one.
 
     Raises:
-        as Late.
+        the errors of Late
     """
 
     def __init__(
@@ -134,11 +134,11 @@ class Encoder(Late[Embedder]):
 
     @property
     def embedder(self) -> Embedder:
-        """The model, opened now if it was not before."""
+        """Returns the model, opening it if necessary."""
         return self.opened
 
     def query(self, text: str) -> Vectors:
-        """float32[d]"""
+        """Returns float32[d]."""
         embedder, arguments = self._of_query(text)
         return embedder.encode(text, **arguments)
 
@@ -147,12 +147,12 @@ class Encoder(Late[Embedder]):
         return await embedder.aencode(text, **arguments)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """float32[n, d]"""
+        """Returns float32[n, d]."""
         embedder, arguments = self._of_query("")
         return embedder.encode(_texts(texts), **arguments)
 
     def documents(self, texts: Sequence[str], show_progress: bool = False) -> Vectors:
-        """float32[n, d]"""
+        """Returns float32[n, d]."""
         embedder, arguments = self._of_documents()
         return embedder.encode(_texts(texts), show_progress=show_progress, **arguments)
 
@@ -176,7 +176,7 @@ class Encoder(Late[Embedder]):
         return {"normalize": self.normalize, "dimensions": self.dimensions, "prompt": prompt, "role": role}
 
     def config(self) -> dict[str, Any]:
-        """The same without the prompts."""
+        """Returns the keywords without the prompts."""
         return {**super().config(), "normalize": self.normalize, "dimensions": self.dimensions}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -191,13 +191,13 @@ class Encoder(Late[Embedder]):
 
 
 class Reranker(Late[CrossEncoder]):
-    """A model that puts documents in the order of their scores for a query. Pickled, it is its arguments.
+    """A model that ranks documents by their scores for a query. Pickling keeps the arguments.
 
     Args:
-        model, settings: of latebind.CrossEncoder.
+        model, settings: see latebind.CrossEncoder.
 
     Raises:
-        as Late.
+        the errors of Late
     """
 
     def __init__(self, model: RankingModel, settings: dict[str, Any]) -> None:
@@ -205,17 +205,18 @@ class Reranker(Late[CrossEncoder]):
 
     @property
     def cross_encoder(self) -> CrossEncoder:
-        """The model, opened now if it was not before.
+        """Returns the model, opening it if necessary.
 
         Raises:
-            CallerError: it has several labels; and as latebind.CrossEncoder.
+            CallerError: the model has several labels.
+            the other errors of latebind.CrossEncoder
         """
         opened = self.opened
         opened._refuse_several_labels()
         return opened
 
     def order(self, query: str, texts: Sequence[str], top: int | None) -> list[tuple[int, float]]:
-        """(position, score) of the best ones, highest score first; of all, where `top` is None."""
+        """Returns (position, score) of the `top` best texts, highest score first; of all if `top` is None."""
         return _order(self.cross_encoder.rank(query, texts, top))
 
     async def aorder(self, query: str, texts: Sequence[str], top: int | None) -> list[tuple[int, float]]:
@@ -230,7 +231,7 @@ def _order(ranked: list[dict[str, Any]]) -> list[tuple[int, float]]:
 
 
 def _texts(texts: Any) -> Any:
-    """A str would be taken as one text, and its vector as many."""
+    """Refuses a str, which would count as one text and give one vector."""
     if isinstance(texts, str):
         raise CallerTypeError("texts is a str; give a list of them")
     return texts

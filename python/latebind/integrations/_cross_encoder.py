@@ -1,4 +1,4 @@
-"""A class that is used as CrossEncoder of sentence-transformers is: see sentence_transformers.py."""
+"""A drop-in replacement for sentence-transformers' CrossEncoder; see sentence_transformers.py."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ._common import Late, RankingModel
 from ._shaped import Shaped, at_revision, converted, refuse_settings
 
 _NO_CONFIG = "names of labels are model.cross_encoder.labels, and the files are in model.cross_encoder.folder"
-# Arguments of older releases that do nothing in the newest either.
+# Arguments of older releases that have no effect in the newest one either.
 _WITHOUT_EFFECT = ("num_workers",)
 _WITHOUT_EFFECT_ON_RANK = (*_WITHOUT_EFFECT, "convert_to_numpy", "convert_to_tensor", "apply_softmax")
 
 
 class CrossEncoder(Shaped):
-    """A CrossEncoder whose scores Latebind computes. Safe in many threads; pickled, it is its arguments.
+    """A CrossEncoder whose scores Latebind computes. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model_name_or_path: as for latebind.CrossEncoder; or one that is open, which can be shared.
-        device: as for latebind.CrossEncoder; None is "auto".
-        prompts: prompts by their names, besides those of the model, or instead of them.
-        default_prompt_name: the prompt that is put before the first text of a pair when none is given.
+        model_name_or_path: see latebind.CrossEncoder; or an open instance, which may be shared.
+        device: see latebind.CrossEncoder; None is "auto".
+        prompts: prompts by name, which add to or replace the model's.
+        default_prompt_name: the prompt to put before the first text of a pair by default.
         revision: of a model on the hub.
-        num_labels: None, or as many as the model has.
-        max_length: pairs are cut to this many tokens, the longer text first.
-        activation_fn: what makes scores of the network's numbers: is called with those of all pairs, of n pairs and l
-            labels [n, l]; with a tensor where torch is loaded, otherwise with an array. None is what the model says.
-        **settings: all other keywords of latebind.CrossEncoder, such as `precision="bf16"`.
+        num_labels: None, or the model's number of labels.
+        max_length: truncates each pair to this many tokens, the longer text first.
+        activation_fn: converts the network's numbers to scores. It is called once with the numbers of all n pairs, [n,
+            l] for l labels: a tensor if torch is loaded, otherwise an array. None is the model's activation.
+        **settings: any other keyword of latebind.CrossEncoder, such as `precision="bf16"`.
 
     Raises:
-        CallerError: an argument of sentence-transformers that has no meaning here, with the reason; and as
-            latebind.CrossEncoder.
+        CallerError: an argument of sentence-transformers is not supported; the message has the reason.
+        the other errors of latebind.CrossEncoder
     """
 
     _engine = "cross_encoder"
@@ -70,9 +70,9 @@ class CrossEncoder(Shaped):
             settings["max_tokens"] = positive(max_length, "max_length")
         self._late = Late(Scorer, at_revision(model_name_or_path, revision), settings)
         self._set_prompts(prompts_of(config_of(self.cross_encoder.folder)), prompts, default_prompt_name)
-        #: What makes scores of the network's numbers; None is what the model says.
+        #: Converts the network's numbers to scores. None is the model's activation.
         self.activation_fn: Callable[[Any], Any] | None = activation_fn
-        self._function(None)  # refuses what cannot be called
+        self._function(None)  # rejects what is not callable
         if num_labels is not None and positive(num_labels, "num_labels") != self.num_labels:
             raise CallerError(
                 f"num_labels is {num_labels}, but the model has {self.num_labels}: a new head would need training, "
@@ -99,24 +99,26 @@ class CrossEncoder(Shaped):
         sentences: Any = None,
         **others: Any,
     ) -> Any:
-        """The scores of pairs of texts.
+        """Scores pairs of texts.
 
         Args:
-            inputs: all that latebind.CrossEncoder.predict() takes. `sentences` is its name in older releases.
-            prompt_name, prompt: what is put before the first text of each pair: one of `prompts`, or a text.
-            batch_size: not used: batches are formed by tokens (`batch_tokens` of the constructor).
-            show_progress_bar: shows one, if tqdm is installed.
-            activation_fn: as for the constructor. `activation_fct` is its name in older releases.
-            apply_softmax: scores of a pair that are positive and have the sum 1, where the model has several labels.
-            convert_to_numpy: an array; otherwise a list of tensors, which needs torch.
-            convert_to_tensor: a tensor, which needs torch.
-            device: None, or the one that the model was opened with. pool, chunk_size: None.
+            inputs: any input of latebind.CrossEncoder.predict(). Older releases call it `sentences`.
+            prompt_name, prompt: what to put before the first text of each pair: a key of `prompts`, or a text.
+            batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
+            show_progress_bar: shows a progress bar if tqdm is installed.
+            activation_fn: see the constructor. Older releases call it `activation_fct`.
+            apply_softmax: converts the scores of a pair to probabilities if the model has several labels.
+            convert_to_numpy: returns an array; otherwise a list of tensors, which requires torch.
+            convert_to_tensor: returns a tensor, which requires torch.
+            device: None, or the device that the model was opened with.
+            pool, chunk_size: None.
 
         Returns:
-            float32[n] of a model with one label, float32[n, l] of one with several; without n for a single pair.
+            float32[n] for a model with one label, float32[n, l] for several; without n for a single pair.
 
         Raises:
-            CallerError: an argument that cannot be met, by its name; and as latebind.CrossEncoder.predict().
+            CallerError: an argument is not supported; the message names it.
+            the other errors of latebind.CrossEncoder.predict()
         """
         if (inputs is None) == (sentences is None):
             raise CallerTypeError("give the pairs as inputs, or as sentences")
@@ -152,18 +154,19 @@ class CrossEncoder(Shaped):
         chunk_size: int | None = None,
         **others: Any,
     ) -> list[dict[str, Any]]:
-        """Documents by their scores for a query.
+        """Ranks documents by their scores for a query.
 
         Args:
-            query, documents, top_k, return_documents: as for latebind.CrossEncoder.rank().
-            prompt_name, prompt: what is put before the query.
-            batch_size, show_progress_bar, activation_fn, device, pool, chunk_size: as for predict().
+            query, documents, top_k, return_documents: see latebind.CrossEncoder.rank().
+            prompt_name, prompt: what to put before the query.
+            batch_size, show_progress_bar, activation_fn, device, pool, chunk_size: see predict().
 
         Returns:
-            [{"corpus_id", "score", "text"}], highest score first; "text" only where it was asked for.
+            [{"corpus_id", "score", "text"}], highest score first; "text" only if requested.
 
         Raises:
-            CallerError: an argument that cannot be met, by its name; and as latebind.CrossEncoder.rank().
+            CallerError: an argument is not supported; the message names it.
+            the other errors of latebind.CrossEncoder.rank()
         """
         function = self._function(_older(others, "rank", activation_fn, _WITHOUT_EFFECT_ON_RANK))
         self._refuse(batch_size, device, pool, chunk_size)
@@ -188,12 +191,12 @@ class CrossEncoder(Shaped):
 
     @property
     def cross_encoder(self) -> Scorer:
-        """What answers."""
+        """The underlying model."""
         return cast(Scorer, self._late.opened)
 
     @property
     def num_labels(self) -> int:
-        """Scores of a pair."""
+        """The number of scores per pair."""
         return len(self.cross_encoder.labels)
 
     max_length = Shaped.max_seq_length
@@ -208,7 +211,7 @@ class CrossEncoder(Shaped):
 
 
 def _older(others: dict[str, Any], method: str, activation_fn: Any, without_effect: tuple[str, ...]) -> Any:
-    """The activation_fn by either name; refuses arguments that there are not."""
+    """Returns activation_fn under either name, and rejects unknown arguments."""
     for name in without_effect:
         others.pop(name, None)
     found = others.pop("activation_fct", None) if activation_fn is None else activation_fn
@@ -222,7 +225,7 @@ def _after(prompt: str, text: Any) -> Any:
 
 
 def _activated(function: Callable[[Any], Any], numbers: Vectors) -> Vectors:
-    """What a function makes of float32[n, l]: float32[n] or float32[n, labels]."""
+    """Applies a function to float32[n, l]. Returns float32[n] or float32[n, labels]."""
     given: Any = numbers
     if "torch" in sys.modules:
         import torch

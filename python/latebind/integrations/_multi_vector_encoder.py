@@ -1,4 +1,4 @@
-"""A class that is used as MultiVectorEncoder of sentence-transformers is: see sentence_transformers.py."""
+"""A drop-in replacement for sentence-transformers' MultiVectorEncoder; see sentence_transformers.py."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _ROLES = ("query", "document")
 
 
 class MultiVectorEncoder(NamedSimilarity, Shaped):
-    """A MultiVectorEncoder whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
+    """A MultiVectorEncoder whose vectors Latebind computes. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model_name_or_path: as for latebind.MultiVectorEncoder; or one that is open, which can be shared.
-        device: as for latebind.MultiVectorEncoder; None is "auto".
-        prompts: prompts by their names, besides those of the model, or instead of them.
-        default_prompt_name: the prompt that encode() uses when none is given; None is what the model says.
-        similarity_fn_name: "maxsim" or "meanmaxsim"; None is what the model says, else "maxsim".
+        model_name_or_path: see latebind.MultiVectorEncoder; or an open instance, which may be shared.
+        device: see latebind.MultiVectorEncoder; None is "auto".
+        prompts: prompts by name, which add to or replace the model's.
+        default_prompt_name: the prompt that encode() uses by default; None is the model's default.
+        similarity_fn_name: "maxsim" or "meanmaxsim"; None is the model's choice, or "maxsim".
         revision: of a model on the hub.
-        **settings: all other keywords of latebind.MultiVectorEncoder, such as `precision="bf16"`.
+        **settings: any other keyword of latebind.MultiVectorEncoder, such as `precision="bf16"`.
 
     Raises:
-        CallerError: an argument of sentence-transformers that has no meaning here, with the reason; and as
-            latebind.MultiVectorEncoder.
+        CallerError: an argument of sentence-transformers is not supported; the message has the reason.
+        the other errors of latebind.MultiVectorEncoder
     """
 
     _engine = "multi_vector_encoder"
@@ -69,11 +69,11 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
     # -- Vectors -------------------------------------------------------------------------------------------------------
 
     def encode_query(self, inputs: Any = None, *rest: Any, **others: Any) -> Any:
-        """encode() of queries."""
+        """Calls encode() for queries."""
         return self.encode(inputs, *rest, **{"task": "query", **others})
 
     def encode_document(self, inputs: Any = None, *rest: Any, **others: Any) -> Any:
-        """encode() of documents."""
+        """Calls encode() for documents."""
         return self.encode(inputs, *rest, **{"task": "document", **others})
 
     def encode(
@@ -93,24 +93,26 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
         task: str | None = None,
         **others: Any,
     ) -> Any:
-        """The vectors of texts' tokens.
+        """Computes the vectors of the texts' tokens.
 
         Args:
-            inputs: all that latebind.MultiVectorEncoder.encode() takes.
-            prompt_name, prompt: what stands instead of the marker of queries, or of documents.
-            batch_size: not used: batches are formed by tokens (`batch_tokens` of the constructor).
-            show_progress_bar: shows one, if tqdm is installed.
+            inputs: any input of latebind.MultiVectorEncoder.encode().
+            prompt_name, prompt: replaces the marker of queries or documents.
+            batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
+            show_progress_bar: shows a progress bar if tqdm is installed.
             output_value: "token_embeddings".
-            convert_to_numpy: True: arrays; False: tensors where torch is loaded, otherwise arrays.
-            device: None, or the one that the model was opened with. pool, chunk_size, token_pooling: None.
-            normalize_embeddings: vectors of length 1.
-            task: "query" or "document"; None: documents.
+            convert_to_numpy: True returns arrays; False returns tensors if torch is loaded, otherwise arrays.
+            device: None, or the device that the model was opened with.
+            pool, chunk_size, token_pooling: None.
+            normalize_embeddings: scale vectors to length 1.
+            task: "query" or "document"; None means documents.
 
         Returns:
             a list of float32[t, d]; float32[t, d] for a str.
 
         Raises:
-            CallerError: an argument that cannot be met, by its name; and as latebind.MultiVectorEncoder.encode().
+            CallerError: an argument is not supported; the message names it.
+            the other errors of latebind.MultiVectorEncoder.encode()
         """
         if inputs is None:
             raise CallerTypeError("give the texts as inputs")
@@ -139,14 +141,14 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
         return torch.as_tensor(vectors) if isinstance(inputs, str) else [torch.as_tensor(one) for one in vectors]
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """How well documents answer queries, each of the second each of the first, by `similarity_fn_name`.
+        """Scores every document for every query by `similarity_fn_name`.
 
         Args:
-            embeddings1, embeddings2: what encode_query() and encode_document() give: lists of float32[t, d], arrays or
-                tensors; one of them counts as a list of one.
+            embeddings1, embeddings2: results of encode_query() and encode_document(): lists of float32[t, d], arrays or
+                tensors; a single one counts as a list of one.
 
         Returns:
-            float32[n, m]; a tensor where tensors were given.
+            float32[n, m]; a tensor if tensors were given.
         """
         first, second = _listed(embeddings1), _listed(embeddings2)
         found = self.multi_vector_encoder.scores(first, second)
@@ -156,7 +158,7 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
         return _tensor(found) if _is_tensor(embeddings1) or _is_tensor(embeddings2) else found
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """The same of the first with the first, the second with the second…: float32[n]."""
+        """Scores the first with the first, the second with the second, and so on: float32[n]."""
         first, second = _listed(embeddings1), _listed(embeddings2)
         if len(first) != len(second):
             raise CallerError(f"there are {len(first)} and {len(second)} texts; pairs need the same number of both")
@@ -167,11 +169,11 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
 
     @property
     def multi_vector_encoder(self) -> Encoder:
-        """What answers."""
+        """The underlying model."""
         return cast(Encoder, self._late.opened)
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a vector."""
+        """Returns the number of dimensions of a vector."""
         return self.multi_vector_encoder.dimension
 
 
@@ -181,7 +183,7 @@ def _is_tensor(given: Any) -> bool:
 
 
 def _listed(given: Any) -> list[Any]:
-    """Arrays of the vectors of texts."""
+    """Returns the token vectors of each text as an array."""
     texts = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 3 else [given]
     return [one.detach().cpu().numpy() if hasattr(one, "detach") else one for one in texts]
 

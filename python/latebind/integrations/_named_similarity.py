@@ -1,4 +1,4 @@
-"""What of the classes in the shape of sentence-transformers' names the similarity that they compute."""
+"""The named similarity of the sentence-transformers replacements."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..errors import CallerError
 
 
 class NamedSimilarity:
-    """Derived classes compute the similarities of these names."""
+    """Selects a similarity by name. Subclasses compute it."""
 
     _similarities: ClassVar[Iterable[str]]
     _similarity: str
 
     @property
     def similarity_fn_name(self) -> str:
-        """What similarity() computes: one of those that the class lists."""
+        """The similarity that similarity() computes; the class lists the names."""
         return self._similarity
 
     @similarity_fn_name.setter

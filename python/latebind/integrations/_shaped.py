@@ -1,4 +1,4 @@
-"""What the classes in the shape of sentence-transformers' have in common: what is refused and why, prompts, tensors."""
+"""The base of the sentence-transformers replacements: unsupported arguments with reasons, prompts, tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_TRAINING = "Latebind does not support training"
 _NO_POOL = "one process uses the whole device; latebind.bulk distributes texts over machines"
 _UNCHANGED = "the model is not changed: its folder is model.{engine}.folder"
 
-# What sentence-transformers has and these classes have not, and why.
+# Members of sentence-transformers' classes that are missing here, and why.
 _ABSENT = {
     **dict.fromkeys(("to", "cpu", "cuda", "half", "float", "bfloat16"), _ONCE),
     **dict.fromkeys(("modules", "children", "parameters", "state_dict", "forward", "transformers_model"), _NO_MODULES),
@@ -27,7 +27,7 @@ _ABSENT = {
     **dict.fromkeys(("save", "save_pretrained", "push_to_hub", "save_to_hub"), _UNCHANGED),
 }
 
-# Arguments of the constructors that have no meaning here, and why.
+# Arguments of the constructors that are not supported, and why.
 _OF_PYTORCH = "it is for the PyTorch model; pass settings of docs/configuration.md as keywords"
 _NO_CACHE = "models are in the hub's cache (HF_HUB_CACHE); compiled models are in the folder that 'cache.folder' names"
 _REFUSED = {
@@ -49,33 +49,33 @@ _REFUSED = {
     "model_card_data": _NO_TRAINING,
     "backend": 'choose the runtime with device="openvino" or device="onnxruntime"',
 }
-# Values of these that ask for nothing.
+# Values of these arguments that request nothing.
 _NOTHING: tuple[Any, ...] = (None, False, {}, [], "torch")
 
 
 class _AbsentError(CallerError, AttributeError):  # type: ignore[misc]  # the `name` of both is a str
-    """Something of sentence-transformers that these classes have not."""
+    """A member of sentence-transformers' classes that is missing here."""
 
 
 def refuse_settings(settings: dict[str, Any]) -> None:
-    """Takes arguments of sentence-transformers out of the settings of a model, and refuses those that ask for anything."""
+    """Removes arguments of sentence-transformers from a model's settings, and refuses those that have an effect."""
     for name, reason in _REFUSED.items():
         value = settings.pop(name, None)
         if not any(type(value) is type(nothing) and value == nothing for nothing in _NOTHING):
             raise CallerError(f"{name}: {reason}")
-    # No effect: known models need no remote code, and others are refused.
+    # Ignored, because known models need no remote code and others are refused.
     flag(settings.pop("trust_remote_code", None) or False, "trust_remote_code")
 
 
 def at_revision(model: Any, revision: str | None) -> Any:
-    """A name on the hub with its revision, which a folder has not."""
+    """Returns a name on the hub with its revision. A folder is returned unchanged."""
     if revision is None or isinstance(model, TextModel) or os.path.exists(model):
         return model
     return f"{os.fspath(model)}@{optional_text(revision, 'revision')}"
 
 
 def converted(numbers: Any, is_single: bool, to_numpy: Any, to_tensor: Any) -> Any:
-    """Numbers as an array, a tensor, or a list of a tensor for each text."""
+    """Converts numbers to an array, a tensor, or a list with a tensor per text."""
     if flag(to_numpy, "convert_to_numpy") and not flag(to_tensor, "convert_to_tensor"):
         return numbers
     try:
@@ -87,25 +87,25 @@ def converted(numbers: Any, is_single: bool, to_numpy: Any, to_tensor: Any) -> A
 
 
 class Shaped:
-    """What all these classes do alike. Derived ones say what answers (`_engine`: its attribute) and what they have not."""
+    """The common behaviour of the replacements. A subclass names its underlying model (`_engine`) and what it lacks."""
 
     _engine: ClassVar[str]
     _absent: ClassVar[dict[str, str]]
     _late: Late[Any]
 
-    #: Prompts by their names.
+    #: The prompts by name.
     prompts: dict[str, str]
-    #: The prompt that is used when none is given.
+    #: The prompt that is used by default.
     default_prompt_name: str | None
 
     @property
     def device(self) -> Any:
-        """What it was opened with."""
+        """The device setting that the model was opened with."""
         return self._model().settings["device"]
 
     @property
     def max_seq_length(self) -> int:
-        """Texts are cut to this many tokens, the two of a pair together. Setting it opens the model again."""
+        """The number of tokens to which texts, or pairs together, are truncated. Setting it reopens the model."""
         return self._model().max_tokens
 
     @max_seq_length.setter
@@ -113,7 +113,7 @@ class Shaped:
         self._late = self._late.cut_to(positive(value, "max_seq_length"))
 
     def eval(self) -> Any:
-        """Does nothing: it never trains."""
+        """Does nothing, because the model cannot be trained."""
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -133,11 +133,11 @@ class Shaped:
     # -- Inside --------------------------------------------------------------------------------------------------------
 
     def _model(self) -> TextModel:
-        """What answers."""
+        """Returns the underlying model."""
         return cast(TextModel, self._late.opened)
 
     def _set_prompts(self, own: dict[str, str], given: Any, default_name: Any) -> None:
-        """`own`: those of the model."""
+        """`own` are the model's prompts."""
         if given is not None and not isinstance(given, dict):
             raise CallerTypeError(f"prompts is {type(given).__name__}; give a dict")
         self.prompts = {**own, **(given or {})}
@@ -145,10 +145,10 @@ class Shaped:
             optional_text(name, "the name of a prompt")
             optional_text(prompt, f"the prompt {name!r}")
         self.default_prompt_name = optional_text(default_name, "default_prompt_name")
-        self._prompt(None, None)  # refuses a name that there is not
+        self._prompt(None, None)  # rejects an unknown name
 
     def _prompt(self, name: str | None, text: str | None) -> str:
-        """What is put before each text. A text comes before a name, and a name before the default."""
+        """Returns what to put before each text: the given text, otherwise the named prompt, otherwise the default."""
         if text is not None:
             return str(optional_text(text, "prompt"))
         name = optional_text(self.default_prompt_name if name is None else name, "prompt_name")
@@ -159,7 +159,7 @@ class Shaped:
         return self.prompts[name]
 
     def _refuse(self, batch_size: Any, device: Any, pool: Any, chunk_size: Any) -> None:
-        """Arguments of a call that cannot be met."""
+        """Refuses arguments of a call that cannot be honoured."""
         if not positive(batch_size, "batch_size"):
             raise CallerTypeError("batch_size is None; give an int")
         if device is not None and str(device) != str(self.device):

@@ -1,4 +1,4 @@
-"""A class that is used as SparseEncoder of sentence-transformers is: see sentence_transformers.py."""
+"""A drop-in replacement for sentence-transformers' SparseEncoder; see sentence_transformers.py."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ._sparse_rows import dense, rows_of, sparse_similarity_of, tensor_of
 
 
 class SparseEncoder(ShapedEncoder):
-    """A SparseEncoder whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
+    """A SparseEncoder whose vectors Latebind computes. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model_name_or_path: as for latebind.SparseEncoder; or one that is open, which can be shared.
-        device: as for latebind.SparseEncoder; None is "auto".
-        prompts: prompts by their names, besides those of the model, or instead of them.
-        default_prompt_name: the prompt that encode() uses when none is given; None is what the model says.
-        similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is what the model says, else "dot".
-        max_active_dims: only so many weights of a text, and no more than the model keeps; None: what the model says.
+        model_name_or_path: see latebind.SparseEncoder; or an open instance, which may be shared.
+        device: see latebind.SparseEncoder; None is "auto".
+        prompts: prompts by name, which add to or replace the model's.
+        default_prompt_name: the prompt that encode() uses by default; None is the model's default.
+        similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is the model's choice, or "dot".
+        max_active_dims: the number of weights to keep per text, at most the model's; None is the model's.
         revision: of a model on the hub.
-        **settings: all other keywords of latebind.SparseEncoder, such as `precision="bf16"`.
+        **settings: any other keyword of latebind.SparseEncoder, such as `precision="bf16"`.
 
     Raises:
-        CallerError: an argument of sentence-transformers that has no meaning here, with the reason; and as
-            latebind.SparseEncoder.
+        CallerError: an argument of sentence-transformers is not supported; the message has the reason.
+        the other errors of latebind.SparseEncoder
     """
 
     _engine = "sparse_encoder"
@@ -61,7 +61,7 @@ class SparseEncoder(ShapedEncoder):
         self._late = Late(Weigher, at_revision(model_name_or_path, revision), settings)
         self._set_names(prompts, default_prompt_name, similarity_fn_name)
         most = self.sparse_encoder._checked_most(max_active_dims)
-        #: So many weights of a text are kept; None: all.
+        #: The number of weights kept per text; None keeps all.
         self.max_active_dims: int | None = most or self.sparse_encoder.max_active_dims
 
     # -- Vectors -------------------------------------------------------------------------------------------------------
@@ -84,28 +84,31 @@ class SparseEncoder(ShapedEncoder):
         sentences: Any = None,
         **others: Any,
     ) -> Any:
-        """The sparse vectors of texts.
+        """Computes the sparse vectors of texts.
 
         Args:
-            inputs: all that latebind.SparseEncoder.encode() takes. `sentences` is its name in older releases.
-            prompt_name, prompt: what is put before each text: one of `prompts`, or a text.
-            batch_size: not used: batches are formed by tokens (`batch_tokens` of the constructor).
-            show_progress_bar: shows one, if tqdm is installed.
-            convert_to_tensor: True: a tensor; False: a list of tensors; both need torch. None: a tensor where torch is
-                loaded, otherwise a matrix of SciPy where that is installed, otherwise latebind.SparseVectors.
-            convert_to_sparse_tensor: False: with all zeros, as a tensor, or as an array where torch is not loaded.
-            save_to_cpu: not used: vectors are in the memory of the processor.
-            device: None, or the one that the model was opened with. pool, chunk_size: None.
-            max_active_dims: only so many weights of a text, and no more than the model keeps.
-            task: "query" or "document", which way a router takes.
+            inputs: any input of latebind.SparseEncoder.encode(). Older releases call it `sentences`.
+            prompt_name, prompt: what to put before each text: a key of `prompts`, or a text.
+            batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
+            show_progress_bar: shows a progress bar if tqdm is installed.
+            convert_to_tensor: True returns a tensor, False a list of tensors; both require torch. None returns a tensor
+                if torch is loaded, otherwise a SciPy matrix if SciPy is installed, otherwise latebind.SparseVectors.
+            convert_to_sparse_tensor: False returns vectors with all zeros, as a tensor, or as an array if torch is not
+                loaded.
+            save_to_cpu: ignored, because vectors are in main memory.
+            device: None, or the device that the model was opened with.
+            pool, chunk_size: None.
+            max_active_dims: the number of weights to keep per text, at most the model's.
+            task: "query" or "document", which selects a router's route.
 
         Returns:
-            a sparse tensor of coordinates [n, d], without n for a str; a csr_matrix or SparseVectors of the shape (n, d),
-            where n is 1 for a str.
+            a sparse COO tensor [n, d], without n for a str; or a csr_matrix or SparseVectors of shape (n, d), where n
+                is 1 for a str.
 
         Raises:
-            CallerError: an argument that cannot be met, by its name; and as latebind.SparseEncoder.encode().
-            LibraryError: tensors are asked for, and torch is not installed.
+            CallerError: an argument is not supported; the message names it.
+            LibraryError: tensors were requested, and torch is not installed.
+            the other errors of latebind.SparseEncoder.encode()
         """
         if (inputs is None) == (sentences is None):
             raise CallerTypeError("give the texts as inputs, or as sentences")
@@ -130,10 +133,10 @@ class SparseEncoder(ShapedEncoder):
 
     @staticmethod
     def sparsity(embeddings: Any) -> dict[str, float]:
-        """How many weights vectors have on average ("active_dims"), and the part of zeros ("sparsity_ratio").
+        """Computes the average number of weights ("active_dims") and the share of zeros ("sparsity_ratio").
 
         Args:
-            embeddings: what encode() gives; or arrays, lists, or tensors.
+            embeddings: results of encode(), arrays, lists, or tensors.
         """
         rows = rows_of(embeddings)
         count, width = rows.shape
@@ -143,18 +146,18 @@ class SparseEncoder(ShapedEncoder):
         return {"active_dims": active, "sparsity_ratio": 1.0 - active / width}
 
     def decode(self, embeddings: Any, top_k: int | None = None) -> Any:
-        """The tokens of vectors with their weights, the largest first, of equal ones the lower index.
+        """Returns the tokens of vectors with their weights, largest first; of equal weights, the lower index first.
 
         Args:
-            embeddings: what encode() gives; or arrays, lists, or tensors.
-            top_k: how many of each are wanted; all, if it is not given.
+            embeddings: results of encode(), arrays, lists, or tensors.
+            top_k: how many tokens to return per vector; all by default.
 
         Returns:
-            [[(token, weight)]], of each vector; [(token, weight)] of one that has one dimension. The token is None where
-            the tokenizer has none.
+            [[(token, weight)]] per vector; [(token, weight)] for a one-dimensional input. The token is None if the
+                tokenizer has none.
 
         Raises:
-            CallerError: the vectors are not of this model's vocabulary.
+            CallerError: the vectors do not belong to this model's vocabulary.
         """
         most = positive(top_k, "top_k")
         rows = rows_of(embeddings)
@@ -169,11 +172,11 @@ class SparseEncoder(ShapedEncoder):
 
     @property
     def sparse_encoder(self) -> Weigher:
-        """What answers."""
+        """The underlying model."""
         return cast(Weigher, self._late.opened)
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a vector, zeros included."""
+        """Returns the length of a vector, including zeros."""
         return self.sparse_encoder.vocabulary_size
 
     # -- Inside --------------------------------------------------------------------------------------------------------

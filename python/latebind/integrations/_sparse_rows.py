@@ -1,4 +1,4 @@
-"""Sparse vectors of every form that programs have them in, and what is done with them: similarities, tensors."""
+"""Reads sparse vectors in all common forms and computes their similarities and tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._vectors import as_given, is_tensor, refuse_shapes
 
 
 class SparseRows(NamedTuple):
-    """Compressed sparse rows; `is_single`: of one vector that was given by itself."""
+    """Compressed sparse rows. `is_single` marks a single vector that was given by itself."""
 
     begins: Begins
     indices: Indices
@@ -33,7 +33,7 @@ class SparseRows(NamedTuple):
 
 
 def _of_entries(rows: Any, indices: Any, values: Any, shape: Any) -> SparseRows:
-    """Of entries in the order of their rows and indices; of a single vector, where the shape is of one dimension."""
+    """Builds rows from entries in the order of rows and indices. A one-dimensional shape means a single vector."""
     count, width = (1, *shape)[-2:]
     begins = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=count), out=begins[1:])
@@ -54,10 +54,11 @@ def _checked(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def rows_of(embeddings: Any) -> SparseRows:
-    """Of SparseVectors, a matrix of SciPy, a tensor, an array, or a list of these.
+    """Reads SparseVectors, a SciPy matrix, a tensor, an array, or a list of these.
 
     Raises:
-        CallerTypeError: of anything else. CallerError: of another shape.
+        CallerTypeError: the type is not supported.
+        CallerError: the shape is not supported.
     """
     if isinstance(embeddings, SparseVectors):
         return SparseRows(embeddings.indptr, embeddings.indices, embeddings.values, embeddings.shape[1], False)
@@ -85,14 +86,14 @@ def _together(parts: list[SparseRows]) -> SparseRows:
 
 
 def dense(rows: SparseVectors) -> Vectors:
-    """float32[n, d]"""
+    """Returns float32[n, d]."""
     found = np.zeros(rows.shape, np.float32)
     found[row_numbers(rows.indptr), rows.indices] = rows.values
     return found
 
 
 def tensor_of(vectors: SparseVectors) -> Any:
-    """A sparse tensor [n, d], of coordinates; torch is there."""
+    """Returns a sparse COO tensor [n, d]. torch must be installed."""
     import torch
 
     rows = row_numbers(vectors.indptr)
@@ -103,7 +104,7 @@ def tensor_of(vectors: SparseVectors) -> Any:
 
 
 def _sums(of: Any, numbers: Any, count: int) -> npt.NDArray[np.float64]:
-    """The sum of the numbers of each row; `of`: the row of each."""
+    """Sums the numbers of each row. `of` has the row of each number."""
     return np.bincount(of, numbers, count).astype(np.float64, copy=False)
 
 
@@ -116,8 +117,8 @@ def _lengths(rows: SparseRows) -> npt.NDArray[np.float64]:
 def _with_each(
     name: str, one: npt.NDArray[np.float64], of: Any, indices: Indices, values: Vectors, count: int
 ) -> npt.NDArray[np.float64]:
-    """Of a vector with all its zeros and `count` rows; `of`: the row of each entry. Only the entries are looked at, and for
-    distances the vector itself."""
+    """Computes a similarity of one dense vector with `count` sparse rows. `of` has the row of each entry. Reads only
+    the entries and, for distances, the vector."""
     at = one[indices]
     found: npt.NDArray[np.float64]
     if name in ("cosine", "dot"):
@@ -130,10 +131,10 @@ def _with_each(
 
 
 def sparse_similarity_of(name: str, embeddings1: Any, embeddings2: Any, is_pairwise: bool) -> Any:
-    """similarity_of() of sparse vectors, which are never written out with their zeros but for one of the first at a time.
+    """Like similarity_of(), for sparse vectors. Only one vector of the first at a time is made dense.
 
     Raises:
-        as similarity_of().
+        the errors of similarity_of()
     """
     a, b = rows_of(embeddings1), rows_of(embeddings2)
     refuse_shapes(a.shape, b.shape, is_pairwise)

@@ -1,4 +1,4 @@
-"""What is done with vectors after they are computed: lengths, kinds of numbers, similarities."""
+"""Operations on computed vectors: normalisation, quantisation, similarities."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 
 
 def normalized(vectors: Vectors) -> Vectors:
-    """The same of length 1; zeros stay zeros."""
+    """Scales vectors to length 1. Zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     found: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
     return found
 
 
 def quantized(vectors: Vectors, precision: str) -> npt.NDArray[Any]:
-    """float32[…, d] as one of PRECISIONS, as sentence-transformers does.
+    """Quantises float32[…, d] to one of PRECISIONS, as sentence-transformers does.
 
-    int8 and uint8: each of the d numbers in 256 steps between the least and the greatest that it has among these
-    vectors. binary and ubinary: a bit a number, whether it is above 0, eight in each int8 or uint8, the first one the
-    most significant; binary has 128 subtracted.
+    int8 and uint8: each of the d numbers in 256 steps between its minimum and maximum among these vectors. binary and
+    ubinary: one bit per number, set if it is above 0, packed into int8 or uint8 with the first number in the most
+    significant bit; binary subtracts 128.
 
     Raises:
-        CallerError: int8 and uint8 of a single vector, which has no range.
+        CallerError: int8 or uint8 for a single vector, which has no range.
     """
     if precision == "float32" or not vectors.size:
         return vectors
@@ -77,13 +77,13 @@ def _pairs(name: str, a: Vectors, b: Vectors) -> Vectors:
 
 
 def refuse_shapes(a: tuple[int, ...], b: tuple[int, ...], pairwise: bool) -> None:
-    """Of vectors that are to be compared and do not fit."""
+    """Refuses to compare vectors whose shapes do not match."""
     if a[1] != b[1] or (pairwise and a[0] != b[0]):
         raise CallerError(f"the vectors have the shapes {a} and {b}, which do not fit")
 
 
 def as_given(found: Vectors, *embeddings: Any) -> Any:
-    """A tensor where one of these was given."""
+    """Returns a tensor if one of the inputs is a tensor."""
     if not any(map(is_tensor, embeddings)):
         return found
     import torch
@@ -92,10 +92,11 @@ def as_given(found: Vectors, *embeddings: Any) -> Any:
 
 
 def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool) -> Any:
-    """One of SIMILARITIES between n and m vectors: float32[n, m], or float32[n] of pairs. Distances are negative.
+    """Computes one of SIMILARITIES between n and m vectors: float32[n, m], or float32[n] for pairs. Distances are
+    negative.
 
     Raises:
-        CallerError: vectors of different sizes, or pairs of different numbers of them.
+        CallerError: vectors have different lengths, or pairs differ in number.
     """
     a, b = _array(embeddings1), _array(embeddings2)
     refuse_shapes(a.shape, b.shape, pairwise)
@@ -107,6 +108,6 @@ def similarity_of(name: str, embeddings1: Any, embeddings2: Any, pairwise: bool)
         found = a @ b.T
     else:
         found = np.empty((len(a), len(b)), np.float32)
-        for row, vector in enumerate(a):  # n · m · d numbers at once would be too many
+        for row, vector in enumerate(a):  # row by row, because n · m · d numbers need too much memory
             found[row] = _pairs(name, vector[np.newaxis], b)
     return as_given(found, embeddings1, embeddings2)

@@ -1,4 +1,4 @@
-"""Latebind in Chroma: LatebindEmbeddingFunction, which Chroma finds by its name once this module is imported."""
+"""Latebind in Chroma: LatebindEmbeddingFunction, which Chroma finds by name once this module is imported."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ try:
     from chromadb.api.types import Documents, EmbeddingFunction, Embeddings, Space
     from chromadb.utils.embedding_functions import register_embedding_function
 except ImportError as error:
-    raise not_installed(error, "Chroma", "latebind[chroma]") from None
+    raise not_installed(error, "Chroma", "chroma") from None
 
 __all__ = ["LatebindEmbeddingFunction"]
 
 
 @register_embedding_function
 class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
-    """An embedding function of Chroma. Its model is opened when the first text comes.
+    """An embedding function for Chroma, which opens its model when the first text arrives.
 
-    Chroma keeps its arguments with a collection, and makes it again from these where this module has been imported. It
-    makes several at times: that is why none opens its model before it has to.
+    Chroma stores the arguments with a collection and recreates the function from them in processes that have imported
+    this module. It may create several instances, so each opens its model only when needed.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which can be shared.
-        normalize: scale vectors to length 1, even if the model does not normalise.
-        dimensions: keep only the first N numbers of each vector (for models trained for it).
-        query_prompt, document_prompt: what is put before queries and documents. None is the model's own, if it has one;
-            "" is nothing.
-        **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
+        model: see latebind.Embedder; or an open instance, which may be shared.
+        normalize: scale vectors to length 1 even if the model does not.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        query_prompt, document_prompt: what to put before queries and documents. None is the model's prompt, if it has
+            one; "" is no prompt.
+        **settings: any other keyword of latebind.Embedder, such as `device="npu"`.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument; and every call as latebind.Embedder and its encode().
+        CallerError: a setting is unknown, or an argument is invalid. Calls raise the errors of latebind.Embedder and
+            its encode().
     """
 
     def __init__(
@@ -57,15 +58,15 @@ class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
 
     @property
     def embedder(self) -> Embedder:
-        """What answers, opened now if it was not before."""
+        """The underlying model, opened if necessary."""
         return self._encoder.embedder
 
     def __call__(self, input: Documents) -> Embeddings:
-        """float32[d] for each document."""
+        """Returns float32[d] for each document."""
         return cast(Embeddings, list(self._encoder.documents(input)))
 
     def embed_query(self, input: Documents) -> Embeddings:
-        """float32[d] for each query."""
+        """Returns float32[d] for each query."""
         return cast(Embeddings, list(self._encoder.queries(input)))
 
     @staticmethod
@@ -76,7 +77,7 @@ class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
         return "cosine"
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments, for build_from_config()."""
+        """Returns the arguments for build_from_config()."""
         return {
             **self._encoder.config(),
             "query_prompt": self._encoder.query_prompt,
@@ -85,10 +86,10 @@ class LatebindEmbeddingFunction(EmbeddingFunction[Documents]):
 
     @staticmethod
     def build_from_config(config: dict[str, Any]) -> LatebindEmbeddingFunction:
-        """What get_config() has described.
+        """Recreates the function that get_config() described.
 
         Raises:
-            CallerError: it has not.
+            CallerError: this is not such a configuration.
         """
         LatebindEmbeddingFunction.validate_config(config)
         return LatebindEmbeddingFunction(**config)

@@ -16,7 +16,7 @@ from ._common import Encoder, Model, RankingModel, Reranker, not_installed
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
 except ImportError as error:
-    raise not_installed(error, "Haystack", "latebind[haystack]") from None
+    raise not_installed(error, "Haystack", "haystack") from None
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,33 +25,33 @@ __all__ = ["LatebindDocumentEmbedder", "LatebindRanker", "LatebindTextEmbedder"]
 
 
 class _Component:
-    """What all components do alike."""
+    """The base of all components."""
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The component that to_dict() has kept."""
+        """Recreates the component that to_dict() stored."""
         made: Self = default_from_dict(cls, data)
         return made
 
 
 class _Embedder(_Component):
-    """What both embedders do alike."""
+    """The base of both embedders."""
 
     _encoder: Encoder
 
     @property
     def embedder(self) -> Embedder:
-        """What answers, opened now if it was not before."""
+        """The underlying model, opened if necessary."""
         return self._encoder.embedder
 
     def warm_up(self) -> None:
-        """Opens the model, if it is not open."""
+        """Opens the model if necessary."""
         _ = self.embedder
 
 
 class _Contents:
-    """Texts of documents: fields of `meta` whose values come before the content, those that a document has, and what is
-    between these and before the content."""
+    """Builds the texts of documents: the values of those `meta_fields` that a document has, then its content, joined by
+    `separator`."""
 
     def __init__(self, meta_fields: list[str] | None, separator: str) -> None:
         if isinstance(meta_fields, str):
@@ -72,7 +72,7 @@ class _Contents:
 
 
 def _checked(documents: Any, other: str) -> list[Document]:
-    """`other`: what else goes elsewhere, for messages."""
+    """Returns a checked list of documents. `other` names the remaining inputs, for messages."""
     if not isinstance(documents, list):
         raise CallerTypeError(f"documents is {type(documents).__name__}; give a list of Document, and {other}")
     for index, document in enumerate(documents):
@@ -83,18 +83,18 @@ def _checked(documents: Any, other: str) -> list[Document]:
 
 @component
 class LatebindTextEmbedder(_Embedder):
-    """A component of Haystack that embeds a query. Its model is opened by warm_up(), or by the first run().
+    """A Haystack component that embeds a query. warm_up() or the first run() opens its model.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which several components can share.
-        prefix: what is put before the text; None is the model's own prompt for queries, if it has one.
-        suffix: what is put after it.
-        normalize: scale vectors to length 1, even if the model does not normalise.
-        dimensions: keep only the first N numbers of each vector (for models trained for it).
-        **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
+        model: see latebind.Embedder; or an open instance, which several components may share.
+        prefix: what to put before the text; None is the model's prompt for queries, if it has one.
+        suffix: what to put after the text.
+        normalize: scale vectors to length 1 even if the model does not.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        **settings: any other keyword of latebind.Embedder, such as `device="npu"`.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument; and later as latebind.Embedder.
+        CallerError: a setting is unknown, or an argument is invalid. Later, the errors of latebind.Embedder.
     """
 
     def __init__(
@@ -113,20 +113,20 @@ class LatebindTextEmbedder(_Embedder):
 
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, Any]:
-        """{"embedding": the vector of the text}
+        """Returns {"embedding": the vector of the text}.
 
         Raises:
-            CallerTypeError: it is no str.
+            CallerTypeError: the text is not a str.
         """
         return {"embedding": self._encoder.query(self._whole(text)).tolist()}
 
     @component.output_types(embedding=list[float])
     async def run_async(self, text: str) -> dict[str, Any]:
-        """run(), which leaves the event loop free."""
+        """Runs run() without blocking the event loop."""
         return {"embedding": (await self._encoder.aquery(self._whole(text))).tolist()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack keeps it: its arguments."""
+        """Returns the component's arguments in Haystack's form."""
         saved: dict[str, Any] = default_to_dict(
             self,
             **self._encoder.config(),
@@ -145,20 +145,19 @@ class LatebindTextEmbedder(_Embedder):
 
 @component
 class LatebindDocumentEmbedder(_Embedder):
-    """A component of Haystack that gives documents their embeddings. Its model is opened by warm_up(), or by the first
-    run().
+    """A Haystack component that embeds documents. warm_up() or the first run() opens its model.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which several components can share.
-        prefix: what is put before each text; None is the model's own prompt for documents, if it has one.
-        suffix: what is put after each.
-        meta_fields_to_embed: fields of `meta` whose values come before the content, those that a document has.
-        embedding_separator: between these, and before the content.
-        progress_bar: shows one, if tqdm is installed.
-        normalize, dimensions, **settings: as for LatebindTextEmbedder.
+        model: see latebind.Embedder; or an open instance, which several components may share.
+        prefix: what to put before each text; None is the model's prompt for documents, if it has one.
+        suffix: what to put after each text.
+        meta_fields_to_embed: fields of `meta` whose values, if a document has them, precede its content.
+        embedding_separator: joins these values and the content.
+        progress_bar: shows a progress bar if tqdm is installed.
+        normalize, dimensions, **settings: see LatebindTextEmbedder.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument; and later as latebind.Embedder.
+        CallerError: a setting is unknown, or an argument is invalid. Later, the errors of latebind.Embedder.
     """
 
     def __init__(
@@ -182,22 +181,22 @@ class LatebindDocumentEmbedder(_Embedder):
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
-        """{"documents": copies of the documents, with their embeddings}
+        """Returns {"documents": copies of the documents, with their embeddings}.
 
         Raises:
-            CallerTypeError: something is no Document.
+            CallerTypeError: an element is not a Document.
         """
         vectors = self._encoder.documents(self._texts(documents), self._shows_progress)
         return {"documents": _with_embeddings(documents, vectors)}
 
     @component.output_types(documents=list[Document])
     async def run_async(self, documents: list[Document]) -> dict[str, Any]:
-        """run(), which leaves the event loop free; without a progress bar."""
+        """Runs run() without blocking the event loop, and without a progress bar."""
         vectors = await self._encoder.adocuments(self._texts(documents))
         return {"documents": _with_embeddings(documents, vectors)}
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack keeps it: its arguments."""
+        """Returns the component's arguments in Haystack's form."""
         saved: dict[str, Any] = default_to_dict(
             self,
             **self._encoder.config(),
@@ -219,18 +218,19 @@ def _with_embeddings(documents: list[Document], vectors: Vectors) -> list[Docume
 
 @component
 class LatebindRanker(_Component):
-    """A component of Haystack that puts documents in the order of their scores for a query. Its model is opened by
-    warm_up(), or by the first run().
+    """A Haystack component that ranks documents by their scores for a query. warm_up() or the first run() opens its
+    model.
 
     Args:
-        model: as for latebind.CrossEncoder; or one that is open, which several components can share. It has one label.
-        top_k: how many documents are kept.
-        score_threshold: documents with lower scores are left out.
-        meta_fields_to_embed, embedding_separator: as for LatebindDocumentEmbedder.
-        **settings: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+        model: see latebind.CrossEncoder; or an open instance, which several components may share. It must have one
+            label.
+        top_k: how many documents to keep.
+        score_threshold: drops documents with lower scores.
+        meta_fields_to_embed, embedding_separator: see LatebindDocumentEmbedder.
+        **settings: any other keyword of latebind.CrossEncoder, such as `device="npu"`.
 
     Raises:
-        CallerError: an unknown setting, or a wrong argument; and later as latebind.CrossEncoder.
+        CallerError: a setting is unknown, or an argument is invalid. Later, the errors of latebind.CrossEncoder.
     """
 
     def __init__(
@@ -250,11 +250,11 @@ class LatebindRanker(_Component):
 
     @property
     def cross_encoder(self) -> CrossEncoder:
-        """What answers, opened now if it was not before."""
+        """The underlying model, opened if necessary."""
         return self._reranker.cross_encoder
 
     def warm_up(self) -> None:
-        """Opens the model, if it is not open."""
+        """Opens the model if necessary."""
         _ = self.cross_encoder
 
     @component.output_types(documents=list[Document])
@@ -265,11 +265,13 @@ class LatebindRanker(_Component):
         top_k: int | None = None,
         score_threshold: float | None = None,
     ) -> dict[str, Any]:
-        """{"documents": copies of the best documents with their scores, highest first}. Of documents with the same id the
-        first one counts. `top_k` and `score_threshold` come before those of the component.
+        """Returns {"documents": copies of the best documents with their scores, highest first}.
+
+        Of documents with the same id, the first one counts. `top_k` and `score_threshold` override those of the
+        component.
 
         Raises:
-            CallerTypeError: the query is no str, or something is no Document.
+            CallerTypeError: the query is not a str, or an element is not a Document.
         """
         texts, different, most = self._asked(documents, top_k)
         return self._ranked(different, self._reranker.order(query, texts, most), score_threshold)
@@ -282,12 +284,12 @@ class LatebindRanker(_Component):
         top_k: int | None = None,
         score_threshold: float | None = None,
     ) -> dict[str, Any]:
-        """run(), which leaves the event loop free."""
+        """Runs run() without blocking the event loop."""
         texts, different, most = self._asked(documents, top_k)
         return self._ranked(different, await self._reranker.aorder(query, texts, most), score_threshold)
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack keeps it: its arguments."""
+        """Returns the component's arguments in Haystack's form."""
         saved: dict[str, Any] = default_to_dict(
             self,
             **self._reranker.config(),
@@ -298,7 +300,7 @@ class LatebindRanker(_Component):
         return saved
 
     def _asked(self, documents: Any, top_k: Any) -> tuple[list[str], list[Document], int | None]:
-        """Texts of different documents, these, and how many of them are kept."""
+        """Returns the texts of the distinct documents, the documents, and how many to keep."""
         checked = _checked(documents, "the query as a str")
         different = list({document.id: document for document in reversed(checked)}.values())[::-1]
         return self._contents.of(different), different, positive(top_k, "top_k") or self._top_k

@@ -16,24 +16,24 @@ try:
     from langchain_core.embeddings import Embeddings
     from pydantic import Field, PrivateAttr
 except ImportError as error:
-    raise not_installed(error, "LangChain", "latebind[langchain]") from None
+    raise not_installed(error, "LangChain", "langchain") from None
 
 __all__ = ["LatebindCrossEncoder", "LatebindEmbeddings", "LatebindReranker"]
 
 
 class LatebindEmbeddings(Embeddings):
-    """Embeddings of LangChain, by a model that is opened at once. Safe in many threads; pickled, it is its arguments.
+    """LangChain embeddings from a model that is opened at construction. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which can be shared.
-        normalize: scale vectors to length 1, even if the model does not normalise.
-        dimensions: keep only the first N numbers of each vector (for models trained for it).
-        query_prompt, document_prompt: what is put before queries and documents. None is the model's own, if it has one;
-            "" is nothing.
-        **settings: all other keywords of latebind.Embedder, such as `device="npu"`.
+        model: see latebind.Embedder; or an open instance, which may be shared.
+        normalize: scale vectors to length 1 even if the model does not.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        query_prompt, document_prompt: what to put before queries and documents. None is the model's prompt, if it has
+            one; "" is no prompt.
+        **settings: any other keyword of latebind.Embedder, such as `device="npu"`.
 
     Raises:
-        as latebind.Embedder; every call as its encode().
+        the errors of latebind.Embedder; calls raise those of its encode()
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class LatebindEmbeddings(Embeddings):
 
     @property
     def embedder(self) -> Embedder:
-        """What answers."""
+        """The underlying model."""
         return self._encoder.embedder
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """A vector for each text. All are given at once: they are batched by their tokens."""
+        """Returns a vector per text. All texts are passed at once, and batches are formed by tokens."""
         vectors: list[list[float]] = self._encoder.documents(texts).tolist()
         return vectors
 
@@ -71,7 +71,7 @@ class LatebindEmbeddings(Embeddings):
         return vector
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """embed_documents(). Cancelling the task ends the call."""
+        """Runs embed_documents(). Cancelling the task cancels the call."""
         vectors: list[list[float]] = (await self._encoder.adocuments(texts)).tolist()
         return vectors
 
@@ -84,16 +84,17 @@ class LatebindEmbeddings(Embeddings):
 
 
 class LatebindReranker(BaseDocumentCompressor):
-    """A compressor of LangChain that keeps the documents with the highest scores for a query, in that order. Its model is
-    opened at once. Safe in many threads; pickled, it is its arguments.
+    """A LangChain compressor that keeps the documents with the highest scores for a query, in that order.
+
+    The model is opened at construction. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model: as for latebind.CrossEncoder; or one that is open, which can be shared. It has one label.
-        top_n: how many documents are kept; None keeps all.
-        **settings: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+        model: see latebind.CrossEncoder; or an open instance, which may be shared. It must have one label.
+        top_n: how many documents to keep; None keeps all.
+        **settings: any other keyword of latebind.CrossEncoder, such as `device="npu"`.
 
     Raises:
-        as latebind.CrossEncoder; every call as its rank().
+        the errors of latebind.CrossEncoder; calls raise those of its rank()
     """
 
     model: str = Field(frozen=True, description="The model's folder or name.")
@@ -115,18 +116,18 @@ class LatebindReranker(BaseDocumentCompressor):
 
     @property
     def cross_encoder(self) -> CrossEncoder:
-        """What answers."""
+        """The underlying model."""
         return self._reranker.cross_encoder
 
     def compress_documents(self, documents: Sequence[Document], query: str, callbacks: Any = None) -> list[Document]:
-        """The best documents, as copies with their score in metadata["relevance_score"]."""
+        """Returns copies of the best documents with their scores in metadata["relevance_score"]."""
         texts = [document.page_content for document in documents]
         return _scored(documents, self._reranker.order(query, texts, self.top_n))
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> list[Document]:
-        """compress_documents(). Cancelling the task ends the call."""
+        """Runs compress_documents(). Cancelling the task cancels the call."""
         texts = [document.page_content for document in documents]
         return _scored(documents, await self._reranker.aorder(query, texts, self.top_n))
 
@@ -139,15 +140,16 @@ def _scored(documents: Sequence[Document], order: list[tuple[int, float]]) -> li
 
 
 class LatebindCrossEncoder(BaseCrossEncoder):
-    """A cross-encoder for the parts of LangChain that take one, such as its CrossEncoderReranker. It is opened at once.
-    Safe in many threads; pickled, it is its arguments.
+    """A cross-encoder for the parts of LangChain that take one, such as its CrossEncoderReranker.
+
+    The model is opened at construction. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model: as for latebind.CrossEncoder; or one that is open, which can be shared. It has one label.
-        **settings: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+        model: see latebind.CrossEncoder; or an open instance, which may be shared. It must have one label.
+        **settings: any other keyword of latebind.CrossEncoder, such as `device="npu"`.
 
     Raises:
-        as latebind.CrossEncoder; every call as its predict().
+        the errors of latebind.CrossEncoder; calls raise those of its predict()
     """
 
     def __init__(self, model: RankingModel, **settings: Any) -> None:
@@ -156,11 +158,11 @@ class LatebindCrossEncoder(BaseCrossEncoder):
 
     @property
     def cross_encoder(self) -> CrossEncoder:
-        """What answers."""
+        """The underlying model."""
         return self._reranker.cross_encoder
 
     def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
-        """A score for each pair. All are given at once: they are batched by their tokens."""
+        """Returns a score per pair. All pairs are passed at once, and batches are formed by tokens."""
         scores: list[float] = self.cross_encoder.predict(list(text_pairs)).tolist()
         return scores
 

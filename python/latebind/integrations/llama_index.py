@@ -21,16 +21,16 @@ try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 except ImportError as error:
-    raise not_installed(error, "LlamaIndex", "latebind[llama-index]") from None
+    raise not_installed(error, "LlamaIndex", "llama-index") from None
 
 __all__ = ["LatebindEmbedding", "LatebindRerank"]
 
-# As many as LlamaIndex allows: Latebind makes batches of its own, by tokens, of all that it is given.
+# LlamaIndex's maximum, because Latebind forms batches by tokens from everything that it is given.
 _BATCH_TEXTS = 2048
 
 
 class _Chosen(BaseModel):
-    """Refuses to change what a model was opened for: another value would change nothing."""
+    """Refuses to change the arguments that the model was opened with, since a change would have no effect."""
 
     _chosen: ClassVar[frozenset[str]]
 
@@ -48,7 +48,7 @@ class _Chosen(BaseModel):
             raise CallerError(f"{name} is chosen when the model is opened: {type(self).__name__}(…, {name}=…)")
 
     def _fill(self, fields: dict[str, Any]) -> None:
-        """BaseModel's own constructor, with its errors as the caller's."""
+        """Calls BaseModel's constructor, and converts its errors to CallerError."""
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -59,23 +59,23 @@ class _Chosen(BaseModel):
 
 
 class LatebindEmbedding(_Chosen, BaseEmbedding):
-    """An embedding of LlamaIndex, by a model that is opened at once.
+    """A LlamaIndex embedding from a model that is opened at construction.
 
-    Safe in many threads. What to_dict() and pickle keep opens the model again where it lands.
+    Thread-safe. The results of to_dict() and pickle open the model again.
 
     Args:
-        model: as for latebind.Embedder; or one that is open, which can be shared.
-        normalize: scale vectors to length 1, even if the model does not normalise.
-        dimensions: keep only the first N numbers of each vector (for models trained for it).
-        query_prompt, document_prompt: what is put before queries and texts. None is the model's own, if it has one; ""
-            is nothing.
-        embed_batch_size: texts that LlamaIndex hands over at a time, at most 2048.
-        num_workers, callback_manager, embeddings_cache, rate_limiter: LlamaIndex's own.
-        model_name, settings: `model` and the keywords below, under the names that to_dict() has.
-        **keywords: all other keywords of latebind.Embedder, such as `device="npu"`.
+        model: see latebind.Embedder; or an open instance, which may be shared.
+        normalize: scale vectors to length 1 even if the model does not.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
+        query_prompt, document_prompt: what to put before queries and texts. None is the model's prompt, if it has one;
+            "" is no prompt.
+        embed_batch_size: how many texts LlamaIndex passes at once, at most 2048.
+        num_workers, callback_manager, embeddings_cache, rate_limiter: see LlamaIndex.
+        model_name, settings: `model` and `keywords`, under the names that to_dict() uses.
+        **keywords: any other keyword of latebind.Embedder, such as `device="npu"`.
 
     Raises:
-        as latebind.Embedder; every call as its encode().
+        the errors of latebind.Embedder; calls raise those of its encode()
     """
 
     _chosen = frozenset({"model_name", "settings", "normalize", "dimensions", "query_prompt", "document_prompt"})
@@ -108,7 +108,7 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
         if model is not None and model_name is not None:
             raise CallerError("model and model_name are the same; give one of them")
         encoder = Encoder(
-            model if model is not None else model_name,  # type: ignore[arg-type]  # refused if it is None
+            model if model is not None else model_name,  # type: ignore[arg-type]  # None is rejected
             {**(settings or {}), **keywords},
             normalize=normalize,
             dimensions=dimensions,
@@ -138,7 +138,7 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
 
     @property
     def embedder(self) -> Embedder:
-        """What answers."""
+        """The underlying model."""
         return self._encoder.embedder
 
     def _get_query_embedding(self, query: str) -> list[float]:
@@ -165,19 +165,20 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
 
 
 class LatebindRerank(_Chosen, BaseNodePostprocessor):
-    """A postprocessor of LlamaIndex that keeps the nodes with the highest scores for a query, in that order. Its model is
-    opened at once. Safe in many threads. What to_dict() and pickle keep opens the model again where it lands.
+    """A LlamaIndex postprocessor that keeps the nodes with the highest scores for a query, in that order.
+
+    The model is opened at construction. Thread-safe. The results of to_dict() and pickle open the model again.
 
     Args:
-        model: as for latebind.CrossEncoder; or one that is open, which can be shared. It has one label.
-        top_n: how many nodes are kept.
-        keep_retrieval_score: puts the score that a node had into its metadata as "retrieval_score".
-        callback_manager: LlamaIndex's own.
-        settings: the keywords below, under the name that to_dict() has.
-        **keywords: all other keywords of latebind.CrossEncoder, such as `device="npu"`.
+        model: see latebind.CrossEncoder; or an open instance, which may be shared. It must have one label.
+        top_n: how many nodes to keep.
+        keep_retrieval_score: keeps a node's previous score in its metadata as "retrieval_score".
+        callback_manager: see LlamaIndex.
+        settings: `keywords`, under the name that to_dict() uses.
+        **keywords: any other keyword of latebind.CrossEncoder, such as `device="npu"`.
 
     Raises:
-        as latebind.CrossEncoder; every call as its rank().
+        the errors of latebind.CrossEncoder; calls raise those of its rank()
     """
 
     _chosen = frozenset({"model", "settings"})
@@ -218,7 +219,7 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
 
     @property
     def cross_encoder(self) -> CrossEncoder:
-        """What answers."""
+        """The underlying model."""
         return self._reranker.cross_encoder
 
     def _postprocess_nodes(
@@ -249,7 +250,7 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
         return self.callback_manager.event(CBEventType.RERANKING, payload=about)
 
     def _scored(self, nodes: list[NodeWithScore], order: list[tuple[int, float]]) -> list[NodeWithScore]:
-        """The nodes of the order, and copies of those whose metadata get more."""
+        """Returns the nodes in order, as copies if their metadata is extended."""
         found = []
         for index, score in order:
             node, before = nodes[index].node, nodes[index].score
@@ -260,7 +261,7 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
 
 
 def _asked(nodes: list[NodeWithScore], query: QueryBundle | None) -> tuple[str, list[str]]:
-    """The query, and what nodes are ranked by: their content with the metadata that embeddings see."""
+    """Returns the query and the texts to rank: the nodes' content with the metadata that embeddings include."""
     if query is None:
         raise CallerError("ranking nodes needs a query: give query_str or query_bundle")
     return query.query_str, [each.node.get_content(metadata_mode=MetadataMode.EMBED) for each in nodes]

@@ -1,10 +1,10 @@
-"""Classes that are used as those of sentence-transformers are, without torch: SentenceTransformer, CrossEncoder, SparseEncoder,
+"""Drop-in replacements for sentence-transformers' SentenceTransformer, CrossEncoder, SparseEncoder and
 MultiVectorEncoder.
 
     from latebind.integrations.sentence_transformers import CrossEncoder, SentenceTransformer
 
-What people give it works, and what cannot is refused by its name, with the reason. `mteb` takes the first as one
-of its encoders. docs/integrations.md says what differs.
+They do not need torch. Arguments that are not supported are refused by name, with the reason. `mteb` accepts
+SentenceTransformer as an encoder. docs/integrations.md lists the differences.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ __all__ = ["CrossEncoder", "MultiVectorEncoder", "SentenceTransformer", "SparseE
 
 
 class SentenceTransformer(ShapedEncoder):
-    """A SentenceTransformer whose vectors Latebind computes. Safe in many threads; pickled, it is its arguments.
+    """A SentenceTransformer whose vectors Latebind computes. Thread-safe. Pickling keeps the arguments.
 
     Args:
-        model_name_or_path: as for latebind.Embedder; or one that is open, which can be shared.
-        device: as for latebind.Embedder; None is "auto".
-        prompts: prompts by their names, besides those of the model, or instead of them.
-        default_prompt_name: the prompt that encode() uses when none is given; None is what the model says.
-        similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is what the model says, else "cosine".
-        truncate_dim: keep only the first N numbers of each vector.
+        model_name_or_path: see latebind.Embedder; or an open instance, which may be shared.
+        device: see latebind.Embedder; None is "auto".
+        prompts: prompts by name, which add to or replace the model's.
+        default_prompt_name: the prompt that encode() uses by default; None is the model's default.
+        similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan"; None is the model's choice, or "cosine".
+        truncate_dim: keep keep only the first N numbers of each vector.
         revision: of a model on the hub.
-        **settings: all other keywords of latebind.Embedder, such as `precision="bf16"` or `max_tokens=128`.
+        **settings: any other keyword of latebind.Embedder, such as `precision="bf16"` or `max_tokens=128`.
 
     Raises:
-        CallerError: an argument of sentence-transformers that has no meaning here, with the reason; and as
-            latebind.Embedder.
+        CallerError: an argument of sentence-transformers is not supported; the message has the reason.
+        the other errors of latebind.Embedder
     """
 
     _engine = "embedder"
@@ -73,7 +73,7 @@ class SentenceTransformer(ShapedEncoder):
             settings["device"] = device
         self._late = Late(Embedder, at_revision(model_name_or_path, revision), settings)
         self._set_names(prompts, default_prompt_name, similarity_fn_name)
-        #: Vectors are cut to so many numbers.
+        #: The number of leading values of a vector to keep; None keeps all.
         self.truncate_dim: int | None = positive(truncate_dim, "truncate_dim") or None
 
     # -- Vectors -------------------------------------------------------------------------------------------------------
@@ -98,28 +98,31 @@ class SentenceTransformer(ShapedEncoder):
         sentences: Any = None,
         **others: Any,
     ) -> Any:
-        """The vectors of texts.
+        """Computes the vectors of texts.
 
         Args:
-            inputs: all that latebind.Embedder.encode() takes. `sentences` is its name in older releases.
-            prompt_name, prompt: what is put before each text: one of `prompts`, or a text.
-            batch_size: not used: batches are formed by tokens (`batch_tokens` of the constructor).
-            show_progress_bar: shows one, if tqdm is installed.
+            inputs: any input of latebind.Embedder.encode(). Older releases call it `sentences`.
+            prompt_name, prompt: what to put before each text: a key of `prompts`, or a text.
+            batch_size: ignored, because batches are formed by tokens (`batch_tokens` of the constructor).
+            show_progress_bar: shows a progress bar if tqdm is installed.
             output_value: "sentence_embedding".
-            precision: "float32"; or "int8", "uint8", "binary", "ubinary", which are made of the vectors afterwards.
-            convert_to_numpy: an array; otherwise a list of tensors, which needs torch.
-            convert_to_tensor: a tensor, which needs torch.
-            normalize_embeddings: vectors of length 1.
-            truncate_dim: keep only the first N numbers of each vector.
-            device: None, or the one that the model was opened with. pool, chunk_size: None.
-            task: "query" or "document", which way a router takes.
-            task_metadata, hf_split, hf_subset, prompt_type: how mteb calls; `inputs` then gives its batches.
+            precision: "float32"; or "int8", "uint8", "binary", "ubinary", which quantise the vectors.
+            convert_to_numpy: returns an array; otherwise a list of tensors, which requires torch.
+            convert_to_tensor: returns a tensor, which requires torch.
+            normalize_embeddings: scale vectors to length 1.
+            truncate_dim: keep keep only the first N numbers of each vector.
+            device: None, or the device that the model was opened with.
+            pool, chunk_size: None.
+            task: "query" or "document", which selects a router's route.
+            task_metadata, hf_split, hf_subset, prompt_type: arguments of mteb; `inputs` then yields its batches.
 
         Returns:
-            float32[n, d], or float32[d] for a str; int8 or uint8, and an eighth as many numbers for the binary ones.
+            float32[n, d], or float32[d] for a str; int8 or uint8 if quantised, with an eighth of the numbers for binary
+                ones.
 
         Raises:
-            CallerError: an argument that cannot be met, by its name; and as latebind.Embedder.encode().
+            CallerError: an argument is not supported; the message names it.
+            the other errors of latebind.Embedder.encode()
         """
         if (inputs is None) == (sentences is None):
             raise CallerTypeError("give the texts as inputs, or as sentences")
@@ -128,7 +131,7 @@ class SentenceTransformer(ShapedEncoder):
             others.setdefault("task", getattr(others.get("prompt_type"), "value", None))
             texts, prompt = self._of_mteb(texts, others, prompt_name, prompt)
             prompt_name = None
-            # mteb has torch loaded, and turns what similarity() makes of these into numbers as only tensors can be.
+            # mteb has torch loaded, and converts the result of similarity() in a way that only tensors support.
             convert_to_tensor = convert_to_tensor or "torch" in sys.modules
         role = self._role_of(others.pop("task", None))
         if others:
@@ -148,14 +151,16 @@ class SentenceTransformer(ShapedEncoder):
             normalize=normalizes and not dimensions,
         )
         if dimensions:
-            # As sentence-transformers does: what the model itself has normalised is not normalised again.
+            # As in sentence-transformers, vectors that the model normalised are not normalised again.
             vectors = np.ascontiguousarray(vectors[..., :dimensions])
             vectors = normalized(vectors) if normalizes else vectors
         return converted(quantized(vectors, precision), vectors.ndim == 1, convert_to_numpy, convert_to_tensor)
 
     def tokenize(self, texts: list[str], prompt: str | None = None, **_: Any) -> dict[str, npt.NDArray[np.int64]]:
-        """{"input_ids", "attention_mask"}, int64[n, t]. Short texts are padded with 0, where the mask is 0 too. No prompt
-        is put before them but one that is given."""
+        """Returns {"input_ids", "attention_mask"}, int64[n, t], padded with 0 in both.
+
+        Only an explicitly given prompt is put before the texts.
+        """
         ids = self.embedder.tokenize([texts] if isinstance(texts, str) else texts, prompt=prompt or "")
         shape = (len(ids), max(map(len, ids), default=0))
         found = {name: np.zeros(shape, np.int64) for name in ("input_ids", "attention_mask")}
@@ -170,17 +175,17 @@ class SentenceTransformer(ShapedEncoder):
 
     @property
     def embedder(self) -> Embedder:
-        """What answers."""
+        """The underlying model."""
         return cast(Embedder, self._late.opened)
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a vector."""
+        """Returns the number of dimensions of a vector."""
         dimension = self.embedder.dimension
         return dimension if self.truncate_dim is None else min(dimension, self.truncate_dim)
 
     @contextmanager
     def truncate_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
-        """In the `with` block vectors are cut to so many numbers; None does not cut them."""
+        """Truncates vectors to this many numbers within the `with` block. None keeps all."""
         before = self.truncate_dim
         self.truncate_dim = positive(truncate_dim, "truncate_dim") or None
         try:
@@ -192,7 +197,7 @@ class SentenceTransformer(ShapedEncoder):
 
     @property
     def mteb_model_meta(self) -> Any:
-        """mteb's ModelMeta of it.
+        """mteb's ModelMeta of this model.
 
         Raises:
             LibraryError: mteb is not installed.
@@ -221,9 +226,8 @@ class SentenceTransformer(ShapedEncoder):
     def _of_mteb(
         self, batches: Any, others: dict[str, Any], prompt_name: str | None, prompt: str | None
     ) -> tuple[list[str], str | None]:
-        """The texts of mteb's batches and their prompt, as it looks for one: the task's with the kind of text, the
-        task's, and the same of the kind of task; then those for queries and for documents.
-        """
+        """Returns the texts of mteb's batches and their prompt, looked up as mteb does: for the task with the kind of
+        text, for the task, then both for the task's type, and finally for queries or documents."""
         task = others.pop("task_metadata")
         kind = getattr(others.pop("prompt_type", None), "value", None)
         others.pop("hf_split", None)

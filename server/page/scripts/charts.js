@@ -1,4 +1,4 @@
-// Live charts of the last two minutes. What was not heard of is a gap.
+// Live charts of the last two minutes. Missing data appears as a gap.
 const shownMs = 120_000;
 const chartWidth = 240;
 const chartHeight = 64;
@@ -10,7 +10,7 @@ const charts = {
   queue: { series: [["queue_tokens", "p50 filled"]], words: countWords },
 };
 
-// Each with its time and figures; null figures where nothing was heard.
+// Points with a time and figures; figures are null when the server did not answer.
 let samples = [];
 
 function figuresOf(status) {
@@ -33,13 +33,13 @@ function addSample(figures) {
   samples = samples.filter((sample) => now - sample.now <= shownMs);
 }
 
-// The next round number, so that the scale stays where it is for a while.
+// Rounds up, so that the scale changes rarely.
 function roundedUp(number) {
   const power = 10 ** Math.floor(Math.log10(number));
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= number * 0.999) ?? number;
 }
 
-// Runs of points without a gap between them.
+// Splits the points at gaps.
 function runsOf(name, now, most) {
   const runs = [[]];
   let last = -Infinity;
@@ -62,7 +62,7 @@ function pathsOf([name, kind], now, most) {
     const [from, to] = [run[0][0].toFixed(1), run.at(-1)[0].toFixed(1)];
     return [
       kind.endsWith("filled") ? h("path", { class: "area", d: `M${from} ${chartHeight}L${line}L${to} ${chartHeight}Z` }) : "",
-      // A line to itself shows a single point.
+      // A line from a point to itself draws a single point.
       h("path", { class: `series ${kind}`, d: `M${line}L${run.at(-1).map((at) => at.toFixed(1)).join(" ")}` }),
     ];
   });

@@ -1,4 +1,4 @@
-// Numbers as people read them: the same words as server/page/figures.cpp.
+// Formats numbers for people, exactly as server/page/figures.cpp does.
 const nothing = "–";
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,11 +1,11 @@
-// Asks for the status every second and shows it; rests while nobody looks.
+// Requests the status every second and shows it. Pauses while the page is hidden.
 const everyMs = 1000;
 const keyName = "latebind-key";
 let key = "";
 try {
   key = sessionStorage.getItem(keyName) ?? "";
 } catch {
-  // Without storage the key lasts as long as the page.
+  // Without storage, the key lasts as long as the page.
 }
 
 const stateLine = document.querySelector("#state");
@@ -16,7 +16,7 @@ let isLost = false;
 let asking = 0;  // counts, so that only the latest question is followed by another
 let timer;
 
-// fetch() on this server, with the key, and not for ever. Asks for a key where one is wanted.
+// fetch() from this server, with the key and a timeout. Asks for a key if the server requires one.
 async function ask(path, options, timeoutMs) {
   const headers = { ...options.headers, ...(key === "" ? {} : { Authorization: `Bearer ${key}` }) };
   let response;
@@ -38,7 +38,7 @@ function wantKey() {
     ? "It is kept until this tab is closed, and sent to nobody else."
     : "The server did not accept this one.";
   keyForm.hidden = false;
-  // Whoever is using the page is not taken away from what they do.
+  // Takes the focus only if nothing else on the page has it.
   if (document.activeElement === document.body) document.querySelector("#key-value").focus();
 }
 
@@ -54,7 +54,7 @@ function showState(kind, words) {
 }
 
 function showStatus(status) {
-  // Another server, or the same one again: what it did before is not its own.
+  // The server was restarted or replaced, so the earlier points do not belong to it.
   if (startedAt !== undefined && startedAt !== status.started_at) samples = [];
   startedAt = status.started_at;
   heardAt = performance.now();
@@ -94,14 +94,14 @@ async function poll() {
   clearTimeout(timer);
   try {
     const response = await ask("latebind/status", {}, 5000);
-    // A server that is not ready may say so with 503, and still tell how it stands.
+    // A server that is not ready answers 503, with the status as well.
     const status = await response.json().catch(() => undefined);
     if (!isObject(status) || !(response.ok || "version" in status)) throw new Error(`it answered ${response.status}`);
     if (turn === asking) showStatus(status);
   } catch (error) {
     if (turn === asking) showLoss(error.message);
   }
-  // Whoever types a key is asked for nothing else.
+  // While the user types a key, no status is requested.
   if (turn === asking && !document.hidden && keyForm.hidden) timer = setTimeout(poll, everyMs);
 }
 
@@ -129,7 +129,7 @@ keyForm.addEventListener("submit", (event) => {
   poll();
 });
 
-// One that was kept may do.
+// Tries the stored key.
 if (key !== "") keyForm.hidden = true;
 drawCharts();
 poll();

@@ -1,11 +1,11 @@
-// Two texts to compare and some lines to search, by the same server's POST /v1/embeddings.
+// Compares two texts and searches some lines, through this server's POST /v1/embeddings.
 const linesMax = 256;
 
 function chosenModel() {
   return document.querySelector("#try-model").value;
 }
 
-// Offers the models that embed, and is seen when there is one.
+// Offers the embedding models. Visible only if there is one.
 function offerModels(status) {
   const names = objectsOf(member(status, "models"))
     .filter((model) => (textOf(member(model, "kind")) || "embedding") === "embedding")
@@ -25,7 +25,7 @@ function cosine(a, b) {
   return aa > 0 && bb > 0 ? dot / Math.sqrt(aa * bb) : 0;
 }
 
-// The vectors of `texts`, and what it took in words. Throws an Error that says why not.
+// Returns the vectors of `texts` and a summary of the cost. Throws an Error with the reason.
 async function embed(texts) {
   const begin = performance.now();
   const response = await ask("v1/embeddings", {
@@ -50,7 +50,7 @@ async function embed(texts) {
   };
 }
 
-// A bar of its own length: a style attribute would be against the page's policy.
+// A bar as SVG, because the page's policy forbids a style attribute for its length.
 const meter = (score) =>
   h("svg", { class: "meter", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
     h("rect", { class: "padding", width: 100, height: 6 }),
@@ -86,7 +86,7 @@ function onSubmit(form, work) {
     event.preventDefault();
     const [button, cost, outcome] = ["button", ".cost", ".outcome"].map((name) => form.querySelector(name));
     if (button.getAttribute("aria-disabled") === "true") return;
-    // Not `disabled`, which would take the focus away.
+    // Not `disabled`, which would lose the focus.
     button.setAttribute("aria-disabled", "true");
     try {
       const [words, content] = await work(form);

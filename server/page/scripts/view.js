@@ -1,5 +1,5 @@
-// The parts of the page that change with the status: the same elements as server/page/card.cpp and facts.cpp write. What
-// is already there is changed where it differs, so that nothing that is open closes and no focus is lost.
+// Draws the parts of the page that change with the status, with the same elements as server/page/card.cpp and
+// facts.cpp. Existing elements are updated in place, so that open details stay open and the focus is kept.
 const svgTags = new Set(["svg", "path", "rect", "g", "title", "line"]);
 
 function h(tag, attributes = {}, ...children) {
@@ -11,7 +11,7 @@ function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Makes `old` have the children of `fresh`.
+// Gives `old` the children of `fresh`.
 function become(old, fresh) {
   const wanted = [...fresh.childNodes];
   wanted.forEach((node, i) => {

@@ -193,7 +193,7 @@ TEST(TokenizerTest, KeepsTheEndOfALongerText) {
   EXPECT_EQ(end_of("hello world", 2), std::pair(std::size_t{2}, Ids{2, 3}));
   EXPECT_EQ(end_of("", 2), std::pair(std::size_t{0}, Ids{2, 3}));
   EXPECT_EQ(tokenizer.tokens_before(), 1U);
-  EXPECT_EQ(tokenizer.tokens_behind(), 1U);
+  EXPECT_EQ(tokenizer.tokens_after(), 1U);
   Ids ids{-1};
   EXPECT_EQ(tokenizer.encode_end("hello", 1, ids).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(tokenizer.encode_end("hello \xff", 9, ids).status().code(), StatusCode::kInvalidArgument);

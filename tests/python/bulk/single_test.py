@@ -1,5 +1,6 @@
 """Texts of lines and packed files as input, and one file as output."""
 
+import csv
 import gzip
 import json
 import os
@@ -76,6 +77,31 @@ def test_packed_files_have_the_rows_of_the_others(tmp_path, ending):
     reader = Reader(file, "body", ["body"], 90)
     for shard in (3, 4, 0, 11, 5):
         assert reader.read(shard)["body"].to_pylist() == rows["body"].to_pylist()[shard * 90 : shard * 90 + 90]
+
+
+def test_columns_between_tabs_are_those_between_commas(tmp_path):
+    rows = [("id", "body"), ("1", 'a "b", c'), ("2", "two\nlines"), ("3", "the cat")]
+    for ending, dialect in (("csv", "excel"), ("tsv", "excel-tab")):
+        with (tmp_path / f"in.{ending}").open("w", newline="") as file:
+            csv.writer(file, dialect).writerows(rows)
+        embed(tmp_path / f"in.{ending}", tmp_path / ending, shard_rows=2)
+    found = vectors_of(tmp_path / "tsv")
+    assert found.equals(vectors_of(tmp_path / "csv"))
+    assert list(zip(found["id"].to_pylist(), found["body"].to_pylist(), strict=True)) == rows[1:]
+
+
+@pytest.mark.parametrize("kept", [None, "id", "body"])
+def test_json_lines_are_those_of_the_program(tmp_path, kept):
+    write_jsonl(table(1000), tmp_path / "in.jsonl.gz")
+    embed(tmp_path / "in.jsonl.gz", tmp_path / "v.npy", id_column=kept)
+    report = embed(tmp_path / "in.jsonl.gz", tmp_path / "v.jsonl", id_column=kept)
+    assert report.rows == 1000 and not (tmp_path / "v.jsonl.part").exists()
+    found = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
+    assert [line["index"] for line in found] == list(range(1000))
+    assert [line["id"] for line in found] == table(1000)[kept or "id"].to_pylist()
+    read = np.array([line["embedding"] for line in found], np.float32)
+    assert np.array_equal(read, np.load(tmp_path / "v.npy"))
+    assert max(map(len, (tmp_path / "v.jsonl").read_text().splitlines())) < 32 * 16 + 50, "the shortest numbers"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """What importing brings with it, what is said where a framework is not installed, and which releases the extras name."""
 
 import importlib.metadata
+import re
 
 import pytest
 import tomllib
 from frameworks import SOURCE, good
+from latebind._extras import REQUIREMENTS
 from packaging.requirements import Requirement
 
 # Module, what it imports, and a framework of another module.
@@ -14,6 +16,11 @@ FRAMEWORKS = [
     ("haystack", "haystack", "chromadb"),
     ("chroma", "chromadb", "llama_index"),
 ]
+
+
+def extras_of_the_project():
+    with (SOURCE / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]["optional-dependencies"]
 
 
 def test_importing_latebind_imports_no_framework():
@@ -50,12 +57,26 @@ except ImportError as error:
 """
     printed = good(code)
     assert f"cannot be imported (No module named '{framework}'); type: " in printed
-    assert f'pip install "latebind[{module.replace("_", "-")}]"' in printed
+    # A line that works although Latebind is in no registry.
+    [requirement] = REQUIREMENTS[module.replace("_", "-")]
+    assert printed.strip().endswith(f'; type: pip install "{requirement}"'), printed
+
+
+def test_what_is_said_to_be_installed_is_what_the_extras_have():
+    extras = extras_of_the_project()
+
+    def whole(extra):
+        for each in extras[extra]:
+            inner = re.fullmatch(r"latebind\[(\w+)\]", each)
+            yield from whole(inner[1]) if inner else [each]
+
+    assert {extra: list(each) for extra, each in REQUIREMENTS.items()} == {
+        extra: list(whole(extra)) for extra in REQUIREMENTS
+    }
 
 
 def test_the_extras_take_the_releases_that_are_tested_here():
-    with (SOURCE / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    extras = extras_of_the_project()
     for module, _, _ in FRAMEWORKS:
         [requirement] = map(Requirement, extras[module.replace("_", "-")])
         assert requirement.specifier.contains(importlib.metadata.version(requirement.name)), requirement

@@ -1,0 +1,13 @@
+"""What vendors' files are called. scripts/check_release and the tests of what is given away read it."""
+
+import re
+
+# Any file or library of a vendor has one of these in its name, wherever it lies and whatever the system.
+VENDOR = re.compile(r"openvino|onnxruntime|(^|lib|[/\\ ])tbb|qnn|intel_npu", re.IGNORECASE)
+# Our own library for one, headers and examples, and pages about them, too.
+OURS = re.compile(r"\.(md|py|h|hpp|cpp|txt)$|(^|/)(lib)?onnxruntime_providers_latebind\.(so|dll)$")
+
+
+def is_vendors(name):
+    """Whether a file at this path is a vendor's."""
+    return VENDOR.search(name) is not None and not OURS.search(name)
