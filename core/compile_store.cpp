@@ -118,8 +118,7 @@ Status CompileStore::check_folder() const {
   Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
   return Status(trust.code(),
-                fmt::format("{}: make sure that only you own it and can write to it, or name another folder with "
-                            "LATEBIND_CACHE_FOLDER",
+                fmt::format("{}: make sure that you own it and that only you can write to it, or set LATEBIND_CACHE_FOLDER to another folder",
                             trust.message()));
 }
 

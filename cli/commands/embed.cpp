@@ -212,14 +212,12 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow, CSV and packed files, "
-        "embeds files");
+        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and packed files, embeds files");
   }
   if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
   if (!fits_python(options)) {
     return refused(fmt::format(
-        "Parquet, Arrow, CSV and packed files are embedded into a file that ends in .parquet, .npy or .jsonl: name one "
-        "with -o{}",
+        "the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or .jsonl: name one with -o{}",
         other_way(options)));
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
@@ -391,9 +389,7 @@ void add_embed(Command& program, Action& chosen) {
   app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files,
-                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Tables "
-                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and what ends in .gz, are "
-                 "read by the Python package and go into a file (docs/bulk.md).");
+                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables (.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz are read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
 "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"

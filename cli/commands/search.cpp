@@ -309,15 +309,16 @@ void add_search(Command& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
   app.footer(
-      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
-      "a multi-vector encoder the sum of the query's best products, MaxSim; with --rerank the second\n"
-      "model's score), place and text. Empty lines are left out; of a longer text the first 64 KiB are\n"
-      "shown. In folders, hidden and binary files, those that are not UTF-8, links and large files are left out and "
-      "counted.\n\n"
-      "Examples:\n"
-      "  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
-      "  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
-      "      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
+      "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
+"sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
+"of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
+"skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
+"UTF-8, links and large files in folders are skipped and counted.\n"
+"\n"
+"Examples:\n"
+"  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
+"  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
+"      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
 }
 

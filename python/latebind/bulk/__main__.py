@@ -19,10 +19,11 @@ the input and a column of vectors.
 Running it again computes only what is missing. The report goes to standard output.
 """
 _EPILOG = """\
-IN and OUT are paths or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). The extension of IN is its format: .parquet, .arrow,
-.feather, .csv and .tsv (all columns are strings), .jsonl, .txt (a row a line, in the column of texts); the last four
-may have Exit status: 0 success; 1 failure, run again to continue; 2 the arguments or files are
-invalid, or OUT belongs to other arguments; 130 interrupted (Ctrl-C), run again to continue.
+IN and OUT are paths or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). The extension of IN is its
+format: .parquet, .arrow, .feather, .csv and .tsv (all columns are strings), .jsonl, .txt (one row per line, in the
+column of texts); the last four may be followed by .gz. Exit status: 0 success; 1 failure, run again to continue;
+2 the arguments or files are invalid, or OUT belongs to other arguments; 130 interrupted (Ctrl-C), run again to
+continue.
 """
 
 
