@@ -35,9 +35,8 @@ core::Result<embedding::TextRole> read_role(int32_t role) {
     case LB_ROLE_DOCUMENT:
       return embedding::TextRole::kDocument;
     default:
-      return misuse(
-          fmt::format("lb_embed_options.role is {}; it must be LB_ROLE_UNSAID, LB_ROLE_QUERY or LB_ROLE_DOCUMENT (0 to 2)",
-                      role));
+      return misuse(fmt::format(
+          "lb_embed_options.role is {}; it must be LB_ROLE_UNSAID, LB_ROLE_QUERY or LB_ROLE_DOCUMENT (0 to 2)", role));
   }
 }
 

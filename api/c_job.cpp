@@ -165,8 +165,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
                                                       {.hint = core::PerformanceHint::kThroughput}));
     auto place = std::make_shared<const Counted>();
     if (!place->is_one()) {
-      return core::Status(core::StatusCode::kBusy,
-                          fmt::format("{} jobs are running, which is the limit", kJobsMax));
+      return core::Status(core::StatusCode::kBusy, fmt::format("{} jobs are running, which is the limit", kJobsMax));
     }
     auto counted = core::BackgroundWork::begin();
     if (!counted) return core::ending_error();

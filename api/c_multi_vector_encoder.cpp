@@ -35,7 +35,8 @@ class Rows {
       return api::misuse(
           fmt::format("{}: {} {}; at most {} are allowed in one call", kCompare, given.count, what, api::kTextsMax));
     }
-    if (given.begins[0] != 0) return api::misuse(fmt::format("{}: the offsets of {} do not begin with 0", kCompare, what));
+    if (given.begins[0] != 0)
+      return api::misuse(fmt::format("{}: the offsets of {} do not begin with 0", kCompare, what));
     for (std::size_t i = 0; i < given.count; ++i) {
       if (given.begins[i] <= given.begins[i + 1]) continue;
       return api::misuse(fmt::format("{}: the offsets of {} decrease after {}", kCompare, what, i));

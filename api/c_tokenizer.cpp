@@ -58,8 +58,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
   *list = nullptr;
   LB_ASSIGN_OR_RETURN(const lb_tokenizer* tokenizer, route_of(*given, options.role));
   if (options.max_tokens > kTokensMax) {
-    return api::misuse(
-        fmt::format("{} tokens of a text are above the limit of {}", options.max_tokens, kTokensMax));
+    return api::misuse(fmt::format("{} tokens of a text are above the limit of {}", options.max_tokens, kTokensMax));
   }
   LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
   LB_ASSIGN_OR_RETURN(const embedding::TokenLimits limits, tokenizer->limits.of_call(options, tokenizer->prompts));

@@ -74,8 +74,8 @@ std::string_view part_of(const path& model, const path& output) {
 
 Status refusal(const NamedPlace& output, const NamedPlace& read, std::string_view part) {
   return {StatusCode::kInvalidArgument,
-          fmt::format("{} {}: this would overwrite the input {}{}{} ({}): give another place",
-                      output.name, output.place, read.name, part.starts_with('\'') ? "" : " ", part, read.place)};
+          fmt::format("{} {}: this would overwrite the input {}{}{} ({}): give another place", output.name,
+                      output.place, read.name, part.starts_with('\'') ? "" : " ", part, read.place)};
 }
 
 }  // namespace

@@ -188,10 +188,11 @@ constexpr std::array kJobs{
     NamedJob{"devices", "{virtual}", "as `latebind devices --json`", either<run_devices>},
     NamedJob{"doctor", "{}", "as `latebind doctor --json`", either<run_doctor>},
     NamedJob{"export", "{model, output, hidden_states}", "{file}", either<run_export>},
-    NamedJob{
-        "find", "{model, kind}",
-        "{folder}: the folder of a model named on the hub, which is downloaded if the cache lacks it; a path is returned unchanged. kind resolves short names: embedder, cross-encoder, sparse encoder or multi-vector encoder",
-        either<run_find>},
+    NamedJob{"find", "{model, kind}",
+             "{folder}: the folder of a model named on the hub, which is downloaded if the cache lacks it; a path is "
+             "returned unchanged. kind resolves short names: embedder, cross-encoder, sparse encoder or multi-vector "
+             "encoder",
+             either<run_find>},
     NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", either<run_inspect>},
     NamedJob{"pull", "{model, force}", "as `latebind pull --json`", either<run_pull>},
     NamedJob{"unpack", "{bundle, output}", "{folder}", either<run_unpack>},

@@ -94,9 +94,10 @@ Result<PayloadFormat> payload_format(std::span<const std::byte> bytes) {
   std::string head;
   for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 8)))
     head += fmt::format(" {:02x}", static_cast<unsigned>(byte));
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{} bytes that begin with{} are not a bundle, an ONNX model, an OpenVINO IR or an OpenVINO blob",
-                            bytes.size(), head.empty() ? " nothing" : head));
+  return Status(
+      StatusCode::kInvalidModel,
+      fmt::format("{} bytes that begin with{} are not a bundle, an ONNX model, an OpenVINO IR or an OpenVINO blob",
+                  bytes.size(), head.empty() ? " nothing" : head));
 }
 
 Result<Model> model_of_payload(Payload payload) {

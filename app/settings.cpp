@@ -166,7 +166,8 @@ Status apply_system_file(EffectiveSettings& settings) {
   Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
   if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
   if (applied.code() != StatusCode::kPermissionDenied) return applied;
-  return Status(applied.code(), fmt::format("{}: make it readable for every user who runs Latebind (only a key file, server.api_key_file, may be private)",
+  return Status(applied.code(), fmt::format("{}: make it readable for every user who runs Latebind (only a key file, "
+                                            "server.api_key_file, may be private)",
                                             applied.message()));
 }
 
@@ -245,8 +246,8 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   const SettingSpec* spec = find_setting(key);
   if (spec == nullptr) return refusal(unknown_setting_error(key));
   if (key.size() > kKeyMax) {
-    return refusal(
-        Status(StatusCode::kInvalidArgument, fmt::format("a key of {} bytes; at most {} are allowed", key.size(), kKeyMax)));
+    return refusal(Status(StatusCode::kInvalidArgument,
+                          fmt::format("a key of {} bytes; at most {} are allowed", key.size(), kKeyMax)));
   }
   const std::size_t most = spec->is_family() ? kFamilyTextMax : kTextMax;
   if (text.size() > most || text.find('\0') != std::string_view::npos) {
@@ -254,8 +255,9 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
         Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or contains a NUL", key, most)));
   }
   if (spec->is_family() && !is_set(key) && values_.properties.size() >= kFamilyMax) {
-    return refusal(Status(StatusCode::kInvalidArgument,
-                          fmt::format("{}: there are already {} settings of this family, which is the limit", key, kFamilyMax)));
+    return refusal(
+        Status(StatusCode::kInvalidArgument,
+               fmt::format("{}: there are already {} settings of this family, which is the limit", key, kFamilyMax)));
   }
   Settings scratch;
   if (const Status assigned = spec->assign(scratch, key, text); !assigned.ok()) {

@@ -147,8 +147,7 @@ void CompileCache::later(std::string what, std::function<Status()> work) noexcep
   try {
     background_->add(std::move(what), std::move(work));
   } catch (...) {
-    log(LogLevel::kWarning,
-        Status::of_exception().with_context("an entry is not kept in the compile cache").message());
+    log(LogLevel::kWarning, Status::of_exception().with_context("an entry is not kept in the compile cache").message());
   }
 }
 

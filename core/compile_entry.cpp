@@ -107,9 +107,8 @@ Result<std::string> entry_head(const EntryHeader& header) {
   if (text.size() > kEntryHeaderMax) {
     return Status(
         StatusCode::kInvalidArgument,
-        fmt::format(
-            "options and names of {} bytes are above the limit of {} bytes for an entry of the compile cache",
-            text.size(), kEntryHeaderMax));
+        fmt::format("options and names of {} bytes are above the limit of {} bytes for an entry of the compile cache",
+                    text.size(), kEntryHeaderMax));
   }
   std::string head(kMagic);
   append_number(head, static_cast<std::uint32_t>(text.size()));

@@ -36,8 +36,8 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     for (const TensorInfo& info : declared) {
       names += (names.empty() ? "" : ", ") + printable(info.name);
     }
-    return Status(StatusCode::kCountMismatch,
-                  fmt::format("the model takes {} inputs ({}), but {} were given", declared.size(), names, given.size()));
+    return Status(StatusCode::kCountMismatch, fmt::format("the model takes {} inputs ({}), but {} were given",
+                                                          declared.size(), names, given.size()));
   }
   for (std::size_t i = 0; i < declared.size(); ++i) {
     const TensorInfo& info = declared[i];

@@ -18,8 +18,10 @@ HardwareProblem not_allowed(const Accelerator& one) {
     return {status,
             fmt::format("add yourself to the group {0}: sudo usermod -aG {0} $USER, then log in again", one.group)};
   }
-  return {status, fmt::format("its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and join the group render",
-                              one.group.empty() ? "none" : one.group, one.node)};
+  return {status,
+          fmt::format(
+              "its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and join the group render",
+              one.group.empty() ? "none" : one.group, one.node)};
 }
 
 }  // namespace

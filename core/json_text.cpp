@@ -56,8 +56,7 @@ std::string_view kind_of(const json& value) {
 
 Result<json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return invalid(name,
-                   fmt::format("{} bytes of JSON are above the limit of {}", text.size(), limits.bytes_max));
+    return invalid(name, fmt::format("{} bytes of JSON are above the limit of {}", text.size(), limits.bytes_max));
   }
   if (is_git_lfs_pointer(text)) return invalid(name, kGitLfsPointer);
   if (const auto at = find_zero_byte(text))

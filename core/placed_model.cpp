@@ -27,8 +27,8 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     if (strict_ && placed) break;
     if (strict_ && !slots_.empty()) {
       const auto steps = refusals();
-      return Status(StatusCode::kStrictFallback,
-                    fmt::format("strict: only a fallback device of '{}' could answer: {}", placement_text_, listed(steps)))
+      return Status(StatusCode::kStrictFallback, fmt::format("strict: only a fallback device of '{}' could answer: {}",
+                                                             placement_text_, listed(steps)))
           .with_details(details_of(steps));
     }
     if (!candidate.device) {

@@ -175,8 +175,9 @@ void PlacedModel::State::check_suspect(Slot& slot) {
   if (answer != Answer::kFails && answer != Answer::kHangs) return;
   failed(slot, openings,
          Status(StatusCode::kDeviceFailed,
-                fmt::format("seems to hang: requests were not answered by their deadlines, and neither was a small probe: {}",
-                            said.brief())));
+                fmt::format(
+                    "seems to hang: requests were not answered by their deadlines, and neither was a small probe: {}",
+                    said.brief())));
 }
 
 // Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.

@@ -93,10 +93,11 @@ bool is_origin(std::string_view text) {
 
 Status check_origin(std::string_view origin) {
   if (origin == "*" || origin == "null" || is_origin(origin)) return {};
-  return Status(
-      StatusCode::kInvalidArgument,
-      fmt::format("--cors-origin {}: browsers never send this origin; write scheme://host or scheme://host:port in lower case, without a path, a trailing / or the scheme's default port, such as https://example.org; or * for every origin",
-                  core::quoted(origin)));
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("--cors-origin {}: browsers never send this origin; write scheme://host or "
+                            "scheme://host:port in lower case, without a path, a trailing / or the scheme's default "
+                            "port, such as https://example.org; or * for every origin",
+                            core::quoted(origin)));
 }
 
 Access::Access(std::string_view key, std::string key_file, std::vector<std::string> origins)
@@ -121,9 +122,11 @@ core::Result<Access::Keys> Access::load_keys() const {
     const std::string_view key = trimmed(core::take_until(text, '\n'));
     if (key.empty() || key.front() == '#') continue;
     if (has_blank(key)) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the key file {} has a blank inside the key of line {}: put comments on separate lines that begin with #",
-                                core::quoted(key_file_), line));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format(
+              "the key file {} has a blank inside the key of line {}: put comments on separate lines that begin with #",
+              core::quoted(key_file_), line));
     }
     if (keys->size() == kKeysMax) {
       return Status(StatusCode::kInvalidArgument,

@@ -90,9 +90,10 @@ ModelNames names_of(const ModelArgument& argument) {
 
 Status NameTable::add(const ModelNames& names) {
   if (!is_usable(names.name)) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{}: the name of a served model must be one line of 1 to {} bytes: set it with --model NAME=…",
-                              core::quoted(names.given, kShownMax), kNameMax));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{}: the name of a served model must be one line of 1 to {} bytes: set it with --model NAME=…",
+                    core::quoted(names.given, kShownMax), kNameMax));
   }
   const std::size_t model = given_.size();
   given_.push_back(names.given);
@@ -134,7 +135,8 @@ Status add_aliases(std::span<const std::string> aliases, std::span<ModelNames> m
           StatusCode::kInvalidArgument,
           fmt::format(
               "--alias must be NAME=MODEL, or NAME for the first model, not {}{}", core::quoted(text, kShownMax),
-              found ? "" : fmt::format(": no model is called {}; available: {}", core::quoted(model, kNameMax), known)));
+              found ? ""
+                    : fmt::format(": no model is called {}; available: {}", core::quoted(model, kNameMax), known)));
     }
     models[*found].others.push_back(alias);
   }

@@ -382,9 +382,9 @@ std::vector<std::string> Server::warnings() const {
   for (const std::string& text : settings.listen) {
     const auto address = ListenAddress::parse(text);
     if (address.ok() && !address->is_local()) {
-      warnings.push_back(
-          fmt::format("{} can be reached from other machines without a key: set --api-key-file or LATEBIND_API_KEY to require one",
-                      text));
+      warnings.push_back(fmt::format(
+          "{} can be reached from other machines without a key: set --api-key-file or LATEBIND_API_KEY to require one",
+          text));
     }
   }
   return warnings;

@@ -286,11 +286,11 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   if (call.dimensions > 0 && call.dimensions < embedder.dimension() && embedder.matryoshka_dimensions().empty() &&
       !limits_.allow_dimensions) {
-    return done(
-        Refusal{.kind = RefusalKind::kUnsupported,
-                .message = fmt::format("{} was not trained for fewer dimensions than {}; start the server with --allow-dimensions to cut its vectors anyway",
-                                       model.name, embedder.dimension()),
-                .param = "dimensions"});
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} was not trained for fewer dimensions than {}; start the server with "
+                                               "--allow-dimensions to cut its vectors anyway",
+                                               model.name, embedder.dimension()),
+                        .param = "dimensions"});
   }
   const embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
   if (texts == nullptr && call.prompt_name && !call.prompt_name->empty()) {
@@ -341,11 +341,11 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Emb
   }
   if (exchange.reserve(answer_bytes)) return std::nullopt;
   if (const auto held_most = exchange.never_holds(answer_bytes)) {
-    return Refusal{
-        .kind = RefusalKind::kTooLarge,
-        .message = fmt::format("the answer may take {} bytes, which with its request is above the limit of {} bytes (--max-held): ask for fewer texts at once",
-                               answer_bytes, *held_most),
-        .param = {}};
+    return Refusal{.kind = RefusalKind::kTooLarge,
+                   .message = fmt::format("the answer may take {} bytes, which with its request is above the limit of "
+                                          "{} bytes (--max-held): ask for fewer texts at once",
+                                          answer_bytes, *held_most),
+                   .param = {}};
   }
   return overloaded("other requests and answers hold too many bytes: try again later");
 }

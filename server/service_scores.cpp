@@ -109,11 +109,12 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
   const auto* const chosen = std::get_if<const ServedModel*>(&found);
   if (chosen != nullptr && (*chosen)->of_texts() != nullptr &&
       call.document_tokens_max < (*chosen)->of_texts()->max_tokens()) {
-    return done(Refusal{
-        .kind = RefusalKind::kUnsupported,
-        .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only together with their query, to {} tokens by {}: leave it out, or send shorter documents",
-                               call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
-        .param = "max_tokens_per_doc"});
+    return done(
+        Refusal{.kind = RefusalKind::kUnsupported,
+                .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only together with their "
+                                       "query, to {} tokens by {}: leave it out, or send shorter documents",
+                                       call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
+                .param = "max_tokens_per_doc"});
   }
   if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
     return score_late(exchange, **chosen, std::move(call), std::move(done));

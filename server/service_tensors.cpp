@@ -96,7 +96,8 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
   }
   if (!exchange.reserve(total * kTensorByteBytes)) {
     return Refusal{.kind = RefusalKind::kOverloaded,
-                   .message = fmt::format("outputs of {} bytes do not fit beside what other requests hold: try again later", total),
+                   .message = fmt::format(
+                       "outputs of {} bytes do not fit beside what other requests hold: try again later", total),
                    .param = {},
                    .retry_after_s = kRetryAfter};
   }

@@ -124,7 +124,9 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
   {
     LB_ASSIGN_OR_RETURN(const auto place, platform::OutputFile::create(output));
     if (!place.is_rewritable()) {
-      return Status(StatusCode::kUnsupported, fmt::format("{} is not a regular file, so the output is written to it directly", platform::quoted(output)));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("{} is not a regular file, so the output is written to it directly", platform::quoted(output)));
     }
   }
   std::error_code error;
@@ -188,9 +190,11 @@ Status PartialOutput::load() {
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
     const auto kind = manifest_->find("kind");
     if (kind == manifest_->end() || *kind != "file") {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{} has an unfinished output of latebind.bulk; finish it with the same command, or remove the folder",
-                                platform::quoted(folder_)));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format(
+              "{} has an unfinished output of latebind.bulk; finish it with the same command, or remove the folder",
+              platform::quoted(folder_)));
     }
   }
   LB_RETURN_IF_ERROR(check_entries());

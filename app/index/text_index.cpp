@@ -116,7 +116,8 @@ Status TextIndex::read_description() {
   if (!version) return damaged("its description has no 'version'");
   if (*version != kIndexVersion) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("the index {} has version {} of the format, but this program reads version {}: use the latebind that wrote it, or remove it, and it is built again",
+                  fmt::format("the index {} has version {} of the format, but this program reads version {}: use the "
+                              "latebind that wrote it, or remove it, and it is built again",
                               core::quoted(tensors_.name()), *version, kIndexVersion));
   }
   LB_ASSIGN_OR_RETURN(made_by_.model, core::read_text(*json, "model", "", tensors_.name()));
@@ -255,9 +256,10 @@ Status write_index(const std::filesystem::path& file, const IndexedBy& by, std::
   }
   const std::string description = description_of(by);
   if (parts.size() > kIndexFilesMax || texts > kIndexTextsMax || description.size() > kIndexDescriptionMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} files with {} texts are more than an index can hold ({} files, {} texts): use several indices",
-                              parts.size(), texts, kIndexFilesMax, kIndexTextsMax));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{} files with {} texts are more than an index can hold ({} files, {} texts): use several indices",
+                    parts.size(), texts, kIndexFilesMax, kIndexTextsMax));
   }
   const std::size_t files = parts.size();
   constexpr std::size_t kWord = sizeof(std::uint64_t);

@@ -84,8 +84,8 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
     return misuse(fmt::format("{} makes a bundle: it cannot be used with a program of ExecuTorch", client.name("add")));
   }
   if (!of_program.empty() && of_program != "program_model") {
-    return misuse(
-        fmt::format("{} cannot be used with a program that is converted: the program keeps its own", client.name(of_program)));
+    return misuse(fmt::format("{} cannot be used with a program that is converted: the program keeps its own",
+                              client.name(of_program)));
   }
   return options.pte.model.empty() ? check_unchanged(options, client) : Status();
 }
@@ -100,13 +100,14 @@ Status in_options(CompileReport& report, Status status) {
 Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client,
              CompileReport& report) {
   if (!runtime.load.compile.input_shapes.empty()) {
-    return in_options(report, misuse(fmt::format("input_shapes is set, but a compiled model has its shapes from {}: leave it out",
-                                                 client.name("shapes"))));
+    return in_options(
+        report, misuse(fmt::format("input_shapes is set, but a compiled model has its shapes from {}: leave it out",
+                                   client.name("shapes"))));
   }
   LB_RETURN_IF_ERROR(in_options(report, check_shapes(options, client)));
   if (options.add && options.format == CompileFormat::kBlob) {
-    return in_options(report, misuse(fmt::format("{} makes a bundle: it cannot be used with {} blob", client.name("add"),
-                                                 client.name("format"))));
+    return in_options(report, misuse(fmt::format("{} makes a bundle: it cannot be used with {} blob",
+                                                 client.name("add"), client.name("format"))));
   }
   LB_RETURN_IF_ERROR(in_options(report, check_output(options, is_program, client)));
   LB_RETURN_IF_ERROR(check_input(client.name("model"), options.model));

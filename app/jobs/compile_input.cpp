@@ -79,11 +79,11 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
   LB_ASSIGN_OR_RETURN(const auto place, find_model(model, onnx_file, client));
   const bool is_bundle = core::is_bundle(place);
   if (is_bundle && add) return read_bundle(place, onnx_file, client);
-  if (add) return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is not a bundle", client.name("add"), model));
+  if (add)
+    return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is not a bundle", client.name("add"), model));
   if (is_bundle) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("{} is already a bundle: {} adds compiled models to it", model, client.name("add")));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is already a bundle: {} adds compiled models to it", model, client.name("add")));
   }
   std::error_code error;
   if (!std::filesystem::is_regular_file(place, error)) {

@@ -79,10 +79,9 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   LB_ASSIGN_OR_RETURN(const Declared seen, ask(in_memory, runtime, {}));
   for (const TensorInfo& info : declared.inputs) {
     if (std::ranges::find(seen.inputs, info.name, &TensorInfo::name) != seen.inputs.end()) continue;
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("cannot make a program of {}: the model does not use its input '{}', and OpenVINO drops such inputs; remove it from the model",
-                    model.name(), info.name)};
+    return {StatusCode::kUnsupported, fmt::format("cannot make a program of {}: the model does not use its input '{}', "
+                                                  "and OpenVINO drops such inputs; remove it from the model",
+                                                  model.name(), info.name)};
   }
   return {};
 }
@@ -230,10 +229,10 @@ Status no_bound(std::string_view what, const TensorInfo& info, const Client& cli
   std::string example;
   for (std::size_t i = 0; i < info.shape.rank(); ++i)
     example += fmt::format("{}{}", i == 0 ? "" : "x", info.shape[i] == core::kDynamic ? 8 : info.shape[i]);
-  return {
-      StatusCode::kInvalidArgument,
-      fmt::format("the {} '{}' has the shape {}, but a program needs an upper bound for each dimension: give it, as in {} {}={}",
-                  what, info.name, info.shape.to_string(), client.name("max_shape"), info.name, example)};
+  return {StatusCode::kInvalidArgument,
+          fmt::format("the {} '{}' has the shape {}, but a program needs an upper bound for each dimension: give it, "
+                      "as in {} {}={}",
+                      what, info.name, info.shape.to_string(), client.name("max_shape"), info.name, example)};
 }
 
 Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
@@ -248,7 +247,8 @@ Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
   spec.is_dynamic = !info.shape.is_static();
   for (const std::int64_t dim : largest.dims()) {
     if (dim > kBoundMax) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("'{}': {} exceeds the limits of ExecuTorch", info.name, dim));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("'{}': {} exceeds the limits of ExecuTorch", info.name, dim));
     }
     spec.sizes.push_back(static_cast<std::int32_t>(dim));
   }
@@ -362,8 +362,9 @@ Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& run
     const std::string option = only.empty() ? client.name("max_shape") : only_option(client);
     for (const Shape& shape : inputs) {
       if (!(shape == inputs.front())) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("{}: ids and mask must have the same shape, not {} and {}",
-                                                                option, inputs.front().to_string(), shape.to_string()));
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("{}: ids and mask must have the same shape, not {} and {}", option,
+                                  inputs.front().to_string(), shape.to_string()));
       }
       if (shape[1] > static_cast<std::int64_t>(input.longest)) {
         return Status(StatusCode::kInvalidArgument, fmt::format("{}: the model takes at most {} tokens, not {}", option,

@@ -78,9 +78,8 @@ Status check_warm(const Settings& settings) {
 Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(check_warm(runtime.settings));
   if (!runtime.load.cache) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("the cache of compiled models has no folder: name one with {}",
-                              client.name("cache_folder")));
+    return Status(StatusCode::kNotFound, fmt::format("the cache of compiled models has no folder: name one with {}",
+                                                     client.name("cache_folder")));
   }
   LB_RETURN_IF_ERROR(runtime.load.cache->store()->check_folder());
   LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, runtime.onnx_file, client));

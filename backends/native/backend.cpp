@@ -91,7 +91,8 @@ class NativeBackend final : public core::Backend {
                                            const CompileOptions& /*options*/) override {
     return Status(
         StatusCode::kUnsupported,
-        "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the processor's instructions; it runs every bundle and program of an embedding model without compilation");
+        "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the processor's "
+        "instructions; it runs every bundle and program of an embedding model without compilation");
   }
 
   [[nodiscard]] bool has_blobs() const override { return false; }
@@ -105,9 +106,10 @@ class NativeBackend final : public core::Backend {
     }
     LB_RETURN_IF_ERROR(check(options, *kernels));
     if (model.graph() == nullptr) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("native runs only models that Latebind builds from model.safetensors, and {} is not one of them",
-                                core::quoted(model.name())));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("native runs only models that Latebind builds from model.safetensors, and {} is not one of them",
+                      core::quoted(model.name())));
     }
     LB_RETURN_IF_ERROR(model.check_forms());
     LB_RETURN_IF_ERROR(model.check_bytes());
@@ -189,7 +191,8 @@ class NativeBackend final : public core::Backend {
                           kernels.name, core::word_of(options.precision))};
     }
     if (!options.input_shapes.empty()) {
-      return {StatusCode::kUnsupported, "native:CPU takes any number of texts of any length, and does not support static shapes"};
+      return {StatusCode::kUnsupported,
+              "native:CPU takes any number of texts of any length, and does not support static shapes"};
     }
     if (!options.properties.empty()) {
       return {StatusCode::kUnsupported, fmt::format("native:CPU has no property {}; it has no properties",
@@ -212,7 +215,8 @@ class NativeBackend final : public core::Backend {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
       if (set->name != isa) continue;
       if (can_run(*set)) return set;
-      return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not support", isa));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("native.isa is {}, which this processor does not support", isa));
     }
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("native.isa is {}; this build supports {}", core::quoted(isa), known));

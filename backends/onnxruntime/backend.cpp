@@ -70,12 +70,14 @@ Status check_emulation(const TargetName& target, const CompileOptions& options) 
   const std::string id = fmt::format("onnxruntime:{}", device_name(target));
   if (!is_emulated(core::own_system(), core::own_architecture())) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that have it; its vendor's emulator needs x86_64 Linux",
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
+                              "have it; its vendor's emulator needs x86_64 Linux",
                               id));
   }
   if (!options.emulate) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that have it; --emulate runs them here in its vendor's emulator",
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
+                              "have it; --emulate runs them here in its vendor's emulator",
                               id));
   }
   return {};

@@ -125,7 +125,8 @@ Status OnnxruntimeRun::read(const TensorInfo& info, Output& output) const {
   int is_tensor = 0;
   if (output.value != nullptr) LB_ORT_RETURN_IF_ERROR(library_, api.IsTensor(output.value, &is_tensor), unreadable);
   if (is_tensor == 0) {
-    return Status(StatusCode::kDeviceFailed, fmt::format("ONNX Runtime returned no tensor for the output '{}'", info.name));
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("ONNX Runtime returned no tensor for the output '{}'", info.name));
   }
   abi::TensorTypeAndShapeInfo* raw = nullptr;
   LB_ORT_RETURN_IF_ERROR(library_, api.GetTensorTypeAndShape(output.value, &raw), unreadable);
@@ -138,8 +139,8 @@ Status OnnxruntimeRun::read(const TensorInfo& info, Output& output) const {
   if (element_type(vendor) != info.type || rank > core::kRankMax) {
     return Status(
         StatusCode::kDeviceFailed,
-        fmt::format("ONNX Runtime returned the output '{}' as {} with {} dimensions, but it is declared as {} {}", info.name,
-                    vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
+        fmt::format("ONNX Runtime returned the output '{}' as {} with {} dimensions, but it is declared as {} {}",
+                    info.name, vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
   }
   LB_ORT_RETURN_IF_ERROR(library_, api.GetDimensions(raw, dims.data(), rank), unreadable);
   LB_ASSIGN_OR_RETURN(output.shape, Shape::make({dims.data(), rank}));

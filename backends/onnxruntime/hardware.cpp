@@ -62,8 +62,8 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
       return device.kind == DeviceKind::kGpu && known != nullptr && known->is_for_gpus_of(one.vendor_id);
     };
     if (!devices.ok()) {
-      problems.push_back(
-          {"ONNX Runtime, which would use it, is not installed or does not work", install_command_with_runtime(provider)});
+      problems.push_back({"ONNX Runtime, which would use it, is not installed or does not work",
+                          install_command_with_runtime(provider)});
     } else if (std::ranges::none_of(*devices, is_such)) {
       problems.push_back({fmt::format("{}, which would use it, is not installed or does not work", provider.provider),
                           install_command(provider)});

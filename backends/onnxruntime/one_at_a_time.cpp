@@ -42,10 +42,10 @@ Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough
     const auto now = steady_clock::now();
     if (wait_until(is_enough ? std::min(end, now + kLook) : end)) return Turn(this);
     if (now < end) continue;
-    return Status(
-        StatusCode::kBusy,
-        fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for another model has not returned; try again, or restart the process if that call hangs",
-                    std::chrono::duration<double>(limits_.turn).count()));
+    return Status(StatusCode::kBusy,
+                  fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for "
+                              "another model has not returned; try again, or restart the process if that call hangs",
+                              std::chrono::duration<double>(limits_.turn).count()));
   }
   return Turn();
 }

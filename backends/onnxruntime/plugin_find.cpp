@@ -100,9 +100,10 @@ class ListMaker {
     const KnownProvider* const known = known_provider_of_file(core::last_part(path), facts_.search.system);
     if (known != nullptr && known->of_runtime &&
         !files_.is_same(core::parent_folder(path), core::parent_folder(facts_.runtime_file))) {
-      return miss(path, source,
-                  fmt::format("a part of the ONNX Runtime build beside it, which works only with that build; this is {}",
-                              facts_.runtime_file));
+      return miss(
+          path, source,
+          fmt::format("a part of the ONNX Runtime build beside it, which works only with that build; this is {}",
+                      facts_.runtime_file));
     }
     add({path, source, {}});
   }

@@ -121,7 +121,8 @@ std::string why_it_only_compiles(const PluginDevice& device) {
       targets += fmt::format("{}{}", targets.empty() ? "" : ", ", device_name({known, &target}));
   }
   return fmt::format(
-      "the hardware of {} is not in this machine, and its CPU device does not run models: its compiler works there, for {} (`latebind devices --virtual`)",
+      "the hardware of {} is not in this machine, and its CPU device does not run models: its compiler works there, "
+      "for {} (`latebind devices --virtual`)",
       device.provider, targets);
 }
 
@@ -338,8 +339,9 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
     if (!one.refusal.ok()) return one.refusal;
     return Status(StatusCode::kNoDevice, fmt::format("{} offers no device on this machine", one.file));
   }
-  return Status(StatusCode::kLibraryNotFound, fmt::format("{} was not found{}{}", provider, known != nullptr ? ": " : "",
-                                                          known != nullptr ? install_command(*known) : ""));
+  return Status(StatusCode::kLibraryNotFound,
+                fmt::format("{} was not found{}{}", provider, known != nullptr ? ": " : "",
+                            known != nullptr ? install_command(*known) : ""));
 }
 
 std::string PluginProviders::why_not(std::string_view device) {

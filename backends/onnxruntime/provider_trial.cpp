@@ -76,7 +76,8 @@ class Memory {
       entries.erase(entries.begin());
     entries[key] = {{"provider", provider}, {"reason", reason}};
     if (const auto status = write(entries); !status.ok()) {
-      core::log(core::LogLevel::kDebug, fmt::format("the result of trying {} is not kept: {}", provider, status.brief()));
+      core::log(core::LogLevel::kDebug,
+                fmt::format("the result of trying {} is not kept: {}", provider, status.brief()));
     }
   }
 
@@ -120,9 +121,11 @@ bool is_file(const std::filesystem::path& path) {
 }
 
 Status refusal(const std::string& provider_file, const std::string& reason, const std::filesystem::path& memory) {
-  return Status(StatusCode::kDeviceFailed,
-                fmt::format("{} {} when it was tried in its own process; this result is kept for this version (remove {} to try again)",
-                            provider_file, reason, platform::path_to_utf8(memory)));
+  return Status(
+      StatusCode::kDeviceFailed,
+      fmt::format(
+          "{} {} when it was tried in its own process; this result is kept for this version (remove {} to try again)",
+          provider_file, reason, platform::path_to_utf8(memory)));
 }
 
 }  // namespace
@@ -135,9 +138,9 @@ Result<std::filesystem::path> trial_program(const TrialOptions& options) {
   if (!chosen.empty()) {
     auto path = platform::path_from_utf8(chosen);
     if (path.is_absolute() && is_file(path)) return path;
-    return Status(StatusCode::kNotFound,
-                  fmt::format("{}, which is set as the program to try providers with, is not the full path of a program: correct or clear the setting",
-                              chosen));
+    return Status(StatusCode::kNotFound, fmt::format("{}, which is set as the program to try providers with, is not "
+                                                     "the full path of a program: correct or clear the setting",
+                                                     chosen));
   }
   const auto own = platform::own_program_file();
   if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
@@ -151,11 +154,13 @@ Result<std::filesystem::path> trial_program_near(const std::filesystem::path& fo
     const auto trusted = platform::check_folder_trust(candidate);
     if (trusted.ok()) return candidate;
     return Status(StatusCode::kPermissionDenied,
-                  fmt::format("{}, the program to try providers with, is not used, because it was found and not named, and {}: set {} to its full path",
+                  fmt::format("{}, the program to try providers with, is not used, because it was found and not named, "
+                              "and {}: set {} to its full path",
                               platform::path_to_utf8(candidate), trusted.message(), kTrialVariable));
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("plugin providers are first tried in their own process, but the program for that, {}, is neither beside this library nor in ../bin: set {} to its full path",
+                fmt::format("plugin providers are first tried in their own process, but the program for that, {}, is "
+                            "neither beside this library nor in ../bin: set {} to its full path",
                             name, kTrialVariable));
 }
 

@@ -387,7 +387,8 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   const char* provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
   if (!blob.compatibility.empty() && blob.compatibility != compatibility) {
-    return refuse(fmt::format("the blob describes itself as '{}', but its label is '{}'", compatibility, blob.compatibility));
+    return refuse(
+        fmt::format("the blob describes itself as '{}', but its label is '{}'", compatibility, blob.compatibility));
   }
   if (plugin.target != nullptr && is_for_another(*plugin.target, compatibility)) {
     return refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id));
@@ -397,7 +398,8 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
     abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
     if (auto* failure =
             library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {
-      return library.error(StatusCode::kIncompatibleBlob, "the provider does not report whether it can use the blob", failure);
+      return library.error(StatusCode::kIncompatibleBlob, "the provider does not report whether it can use the blob",
+                           failure);
     }
     if (verdict == abi::kNotCompatible) {
       return refuse(fmt::format("{} cannot use a blob made for '{}'", plugin.id, compatibility));

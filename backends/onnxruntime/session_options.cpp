@@ -38,8 +38,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   const abi::Api& api = library.api;
   const auto check = [&](abi::Status* failure, const char* what) -> Status {
     if (failure == nullptr) return {};
-    return library.error(core::StatusCode::kInternal, fmt::format("ONNX Runtime refuses the option {}", what),
-                         failure);
+    return library.error(core::StatusCode::kInternal, fmt::format("ONNX Runtime refuses the option {}", what), failure);
   };
 
   abi::SessionOptions* raw = nullptr;

@@ -23,11 +23,12 @@ struct BackendOptions {
 };
 
 inline constexpr std::array kSettings{
-    core::BackendSetting{
-        "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
-        "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the known places are searched."},
+    core::BackendSetting{"openvino.library", kLibraryVariable, "--openvino-library", "PATH",
+                         "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the "
+                         "known places are searched."},
     core::BackendSetting{"openvino.known_errors", kKnownErrorsVariable, "", "FILE",
-                         "A file that replaces the built-in table of what OpenVINO computes differently from ONNX. An empty file turns the check off."}};
+                         "A file that replaces the built-in table of what OpenVINO computes differently from ONNX. An "
+                         "empty file turns the check off."}};
 
 // Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

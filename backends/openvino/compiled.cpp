@@ -116,15 +116,15 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
                                                bool& all_named) {
   std::size_t count = 0;
   if (const auto code = count_ports(model.get(), &count); code != abi::kOk || count > kPortsMax) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not report the number of its {}s", what),
-                         code);
+    return library.error(StatusCode::kInvalidModel,
+                         fmt::format("the compiled model does not report the number of its {}s", what), code);
   }
   std::vector<TensorInfo> infos;
   for (std::size_t i = 0; i < count; ++i) {
     abi::ConstPort* port = nullptr;
     if (const auto code = get_port(model.get(), i, &port); code != abi::kOk) {
-      return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not describe {} {}", what, i),
-                           code);
+      return library.error(StatusCode::kInvalidModel,
+                           fmt::format("the compiled model does not describe {} {}", what, i), code);
     }
     const ConstPortHandle owned(library.api, port);
     LB_ASSIGN_OR_RETURN(auto info, describe_port(library, owned, what, i, all_named));
@@ -213,7 +213,8 @@ Status check_user_properties(const std::shared_ptr<const Library>& library, cons
 // The vendor reports success for a truncated export.
 Status incomplete(const Compiled& compiled, const platform::TemporaryFolder& folder, StatusCode code,
                   std::string_view found) {
-  return Status(code, fmt::format("OpenVINO's export for {} in the folder for temporary files, {}, is incomplete: {}; or set TMPDIR (on Windows TMP) to another folder",
+  return Status(code, fmt::format("OpenVINO's export for {} in the folder for temporary files, {}, is incomplete: {}; "
+                                  "or set TMPDIR (on Windows TMP) to another folder",
                                   compiled.device, platform::quoted(folder.path().parent_path()), found));
 }
 

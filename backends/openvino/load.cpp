@@ -113,8 +113,8 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
   if (api.ov_get_openvino_version != nullptr && api.ov_version_free != nullptr) {
     abi::Version given{};
     if (const auto code = api.ov_get_openvino_version(&given); code != abi::kOk) {
-      return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("{} does not report its version", file), code,
-                                 "");
+      return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("{} does not report its version", file),
+                                 code, "");
     }
     version = given.build_number != nullptr ? given.build_number : "";
     api.ov_version_free(&given);

@@ -53,8 +53,8 @@ Status add_user_properties(Properties& properties, const core::CompileOptions& o
     set(properties, std::string(key), std::string(value));
   }
   if (properties.size() > kPropertiesMax) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} properties are above the limit of {}",
-                                                            properties.size(), kPropertiesMax));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} properties are above the limit of {}", properties.size(), kPropertiesMax));
   }
   return {};
 }
@@ -82,8 +82,9 @@ std::string device_base(std::string_view device) {
 Result<std::string> checked_device(std::string_view device) {
   const auto name = without_trailing_nul(device);
   if (name.empty() || name.size() > kDeviceLengthMax || !is_word(name)) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} is not the name of an OpenVINO device, such as CPU or GPU.1",
-                                                            core::quoted(name, kDeviceLengthMax)));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is not the name of an OpenVINO device, such as CPU or GPU.1",
+                              core::quoted(name, kDeviceLengthMax)));
   }
   return std::string(name);
 }
@@ -144,7 +145,8 @@ std::size_t kept_shapes(std::string_view device, const Properties& properties) {
 Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled, const char* key) {
   char* value = nullptr;
   if (const auto code = library.api.ov_compiled_model_get_property(compiled, key, &value); code != abi::kOk) {
-    return library.error(StatusCode::kDeviceFailed, fmt::format("the compiled model does not report its {}", key), code);
+    return library.error(StatusCode::kDeviceFailed, fmt::format("the compiled model does not report its {}", key),
+                         code);
   }
   std::string text(without_trailing_nul(value != nullptr ? value : ""));
   library.api.ov_free(value);

@@ -188,7 +188,8 @@ std::string for_people(const std::vector<Contender>& contenders, const std::vect
   text += fmt::format("for many texts {}", for_many.flags());
   if (for_single != nullptr) text += fmt::format(", for single texts {}", for_single->flags());
   text += fmt::format(
-      " (a rate below {:.2f} times that of an earlier one is not chosen); ratio and least cosine are relative to the first one\n",
+      " (a rate below {:.2f} times that of an earlier one is not chosen); ratio and least cosine are relative to the "
+      "first one\n",
       kWorthIt);
   return text;
 }

@@ -78,10 +78,11 @@ Exit verify(bool as_json, CompileStore& store) {
   std::string text;
   for (const auto& entry : damaged)
     text += to_line(entry);
-  text += damaged.empty()
-              ? fmt::format("all {} compiled models are intact\n", verification->checked)
-              : fmt::format("{} of {} compiled models were damaged; they have been removed and will be compiled again\n",
-                            damaged.size(), verification->checked);
+  text +=
+      damaged.empty()
+          ? fmt::format("all {} compiled models are intact\n", verification->checked)
+          : fmt::format("{} of {} compiled models were damaged; they have been removed and will be compiled again\n",
+                        damaged.size(), verification->checked);
   const auto printed = print(as_json ? app::to_text(app::to_json(*verification)) : text);
   if (!printed.ok()) return fail(printed);
   return damaged.empty() ? Exit::kGood : Exit::kFailed;
@@ -111,7 +112,7 @@ void add_cache(Command& program, Action& chosen) {
           "Prints {checked, damaged: [...]}, with entries as in `latebind cache list --json`.", &verify);
   app.footer(
       "A compiled model is reused when model, device, vendor version and every option are the same.\n"
-"A damaged one is compiled again.");
+      "A damaged one is compiled again.");
 }
 
 }  // namespace latebind::cli

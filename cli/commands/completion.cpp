@@ -60,11 +60,11 @@ void add_completion(Command& program, Action& chosen) {
   app.add_option("SHELL", take, "bash, zsh or fish.")->required()->words({"bash", "zsh", "fish"});
   app.footer(
       "The packages install it. Otherwise, add a line to the shell's start file:\n"
-"\n"
-"Examples:\n"
-"  source <(latebind completion bash)\n"
-"  source <(latebind completion zsh)\n"
-"  latebind completion fish | source");
+      "\n"
+      "Examples:\n"
+      "  source <(latebind completion bash)\n"
+      "  source <(latebind completion zsh)\n"
+      "  latebind completion fish | source");
   app.callback([shell, &chosen] { chosen = [shell] { return show(std::string(completion_script(*shell))); }; });
 
   auto words = std::make_shared<std::vector<std::string>>();

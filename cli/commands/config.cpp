@@ -56,24 +56,31 @@ std::string for_programs(const app::EffectiveSettings& settings) {
 std::string reference() {
   std::string text =
       "# Configuration\n"
-"\n"
-"A setting can be given in three places. A later place in this list overrides an earlier one:\n"
-"\n"
-"1. a `config.toml`: first `/etc/latebind/config.toml`, then `$XDG_CONFIG_HOME/latebind/config.toml` (by default\n"
-"   `~/.config/latebind/config.toml`), then the file that `--config` names;\n"
-"2. an environment variable;\n"
-"3. a flag. A flag that is true or false is given as `--name`, `--no-name` or `--name=false`.\n"
-"\n"
-"An unknown key, an unknown variable that begins with `LATEBIND_`, and an unknown word in a value are errors that name\n"
-"the nearest known one. A process that runs with more rights than its caller (such as a setuid program) does not read\n"
-"the caller's file and ignores the variables marked *trusted*. `latebind config` prints the settings in force and the\n"
-"origin of each value. A user's file that is not readable, for example because `HOME` belongs to another user, is\n"
-"skipped with a warning; the other files must be readable ([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
-"\n"
-"Programs that use the C interface set the same keys (`lb_options_set`). They read files and the environment only if\n"
-"they ask for it; the search for vendors' libraries always reads its variables.\n"
-"\n"
-"`latebind config --reference` prints this page.\n";
+      "\n"
+      "A setting can be given in three places. A later place in this list overrides an earlier one:\n"
+      "\n"
+      "1. a `config.toml`: first `/etc/latebind/config.toml`, then `$XDG_CONFIG_HOME/latebind/config.toml` (by "
+      "default\n"
+      "   `~/.config/latebind/config.toml`), then the file that `--config` names;\n"
+      "2. an environment variable;\n"
+      "3. a flag. A flag that is true or false is given as `--name`, `--no-name` or `--name=false`.\n"
+      "\n"
+      "An unknown key, an unknown variable that begins with `LATEBIND_`, and an unknown word in a value are errors "
+      "that name\n"
+      "the nearest known one. A process that runs with more rights than its caller (such as a setuid program) does not "
+      "read\n"
+      "the caller's file and ignores the variables marked *trusted*. `latebind config` prints the settings in force "
+      "and the\n"
+      "origin of each value. A user's file that is not readable, for example because `HOME` belongs to another user, "
+      "is\n"
+      "skipped with a warning; the other files must be readable "
+      "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
+      "\n"
+      "Programs that use the C interface set the same keys (`lb_options_set`). They read files and the environment "
+      "only if\n"
+      "they ask for it; the search for vendors' libraries always reads its variables.\n"
+      "\n"
+      "`latebind config --reference` prints this page.\n";
   for (const app::SettingSpec& spec : app::settings_schema()) {
     text += fmt::format("\n## `{}{}`\n\n{}\n\n", spec.key, spec.is_family() ? "KEY" : "", spec.help);
     const std::string value = spec.is_family() ? "" : spec.text(app::Settings{}, spec.key);
@@ -111,7 +118,7 @@ void add_config(Command& program, Action& chosen) {
   options->flags.add_to(app, kGroups);
   app.footer(
       "The output has the form of a config.toml, with the origin of each value after it. Flags of\n"
-"settings are accepted as by the other commands.");
+      "settings are accepted as by the other commands.");
   app.callback([options, &chosen] { chosen = [options] { return config(*options); }; });
 }
 

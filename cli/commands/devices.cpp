@@ -48,11 +48,14 @@ std::string explanation(const app::PlacementListing& placement, const core::Regi
   for (const auto& backend : registry.all())
     backends += fmt::format("{}{}", backends.empty() ? "" : ", ", backend->name());
   text += fmt::format(
-      "The rules: the words of the placement are tried in their order; auto means npu, gpu, cpu. Among devices of one kind,\n"
-"the one that was measured to be fastest comes first if it supports the model and the precision; then the backends\n"
-"follow in the order {}, each with its devices as it lists them. Each device counts once.\n"
-"A virtual device cannot run models and is skipped, unless it is named exactly and --emulate is given. The first device\n"
-"that can load the model answers. While it fails, the next one answers.\n",
+      "The rules: the words of the placement are tried in their order; auto means npu, gpu, cpu. Among devices of one "
+      "kind,\n"
+      "the one that was measured to be fastest comes first if it supports the model and the precision; then the "
+      "backends\n"
+      "follow in the order {}, each with its devices as it lists them. Each device counts once.\n"
+      "A virtual device cannot run models and is skipped, unless it is named exactly and --emulate is given. The first "
+      "device\n"
+      "that can load the model answers. While it fails, the next one answers.\n",
       backends);
   return text;
 }
@@ -122,17 +125,18 @@ void add_devices(Command& program, Action& chosen) {
       "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
       "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, precision, devices, refused: "
       "[{device, reason}]}.");
-  app.add_flag(
-      "--explain", options->explain,
-      "Prints the order in which the devices of --device are tried in the first precision of --precision, and the rules.");
+  app.add_flag("--explain", options->explain,
+               "Prints the order in which the devices of --device are tried in the first precision of --precision, and "
+               "the rules.");
   app.add_flag("--virtual", options->virtual_too,
-               "Also lists devices that are not in this machine but can be compiled for. Their metadata says whether the compiler is installed and whether the vendor's emulator is available here.");
+               "Also lists devices that are not in this machine but can be compiled for. Their metadata says whether "
+               "the compiler is installed and whether the vendor's emulator is available here.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups, {"precision"});
   app.footer(
       "Lists every device with its backend, kind, full name and metadata. For a backend that is not\n"
-"available, it prints the reason and the command that installs it. The exit status is 0 even if\n"
-"there is no device: run `latebind doctor` for a verdict.");
+      "available, it prints the reason and the command that installs it. The exit status is 0 even if\n"
+      "there is no device: run `latebind doctor` for a verdict.");
   app.callback([options, &chosen] { chosen = [options] { return devices(*options); }; });
 }
 

@@ -98,9 +98,9 @@ std::string for_people(const app::Diagnosis& diagnosis) {
   });
   text += runs_files        ? "\nReady: a model can run here.\n"
           : diagnosis.works ? "\n"
-"Ready for embedding models. To run model files, too, install one of:\n"
+                              "Ready for embedding models. To run model files, too, install one of:\n"
                             : "\n"
-"Not ready: no device can run a model. To fix it, install one of:\n";
+                              "Not ready: no device can run a model. To fix it, install one of:\n";
   if (!runs_files) {
     for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
       if (diagnosis.works && backend.report.status.ok()) continue;
@@ -140,10 +140,10 @@ void add_doctor(Command& program, Action& chosen) {
   options->flags.add_to(app, kGroups);
   app.footer(
       "Shows every place where a vendor's library was looked for and the loader's answer, the vendors'\n"
-"hardware that the system reports and what prevents its use, and runs a tiny model on every\n"
-"device. The exit status is 1 if no device can run it. It also multiplies matrices for 100 ms in\n"
-"each precision that native:CPU supports here, because the fastest one depends on the processor;\n"
-"`latebind bench embed --precision f32,bf16` measures a whole model.");
+      "hardware that the system reports and what prevents its use, and runs a tiny model on every\n"
+      "device. The exit status is 1 if no device can run it. It also multiplies matrices for 100 ms in\n"
+      "each precision that native:CPU supports here, because the fastest one depends on the processor;\n"
+      "`latebind bench embed --precision f32,bf16` measures a whole model.");
   app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
 }
 

@@ -134,8 +134,7 @@ Status choose_formats(EmbedArguments& options) {
   }
   const auto count = std::ranges::count_if(options.source.files, is_json_lines);
   if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
-    return Status(core::StatusCode::kInvalidArgument,
-                  "some files end in .jsonl and others do not: set --input-format");
+    return Status(core::StatusCode::kInvalidArgument, "some files end in .jsonl and others do not: set --input-format");
   }
   options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};
@@ -212,13 +211,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and packed files, embeds files");
+        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and "
+        "packed files, embeds files");
   }
   if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
   if (!fits_python(options)) {
-    return refused(fmt::format(
-        "the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or .jsonl: name one with -o{}",
-        other_way(options)));
+    return refused(
+        fmt::format("the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or "
+                    ".jsonl: name one with -o{}",
+                    other_way(options)));
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -374,31 +375,40 @@ void add_embed(Command& program, Action& chosen) {
   add_texts(app, "--text", options->source.texts, "TEXT",
             "A text to embed before those of files. May be given several times (default: none).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
-                        "Writes to FILE, which appears only when it is complete. Until then the output is kept in FILE.part, and the same command continues it after Ctrl-C or a crash. A pipe or a device is written to directly (default: stdout)."),
+                        "Writes to FILE, which appears only when it is complete. Until then the output is kept in "
+                        "FILE.part, and the same command continues it after Ctrl-C or a crash. A pipe or a device is "
+                        "written to directly (default: stdout)."),
                "-o", "give the name of a file, or - for stdout");
-  add_word(
-      app, "--output-format", options->output_format,
-      "Format of the vectors. jsonl: a line {\"index\":N,\"embedding\":[...]} per text; numbers round-trip as f32. npy: one array of shape (texts, dimension), type '<f4'; for stdout or a pipe it is kept in a temporary file until it is complete. f32: only the numbers, little-endian, row by row. sparse: a line {\"index\":N,\"indices\":[...],\"values\":[...]} per text with the nonzero weights of a sparse encoder (SPLADE). multi-vector: a line {\"index\":N,\"vectors\":[[...],...]} per text with the token vectors of a multi-vector encoder (ColBERT). parquet: the rows of FILE with a column of vectors, written by the Python package (default: by FILE's extension: .npy, .parquet, otherwise jsonl).");
+  add_word(app, "--output-format", options->output_format,
+           "Format of the vectors. jsonl: a line {\"index\":N,\"embedding\":[...]} per text; numbers round-trip as "
+           "f32. npy: one array of shape (texts, dimension), type '<f4'; for stdout or a pipe it is kept in a "
+           "temporary file until it is complete. f32: only the numbers, little-endian, row by row. sparse: a line "
+           "{\"index\":N,\"indices\":[...],\"values\":[...]} per text with the nonzero weights of a sparse encoder "
+           "(SPLADE). multi-vector: a line {\"index\":N,\"vectors\":[[...],...]} per text with the token vectors of a "
+           "multi-vector encoder (ColBERT). parquet: the rows of FILE with a column of vectors, written by the Python "
+           "package (default: by FILE's extension: .npy, .parquet, otherwise jsonl).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
   add_text_source(app, options->source, options->input_format);
-  add_text(
-      app, "--id-field", options->source.id_field, "NAME",
-      "Field of the JSON object whose string or number is written with the vector: as \"id\" in JSON lines, or as a line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
+  add_text(app, "--id-field", options->source.id_field, "NAME",
+           "Field of the JSON object whose string or number is written with the vector: as \"id\" in JSON lines, or as "
+           "a line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
   add_dimensions(app, options->dimensions);
   app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files,
-                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables (.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz are read by the Python package and go into a file (docs/bulk.md).");
+                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables "
+                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz "
+                 "are read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
       "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
-"summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"
-"\n"
-"Examples:\n"
-"  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
-"  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
-"  zcat dump.jsonl.gz | latebind embed all-MiniLM-L6-v2 --input-format jsonl \\\n"
-"      --text-field body --output-format npy -o vectors.npy -");
+      "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"
+      "\n"
+      "Examples:\n"
+      "  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
+      "  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"
+      "  zcat dump.jsonl.gz | latebind embed all-MiniLM-L6-v2 --input-format jsonl \\\n"
+      "      --text-field body --output-format npy -o vectors.npy -");
   app.callback([options, &chosen] { chosen = [options] { return embed(*options); }; });
 }
 

@@ -165,8 +165,8 @@ std::string text_of(const PackageReport& report, bool in_program) {
   for (const std::string& file : report.unsummed)
     text += fmt::format("no checksum is recorded for {}\n", core::one_line(file));
   for (const std::string& file : report.crc_only) {
-    text += fmt::format("only a CRC-32 is recorded for {}: a deliberate change is not detected\n",
-                        core::one_line(file));
+    text +=
+        fmt::format("only a CRC-32 is recorded for {}: a deliberate change is not detected\n", core::one_line(file));
   }
   if (report.ok()) {
     text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", core::counted(report.files, "file"),
@@ -296,22 +296,23 @@ void add_inspect(Command& program, Action& chosen) {
                "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
                "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
                "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above.");
-  app.add_flag(
-      "--verify", options->verify,
-      "Compares every file with its recorded checksum. The exit status is 1 if one has changed. In a .pte, only the bundle is checked: the program around it has no checksum.");
-  app.add_flag(
-      "--explain", options->explain,
-      "Reports which variants each device of --device loads, and why it does not load the others; it loads them to find out. A setting that is not given here comes from the program's compile specs; those are listed, in --json as followed: {KEY: VALUE}.");
+  app.add_flag("--verify", options->verify,
+               "Compares every file with its recorded checksum. The exit status is 1 if one has changed. In a .pte, "
+               "only the bundle is checked: the program around it has no checksum.");
+  app.add_flag("--explain", options->explain,
+               "Reports which variants each device of --device loads, and why it does not load the others; it loads "
+               "them to find out. A setting that is not given here comes from the program's compile specs; those are "
+               "listed, in --json as followed: {KEY: VALUE}.");
   app.add_flag("--installed", options->installed,
                "Also accepts a package with the installed layout, which may refer to any file of this machine.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
       "A bundle is an ONNX Runtime model package, as a folder or as one ZIP file; packages that other\n"
-"programs made are shown, too. Models are read only with --verify and --explain.\n"
-"\n"
-"Example:\n"
-"  latebind inspect minilm.lbundle --verify");
+      "programs made are shown, too. Models are read only with --verify and --explain.\n"
+      "\n"
+      "Example:\n"
+      "  latebind inspect minilm.lbundle --verify");
   app.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });
 }
 

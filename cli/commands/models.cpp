@@ -85,11 +85,12 @@ std::string models_for_people(const app::ModelsReport& report) {
 Exit remove_model(const RemoveArguments& options) {
   const auto removal = app::plan_model_removal(options.model);
   if (!removal.ok()) return fail(removal.status());
-  const std::string what = fmt::format(
-      "{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
-      core::counted(removal->files.size(), "file"), size_text(removal->bytes),
-      removal->kept > 0 ? fmt::format("; keeps {} that other models or revisions use", removal->kept) : "");
-  if (!options.yes) return misuse("models rm", fmt::format("nothing is removed without --yes; with it, the command removes {}", what));
+  const std::string what =
+      fmt::format("{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
+                  core::counted(removal->files.size(), "file"), size_text(removal->bytes),
+                  removal->kept > 0 ? fmt::format("; keeps {} that other models or revisions use", removal->kept) : "");
+  if (!options.yes)
+    return misuse("models rm", fmt::format("nothing is removed without --yes; with it, the command removes {}", what));
   if (const auto removed = embedding::hub::remove(*removal); !removed.ok()) return fail(removed);
   const auto printed = print(options.json ? app::to_text(app::to_json(*removal)) : fmt::format("removed {}\n", what));
   return printed.ok() ? Exit::kGood : fail(printed);
@@ -158,10 +159,13 @@ std::string models_reference() {
       "## Networks\n\n"
       "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
       "`transformers` for the same weights, on OpenVINO, ONNX Runtime and `native`; random weights are made by\n"
-      "`tests/data/networks/make.py`. Qualcomm's compiler takes each network completely, without leaving a node to the\n"
-      "CPU, and its emulator's results are close to the reference (`scripts/test --models`). A key of `config.json` or\n"
+      "`tests/data/networks/make.py`. Qualcomm's compiler takes each network completely, without leaving a node to "
+      "the\n"
+      "CPU, and its emulator's results are close to the reference (`scripts/test --models`). A key of `config.json` "
+      "or\n"
       "`sentence_bert_config.json` that changes the results is either supported or an error that names the key.\n\n"
-      "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) | [sparse](#sparse-encoders) |\n"
+      "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) | "
+      "[sparse](#sparse-encoders) |\n"
       "|---|---|---|---|---|---|\n";
   for (const auto& one : embedding::architectures()) {
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", one.model_type, one.name, one.checked, one.refused,
@@ -172,9 +176,11 @@ std::string models_reference() {
       "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
       "(LoRA), and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
       "`onnx/model.onnx`, or the file that `--onnx-file` names.\n\n"
-      "If `is_causal` is false in `config.json`, each token of `qwen3` attends to all others, as in transformers 5. If\n"
+      "If `is_causal` is false in `config.json`, each token of `qwen3` attends to all others, as in transformers 5. "
+      "If\n"
       "it is true, an encoder is refused, because transformers then makes it causal only for texts without padding.\n\n"
-      "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`) by `default`, `dynamic`, `linear`, `llama3`,\n"
+      "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`) by `default`, `dynamic`, `linear`, "
+      "`llama3`,\n"
       "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
       "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
       "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
@@ -190,9 +196,12 @@ std::string models_reference() {
       "| module | what |\n"
       "|---|---|\n"
       "| `Transformer` | a network of the list above; first |\n"
-      "| `Pooling` | one mode: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean`; with or without the prompt (`include_prompt`); second |\n"
-      "| `StaticEmbedding` | instead of both: the mean of the tokens' vectors; also model2vec's, with `mapping` and `weights` |\n"
-      "| `Dense` | after pooling, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; with or without a residual |\n"
+      "| `Pooling` | one mode: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean`; with or "
+      "without the prompt (`include_prompt`); second |\n"
+      "| `StaticEmbedding` | instead of both: the mean of the tokens' vectors; also model2vec's, with `mapping` and "
+      "`weights` |\n"
+      "| `Dense` | after pooling, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; with or without a "
+      "residual |\n"
       "| `LayerNorm`, `Dropout` | after pooling; a dropout has no effect |\n"
       "| `Normalize` | last |\n"
       "| `SpladePooling` | second and last: a sparse encoder |\n"
@@ -200,7 +209,8 @@ std::string models_reference() {
       "| `Router` | first, instead of a network: two routes, each made of the modules above |\n"
       "| `MultiVectorMask` | after `Transformer` and any number of `Dense`: a multi-vector encoder |\n\n"
       "Without a `modules.json`, texts are pooled as in sentence-transformers 6.2. If the first of `architectures` in\n"
-      "`config.json` ends with `ForCausalLM` and `is_causal` is neither false nor null, the vector is that of the last\n"
+      "`config.json` ends with `ForCausalLM` and `is_causal` is neither false nor null, the vector is that of the "
+      "last\n"
       "token; otherwise it is the mean. Neither is normalised. A warning, and `latebind inspect` of a bundle, report\n"
       "this, and name the files that are ignored without it: `1_Pooling/`, `sentence_bert_config.json`,\n"
       "`config_sentence_transformers.json`. Each network was compared with the reference\n"
@@ -217,12 +227,15 @@ std::string models_reference() {
       "`latebind rerank` ranks lines with them. A folder is a cross-encoder if `architectures` in its `config.json`\n"
       "says so (`…ForSequenceClassification`) or, if it has a `modules.json`, if `model_type` in\n"
       "`config_sentence_transformers.json` is `CrossEncoder`. It uses the network's own head, or `Pooling` and a\n"
-      "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with Sigmoid or\n"
+      "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with Sigmoid "
+      "or\n"
       "Identity, as the files say. Random weights of each network were compared with it\n"
       "(`tests/data/cross_encoders/make.py`), except for JinaBERT v2 and for `new`, `camembert` and `xlm-roberta`,\n"
-      "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the longer\n"
+      "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the "
+      "longer\n"
       "text first. A network receives token types if it does so in transformers 5: as `model_input_names` says,\n"
-      "otherwise as the tokenizer's class says. `LogitScore` (language models that rerank), other activation functions\n"
+      "otherwise as the tokenizer's class says. `LogitScore` (language models that rerank), other activation "
+      "functions\n"
       "and default prompts are refused. A network of the list without a known head needs an ONNX file.\n\n"
       "## Sparse encoders\n\n"
       "Sparse encoders are networks for masked language modelling whose `modules.json` lists `SpladePooling`. A text\n"
@@ -236,28 +249,35 @@ std::string models_reference() {
       "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder`, weights\n"
       "that are negative or not finite, and weights from a JSON file are refused.\n\n"
       "## Routers\n\n"
-      "A `Router` has one route for queries and another for documents, and more modules may follow both. Supported are\n"
-      "sparse encoders whose queries are weighed with a table and need no network (`SparseStaticEmbedding`), a table of\n"
+      "A `Router` has one route for queries and another for documents, and more modules may follow both. Supported "
+      "are\n"
+      "sparse encoders whose queries are weighed with a table and need no network (`SparseStaticEmbedding`), a table "
+      "of\n"
       "vectors for queries and a network for documents, two networks, and one network followed by different modules.\n"
       "`latebind embed --role query` and `--role document` select the route of a text. Without `--role`, a text takes\n"
       "the model's `default_route`, and is refused if the model has none. `search` uses both routes. Vectors were\n"
-      "compared with those of sentence-transformers (`tests/data/routers/make.py`). If both routes have a network, both\n"
-      "networks are loaded. Only routers with `SparseStaticEmbedding` can be compiled into a bundle. Routes other than\n"
+      "compared with those of sentence-transformers (`tests/data/routers/make.py`). If both routes have a network, "
+      "both\n"
+      "networks are loaded. Only routers with `SparseStaticEmbedding` can be compiled into a bundle. Routes other "
+      "than\n"
       "`query` and `document`, `route_mappings`, cross-encoders, and routes with incompatible vectors are refused.\n\n"
       "## Multi-vector encoders\n\n"
       "Multi-vector encoders use late interaction (ColBERT): a text gets a vector for each of its tokens (`latebind\n"
       "embed --output-format multi-vector`, with `--role query` for queries), and a document's score is the sum, over\n"
       "the query's vectors, of the largest product with a vector of the document (MaxSim: `latebind search` and\n"
       "`latebind rerank`). A folder is a multi-vector encoder in each form that sentence-transformers'\n"
-      "`MultiVectorEncoder` loads: its own (`model_type` `MultiVectorEncoder` in `config_sentence_transformers.json`);\n"
+      "`MultiVectorEncoder` loads: its own (`model_type` `MultiVectorEncoder` in "
+      "`config_sentence_transformers.json`);\n"
       "PyLate's (`model_type` `ColBERT`, or no `model_type` and a key such as `query_prefix`); or Stanford's\n"
       "(`HF_ColBERT` among the `architectures` of `config.json`, with `artifact.metadata` and the projection as\n"
       "`linear.weight`). Random weights of BERT, DistilBERT, ModernBERT, MPNet and RoBERTa in all forms were compared\n"
       "with it on OpenVINO, ONNX Runtime and `native` (`tests/data/multi_vector_encoders/make.py`): queries and\n"
       "documents have the same number of vectors, and their numbers agree within 1e-5.\n\n"
-      "- Queries and documents have separate prompts (a known marker is one token), lengths and masks: tokens without a\n"
+      "- Queries and documents have separate prompts (a known marker is one token), lengths and masks: tokens without "
+      "a\n"
       "  vector (`skiplist_words`; in PyLate's and Stanford's forms, punctuation), or the only ids that have one.\n"
-      "- Short queries are expanded (`query_expansion`, `fixed` or `min`), and the added tokens are attended to or not,\n"
+      "- Short queries are expanded (`query_expansion`, `fixed` or `min`), and the added tokens are attended to or "
+      "not,\n"
       "  as the files say. Queries keep their length regardless of `embedding.max_tokens`. A query that is padded on\n"
       "  the left cannot be expanded, and is refused.\n"
       "- `similarity_fn_name` `meanmaxsim` divides a score by the number of the query's vectors.\n"
@@ -275,7 +295,8 @@ std::string models_reference() {
       "\n"
       "## Vocabularies\n\n"
       "A folder without a `tokenizer.json` needs the following files, by the `tokenizer_class` of\n"
-      "`tokenizer_config.json`; [tokenizer.md](tokenizer.md#without-a-tokenizerjson) describes how a tokenizer is made\n"
+      "`tokenizer_config.json`; [tokenizer.md](tokenizer.md#without-a-tokenizerjson) describes how a tokenizer is "
+      "made\n"
       "from them.\n\n"
       "| class | files |\n"
       "|---|---|\n";
@@ -316,20 +337,21 @@ void add_models(Command& program, Action& chosen) {
   auto removing = std::make_shared<RemoveArguments>();
   Command& remove = *app.add_subcommand("rm", "Removes a model from the hub's cache.");
   add_text(remove, "NAME,-m,--model", removing->model, "[ORG/]NAME[@REVISION]",
-           "The model, and its branch, tag or commit (default: all of them). ORG may be left out if only one model in the cache has the name.")
+           "The model, and its branch, tag or commit (default: all of them). ORG may be left out if only one model in "
+           "the cache has the name.")
       ->required();
   remove.add_flag("-y,--yes", removing->yes,
                   "Removes the model. Without it, the command only prints what it would remove.");
   remove.add_flag("--json", removing->json, "Prints {model, commit, bytes, files, kept}: what was removed.");
   remove.footer(
       "Files that another model or revision uses stay, and so does everything outside the cache. A model\n"
-"that another process is loading is not removed; a server that has it loaded keeps running with it.");
+      "that another process is loading is not removed; a server that has it loaded keeps running with it.");
   app.footer(
       "An unsupported model is an error that names the unsupported part; nothing is approximated.\n"
-"`latebind pull`, and every command that takes a model, downloads one by its name on the hub.\n"
-"\n"
-"Example:\n"
-"  latebind models");
+      "`latebind pull`, and every command that takes a model, downloads one by its name on the hub.\n"
+      "\n"
+      "Example:\n"
+      "  latebind models");
   remove.callback([removing, &chosen] { chosen = [removing] { return remove_model(*removing); }; });
   app.callback([options, &chosen] { chosen = [options] { return models(*options); }; });
 }

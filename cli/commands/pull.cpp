@@ -49,20 +49,20 @@ void add_pull(Command& program, Action& chosen) {
   app.add_flag("-q,--quiet", options->quiet, "Hides progress; warnings and errors are still reported.");
   app.footer(
       "The command downloads only the files that are needed, into the cache that the hub's other tools\n"
-"use, and prints the model's folder. It compares files in the cache with the hub's sizes and\n"
-"digests, downloads those that differ, and continues interrupted downloads. Other commands also\n"
-"download a MODEL that is given as ORG/NAME, but use files in the cache without comparing them.\n"
-"\n"
-"Environment:\n"
-"  HF_HUB_CACHE, HF_HOME   folder of the cache (default ~/.cache/huggingface/hub)\n"
-"  HF_TOKEN, HF_TOKEN_PATH a token, for models that require one\n"
-"  HF_ENDPOINT             another hub, or a mirror of it\n"
-"  HF_HUB_OFFLINE=1        use only the cache\n"
-"  https_proxy, no_proxy   the proxy; SSL_CERT_FILE: the authorities to trust\n"
-"\n"
-"Examples:\n"
-"  latebind pull sentence-transformers/all-MiniLM-L6-v2\n"
-"  latebind embed \"$(latebind pull ORG/NAME@v1.0)\" notes.txt");
+      "use, and prints the model's folder. It compares files in the cache with the hub's sizes and\n"
+      "digests, downloads those that differ, and continues interrupted downloads. Other commands also\n"
+      "download a MODEL that is given as ORG/NAME, but use files in the cache without comparing them.\n"
+      "\n"
+      "Environment:\n"
+      "  HF_HUB_CACHE, HF_HOME   folder of the cache (default ~/.cache/huggingface/hub)\n"
+      "  HF_TOKEN, HF_TOKEN_PATH a token, for models that require one\n"
+      "  HF_ENDPOINT             another hub, or a mirror of it\n"
+      "  HF_HUB_OFFLINE=1        use only the cache\n"
+      "  https_proxy, no_proxy   the proxy; SSL_CERT_FILE: the authorities to trust\n"
+      "\n"
+      "Examples:\n"
+      "  latebind pull sentence-transformers/all-MiniLM-L6-v2\n"
+      "  latebind embed \"$(latebind pull ORG/NAME@v1.0)\" notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return pull(*options); }; });
 }
 

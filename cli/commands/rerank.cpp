@@ -59,8 +59,8 @@ Exit rerank(const RerankArguments& options) {
 
 void add_rerank(Command& program, Action& chosen) {
   auto options = std::make_shared<RerankArguments>();
-  Command& app = *program.add_subcommand("rerank",
-                                         "Ranks the lines of a file for a query with a cross-encoder or a multi-vector encoder (ColBERT).");
+  Command& app = *program.add_subcommand(
+      "rerank", "Ranks the lines of a file for a query with a cross-encoder or a multi-vector encoder (ColBERT).");
   add_text(app, "--query", options->query, "TEXT", "The query.")->required();
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
@@ -76,12 +76,12 @@ void add_rerank(Command& program, Action& chosen) {
       ->repeats(Repeat::kError);
   app.footer(
       "Prints rank, score, line number and text. Scores are those of sentence-transformers'\n"
-"CrossEncoder.predict, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are\n"
-"skipped; of a longer text, the first 64 KiB are shown.\n"
-"\n"
-"Example:\n"
-"  latebind rerank cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"
-"      --query 'how do I open a file' -k 3 notes.txt");
+      "CrossEncoder.predict, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are\n"
+      "skipped; of a longer text, the first 64 KiB are shown.\n"
+      "\n"
+      "Example:\n"
+      "  latebind rerank cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"
+      "      --query 'how do I open a file' -k 3 notes.txt");
   app.callback([options, &chosen] { chosen = [options] { return rerank(*options); }; });
 }
 

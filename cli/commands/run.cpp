@@ -217,13 +217,16 @@ void add_run(Command& program, Action& chosen) {
            "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle.")
       ->required();
   add_texts(app, "--input", options->inputs.files, "NAME=FILE.npy",
-            "Reads input NAME from a NumPy file. May be given several times. Inputs without a file are random: floats from -1 to 1, integers and booleans 0 or 1.");
+            "Reads input NAME from a NumPy file. May be given several times. Inputs without a file are random: floats "
+            "from -1 to 1, integers and booleans 0 or 1.");
   add_texts(app, "--shape", options->inputs.shapes, "NAME=SHAPE",
-            "Shape of a random input, such as 1x128 or scalar. May be given several times (default: 1 for each dimension that the model leaves open).");
+            "Shape of a random input, such as 1x128 or scalar. May be given several times (default: 1 for each "
+            "dimension that the model leaves open).");
   add_integer(app, "--seed", options->inputs.seed, 0, INT64_MAX,
               "Seed of the random inputs (default 0). The same seed produces the same inputs.");
   add_text(app, "--output-dir", options->output_dir, "DIR",
-           "Writes each output to DIR/NAME.npy (default: nothing is written). DIR is created if needed; characters of NAME that a file name cannot contain become _. bf16 is written as f32.");
+           "Writes each output to DIR/NAME.npy (default: nothing is written). DIR is created if needed; characters of "
+           "NAME that a file name cannot contain become _. bf16 is written as f32.");
   add_integer(app, "--repeat", options->repeat, 1, 1000000,
               "Number of runs to time, including the first one (default 10).");
   app.add_flag("--json", options->json,
@@ -234,10 +237,10 @@ void add_run(Command& program, Action& chosen) {
   options->flags.add_to(app, kRuntimeGroups);
   app.footer(
       "Prints the device, all shapes, and the times, in milliseconds, of the load, the first run and\n"
-"the median run.\n"
-"\n"
-"Example:\n"
-"  latebind run net.onnx --input image=cat.npy --output-dir out");
+      "the median run.\n"
+      "\n"
+      "Example:\n"
+      "  latebind run net.onnx --input image=cat.npy --output-dir out");
   app.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

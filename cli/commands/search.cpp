@@ -201,7 +201,8 @@ std::string_view misused(const SearchArguments& options, embedding::EncoderKind 
   if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
     return "--dimensions: token vectors cannot be cut";
   if (kind != embedding::EncoderKind::kEmbedder && !options.index.empty())
-    return "--index keeps one vector per line, which this model does not produce; leave it out, or use an embedding model";
+    return "--index keeps one vector per line, which this model does not produce; leave it out, or use an embedding "
+           "model";
   return {};
 }
 
@@ -283,17 +284,17 @@ void add_search(Command& program, Action& chosen) {
   options->prompt.add_to(app, "every line of the files");
   options->query_prompt.add_to(app, "the query", "query");
   add_dimensions(app, options->dimensions);
-  add_text(
-      app, "--index", options->index, "FILE",
-      "Keeps the vectors in this file, so that next time only changed files are embedded. It is created if it is missing, and rebuilt for another model or other options (docs/index-format.md; default: none).");
-  add_text(
-      app, "--rerank", options->reranker, "DIR|ORG/NAME",
-      "A cross-encoder or multi-vector encoder that reranks the best lines, on the same devices (default: none).");
-  add_integer(app, "--candidates", options->candidates, 1, 1000,
-              "Number of lines to rerank, 1 to 1000 (default 100).");
-  add_texts(app, "--type", options->finding.types, "ENDING",
-            "Searches only files with this extension in folders, such as md. May be given several times (default: all).");
-  app.add_flag("--hidden", options->finding.hidden, "Also searches hidden files and folders (whose names begin with a dot).");
+  add_text(app, "--index", options->index, "FILE",
+           "Keeps the vectors in this file, so that next time only changed files are embedded. It is created if it is "
+           "missing, and rebuilt for another model or other options (docs/index-format.md; default: none).");
+  add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
+           "A cross-encoder or multi-vector encoder that reranks the best lines, on the same devices (default: none).");
+  add_integer(app, "--candidates", options->candidates, 1, 1000, "Number of lines to rerank, 1 to 1000 (default 100).");
+  add_texts(
+      app, "--type", options->finding.types, "ENDING",
+      "Searches only files with this extension in folders, such as md. May be given several times (default: all).");
+  app.add_flag("--hidden", options->finding.hidden,
+               "Also searches hidden files and folders (whose names begin with a dot).");
   app.add_option(
          "--max-file-size",
          [options](const std::string& given) -> Status {
@@ -305,20 +306,21 @@ void add_search(Command& program, Action& chosen) {
       ->type_name("MIB");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
-               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with left_out, index and reranker if they apply; with --rerank, results also have a vector_score.");
+               "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
+               "left_out, index and reranker if they apply; with --rerank, results also have a vector_score.");
   app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
   app.footer(
       "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
-"sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
-"of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
-"skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
-"UTF-8, links and large files in folders are skipped and counted.\n"
-"\n"
-"Examples:\n"
-"  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
-"  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
-"      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
+      "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
+      "of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
+      "skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
+      "UTF-8, links and large files in folders are skipped and counted.\n"
+      "\n"
+      "Examples:\n"
+      "  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
+      "  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"
+      "      --rerank cross-encoder/ms-marco-MiniLM-L6-v2 --query 'how do I open a file' --type md notes");
   app.callback([options, &chosen] { chosen = [options] { return search(*options); }; });
 }
 

@@ -369,11 +369,14 @@ Exit serve(const ServeArguments& options) {
 void add_serve(Command& program, Action& chosen) {
   auto options = std::make_shared<ServeArguments>();
   Command& app = *program.add_subcommand("serve", "Serves models over HTTP.");
-  add_texts(
-      app, kModelNames, options->models, "[NAME=]MODEL",
-      "A sentence-transformers model (a folder, a bundle, or ORG/NAME on the Hugging Face hub) or a network for tensors (.onnx, .xml). May be given several times. Requests name it as it is named here, or by ORG/NAME or NAME alone; NAME= gives it that name instead. A request that names no model goes to the first one. Default: LATEBIND_MODEL, or server.models of config.toml.");
-  app.add_option("--host", options->host,
-                 "Address to listen at, with the port of --port; 0.0.0.0 is every address of this machine (default 127.0.0.1).")
+  add_texts(app, kModelNames, options->models, "[NAME=]MODEL",
+            "A sentence-transformers model (a folder, a bundle, or ORG/NAME on the Hugging Face hub) or a network for "
+            "tensors (.onnx, .xml). May be given several times. Requests name it as it is named here, or by ORG/NAME "
+            "or NAME alone; NAME= gives it that name instead. A request that names no model goes to the first one. "
+            "Default: LATEBIND_MODEL, or server.models of config.toml.");
+  app.add_option(
+         "--host", options->host,
+         "Address to listen at, with the port of --port; 0.0.0.0 is every address of this machine (default 127.0.0.1).")
       ->type_name("ADDRESS");
   app.add_option("--port", options->port,
                  "Port to listen at, on the address of --host; 0 takes a free port (default 8080).")
@@ -385,13 +388,13 @@ void add_serve(Command& program, Action& chosen) {
   options->flags.add_to(app, kGroups);
   app.footer(
       "Speaks the protocols of OpenAI, text-embeddings-inference, KServe, Ollama and Cohere. A page at\n"
-"the address shows which device answers and how busy it is; /openapi.json lists every path.\n"
-"SIGTERM finishes accepted requests and exits with 0; a second SIGTERM, or one while models load,\n"
-"exits at once. SIGHUP reads keys, certificates and the log level again.\n"
-"\n"
-"Examples:\n"
-"  latebind serve sentence-transformers/all-MiniLM-L6-v2\n"
-"  latebind serve mini=./all-MiniLM-L6-v2 --host 0.0.0.0 --api-key-file keys.txt");
+      "the address shows which device answers and how busy it is; /openapi.json lists every path.\n"
+      "SIGTERM finishes accepted requests and exits with 0; a second SIGTERM, or one while models load,\n"
+      "exits at once. SIGHUP reads keys, certificates and the log level again.\n"
+      "\n"
+      "Examples:\n"
+      "  latebind serve sentence-transformers/all-MiniLM-L6-v2\n"
+      "  latebind serve mini=./all-MiniLM-L6-v2 --host 0.0.0.0 --api-key-file keys.txt");
   app.callback([options, &chosen] {
     add_address(*options);
     chosen = [options] { return serve(*options); };

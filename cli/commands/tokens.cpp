@@ -108,17 +108,18 @@ void add_tokens(Command& program, Action& chosen) {
               "Largest number of tokens of a text, including special tokens (default: the model's limit).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
-  app.add_flag("--offsets", options->offsets,
-               "Also prints where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
+  app.add_flag(
+      "--offsets", options->offsets,
+      "Also prints where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files,
                  "Text files, read one after the other; - is stdin (default: stdin if no --text is given).");
   app.footer(
       "The ids are those that `latebind embed` uses, including special tokens, separated by spaces. They\n"
-"are for programs that run the model themselves, such as a .pte in ExecuTorch. The command needs\n"
-"no vendor library.\n"
-"\n"
-"Example:\n"
-"  echo 'The cat sleeps.' | latebind tokens all-MiniLM-L6-v2");
+      "are for programs that run the model themselves, such as a .pte in ExecuTorch. The command needs\n"
+      "no vendor library.\n"
+      "\n"
+      "Example:\n"
+      "  echo 'The cat sleeps.' | latebind tokens all-MiniLM-L6-v2");
   app.callback([options, &chosen] { chosen = [options] { return tokens(*options); }; });
 }
 

@@ -39,10 +39,10 @@ void add_unpack(Command& program, Action& chosen) {
       ->required();
   app.footer(
       "ONNX Runtime opens a bundle's folder as a model package. Every file is checked while it is\n"
-"unpacked; if one is damaged, no folder is created.\n"
-"\n"
-"Example:\n"
-"  latebind unpack minilm.lbundle -o minilm");
+      "unpacked; if one is damaged, no folder is created.\n"
+      "\n"
+      "Example:\n"
+      "  latebind unpack minilm.lbundle -o minilm");
   app.callback([options, &chosen] { chosen = [options] { return unpack(*options); }; });
 }
 

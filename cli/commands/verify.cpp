@@ -70,8 +70,9 @@ void add_verify(Command& program, Action& chosen) {
       ->required();
   add_texts(app, "--input", arguments->options.inputs.files, "NAME=FILE.npy",
             "Reads input NAME from a NumPy file, instead of generating several samples. May be given several times.");
-  add_texts(app, "--shape", arguments->options.inputs.shapes, "NAME=SHAPE",
-            "Shape of one random input, such as 1x128 or scalar, instead of several samples. May be given several times.");
+  add_texts(
+      app, "--shape", arguments->options.inputs.shapes, "NAME=SHAPE",
+      "Shape of one random input, such as 1x128 or scalar, instead of several samples. May be given several times.");
   add_integer(app, "--seed", arguments->options.inputs.seed, 0, INT64_MAX,
               "Seed of the random inputs of --input and --shape (default 0).");
   app.add_flag("--json", arguments->json,
@@ -84,16 +85,16 @@ void add_verify(Command& program, Action& chosen) {
   arguments->flags.add_to(app, kGroups, {"verification.against", "embedding.onnx_file"});
   app.footer(
       "Runs the same inputs on the first device of --device that can load the model, and on --against in\n"
-"f32. The inputs are random, as the model declares them, in several shapes if dimensions are open;\n"
-"a model that embeds text gets a few dozen sentences and random token ids. The tolerance depends on\n"
-"the device's precision: docs/verifying.md has the table. If two devices disagree, compare with a\n"
-"third one to find out which of them is wrong.\n"
-"\n"
-"The exit status is 0 if they agree, 1 if they disagree or nothing could be compared.\n"
-"\n"
-"Examples:\n"
-"  latebind verify sentence-transformers/all-MiniLM-L6-v2 --device npu\n"
-"  latebind verify net.onnx --device openvino:CPU --against onnxruntime:CPU");
+      "f32. The inputs are random, as the model declares them, in several shapes if dimensions are open;\n"
+      "a model that embeds text gets a few dozen sentences and random token ids. The tolerance depends on\n"
+      "the device's precision: docs/verifying.md has the table. If two devices disagree, compare with a\n"
+      "third one to find out which of them is wrong.\n"
+      "\n"
+      "The exit status is 0 if they agree, 1 if they disagree or nothing could be compared.\n"
+      "\n"
+      "Examples:\n"
+      "  latebind verify sentence-transformers/all-MiniLM-L6-v2 --device npu\n"
+      "  latebind verify net.onnx --device openvino:CPU --against onnxruntime:CPU");
   app.callback([arguments, &chosen] { chosen = [arguments] { return verify(*arguments); }; });
 }
 

@@ -50,15 +50,14 @@ std::string_view said_by(embedding::TextRole role) {
 
 void PromptArguments::add_role_to(Command& app) {
   add_word(app, "--role", role,
-           "Whether the texts are queries or documents, for a model that treats them differently: with prompts, or with routes (a router, a multi-vector encoder) (default: the model's default).");
+           "Whether the texts are queries or documents, for a model that treats them differently: with prompts, or "
+           "with routes (a router, a multi-vector encoder) (default: the model's default).");
 }
 
 void PromptArguments::add_to(Command& app, const std::string& what, const std::string& word) {
   const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
   Option* const by_text =
-      app.add_option(flag, text,
-                     fmt::format("Text to put before {}; '' for none (default: {}).", what,
-                                 said_by(role)))
+      app.add_option(flag, text, fmt::format("Text to put before {}; '' for none (default: {}).", what, said_by(role)))
           ->type_name("TEXT");
   app.add_option(flag + "-name", name, "Name of the model's prompt to use instead (default: none).")
       ->type_name("NAME")
@@ -68,7 +67,8 @@ void PromptArguments::add_to(Command& app, const std::string& what, const std::s
 void add_dimensions(Command& app, std::size_t& dimensions) {
   constexpr std::int64_t kMost = 1 << 20;
   add_integer(app, "--dimensions", dimensions, 1, kMost,
-              "Keeps the first N numbers of each vector, for models that were trained for it (Matryoshka). The result is normalised again if the model normalises (default: all).");
+              "Keeps the first N numbers of each vector, for models that were trained for it (Matryoshka). The result "
+              "is normalised again if the model normalises (default: all).");
 }
 
 void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions) {
@@ -85,7 +85,8 @@ void add_source(Command& app, TextSource& source, Format& format, std::string_vi
   add_word(
       app, "--input-format", format,
       fmt::format(
-          "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a line is dropped. jsonl: one JSON object per line (default {}). Lines must be UTF-8 and at most 64 MiB long.",
+          "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a "
+          "line is dropped. jsonl: one JSON object per line (default {}). Lines must be UTF-8 and at most 64 MiB long.",
           otherwise));
   add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
 }

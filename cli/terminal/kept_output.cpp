@@ -135,9 +135,10 @@ Status KeptOutput::begin(MadeBy made_by, TextReader& reader) {
       found.resize(found.size() - more);
       return Status(
           StatusCode::kInvalidArgument,
-          fmt::format("{} has an unfinished output of another run: {}{}; write to another file, or start over with --restart",
-                      platform::quoted(output_.folder()), fmt::join(found, "; "),
-                      more > 0 ? fmt::format("; and {} more", more) : ""));
+          fmt::format(
+              "{} has an unfinished output of another run: {}{}; write to another file, or start over with --restart",
+              platform::quoted(output_.folder()), fmt::join(found, "; "),
+              more > 0 ? fmt::format("; and {} more", more) : ""));
     }
     now_ = output_.progress();
     has_beside_ = now_.id_bytes > 0;

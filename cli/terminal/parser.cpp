@@ -20,15 +20,15 @@ namespace {
 
 constexpr const char* kFooter =
     "`latebind COMMAND -h` shows a command's help on one screen; --help shows all of it.\n"
-"\n"
-"Exit status:\n"
-"  0  success\n"
-"  1  failure; one line on stderr says what was tried, what was found and what to do.\n"
-"     Also, without a message, if the reader of stdout went away early (`| head -1`).\n"
-"  2  the command line is invalid\n"
-"  130  interrupted by Ctrl-C; `embed -o FILE` keeps its progress and can continue\n"
-"\n"
-"Results go to stdout, everything else to stderr.";
+    "\n"
+    "Exit status:\n"
+    "  0  success\n"
+    "  1  failure; one line on stderr says what was tried, what was found and what to do.\n"
+    "     Also, without a message, if the reader of stdout went away early (`| head -1`).\n"
+    "  2  the command line is invalid\n"
+    "  130  interrupted by Ctrl-C; `embed -o FILE` keeps its progress and can continue\n"
+    "\n"
+    "Results go to stdout, everything else to stderr.";
 
 // "embed", or "bench embed". "" for the program.
 std::string name_of(const Command& command) {
@@ -61,8 +61,7 @@ Exit parse_and_run(const std::vector<std::string>& arguments) {
   program.footer(kFooter);
   program.require_subcommand();
   bool verbose = false;
-  program.add_flag("-v,--verbose", verbose,
-                   "Also reports on stderr what is tried and found, not only warnings.");
+  program.add_flag("-v,--verbose", verbose, "Also reports on stderr what is tried and found, not only warnings.");
   // Only for the readers of the tables: the parser handles both flags itself.
   const auto known = [](const std::string& /*text*/) { return core::Status(); };
   program.add_flag("--version", known, "Shows the version.");

@@ -104,7 +104,8 @@ void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
         ->main(false);
   }
   refuse_empty(add_text(app, "--config", config_file_, "FILE",
-                        "Reads this config.toml after the system's and the user's; docs/configuration.md lists its keys (default: none).")
+                        "Reads this config.toml after the system's and the user's; docs/configuration.md lists its "
+                        "keys (default: none).")
                    ->main(false),
                "--config", "give the name of a file");
 }

@@ -32,8 +32,8 @@ Status judge_but_shapes(const LatebindInfo& info, const Device& device, const Co
     return refuse(fmt::format("made for {}, but this device is {}", printable(info.target), device.target()));
   }
   if (info.precision != word_of(options.precision)) {
-    return refuse(
-        fmt::format("computes in {}, but the request is for {}", printable(info.precision), word_of(options.precision)));
+    return refuse(fmt::format("computes in {}, but the request is for {}", printable(info.precision),
+                              word_of(options.precision)));
   }
   return {};
 }
@@ -75,9 +75,10 @@ Result<const Component*> model_component(const Package& package) {
   std::vector<std::string> names;
   for (const Component& component : components)
     names.push_back(printable(component.name));
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: if a bundle has several components, one must be called '{}'; it has: {}", package.files().name(),
-                            kModelComponent, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  return Status(
+      StatusCode::kInvalidModel,
+      fmt::format("{}: if a bundle has several components, one must be called '{}'; it has: {}", package.files().name(),
+                  kModelComponent, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 const Variant* portable_variant(const Component& component) {

@@ -149,8 +149,8 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       const bool cancelled = run.cancellation.is_requested();
       if (stop || cancelled) {
-        outcomes[i].status = Status(StatusCode::kCancelled,
-                                    cancelled ? "not started: cancelled" : "not started, because another target failed");
+        outcomes[i].status = Status(StatusCode::kCancelled, cancelled ? "not started: cancelled"
+                                                                      : "not started, because another target failed");
         continue;
       }
       try {  // an exception on this thread would end the program

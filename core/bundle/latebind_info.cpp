@@ -146,8 +146,9 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
   LatebindInfo info;
   LB_ASSIGN_OR_RETURN(const auto version, read_size(slot, "version", 1, 1'000'000, where));
   if (version.value_or(1) > LatebindInfo::kVersion) {
-    return invalid_bundle(where, fmt::format("'version' is {}, which is newer than the supported version {}; update Latebind",
-                                             *version, LatebindInfo::kVersion));
+    return invalid_bundle(
+        where, fmt::format("'version' is {}, which is newer than the supported version {}; update Latebind", *version,
+                           LatebindInfo::kVersion));
   }
   struct Field {
     const char* key;

@@ -44,8 +44,7 @@ class Reader {
   Result<Manifest> read() {
     const std::string where = place_of(kManifestFile);
     if (!files_.has_file(kManifestFile)) {
-      return Status(StatusCode::kNotFound,
-                    fmt::format("{}: not a bundle: it has no {}", files_.name(), kManifestFile));
+      return Status(StatusCode::kNotFound, fmt::format("{}: not a bundle: it has no {}", files_.name(), kManifestFile));
     }
     LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
     if (!root.is_object()) return invalid_bundle(where, "expected an object");
@@ -73,8 +72,9 @@ class Reader {
   Result<json> read_json(std::string_view file) {
     LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(file));
     if (bytes.bytes.size() > kReferredBytesMax - read_bytes_) {
-      return invalid_bundle(place_of(file),
-                            fmt::format("the package has more than {} bytes of JSON, including this file", kReferredBytesMax));
+      return invalid_bundle(
+          place_of(file),
+          fmt::format("the package has more than {} bytes of JSON, including this file", kReferredBytesMax));
     }
     read_bytes_ += bytes.bytes.size();
     LB_RETURN_IF_ERROR(files_.check(file));
@@ -160,7 +160,8 @@ class Reader {
     is_installed_ = *layout == PackageLayout::kInstalled;
     if (is_installed_ && (installed_ == InstalledLayout::kRefused || files_.is_zip())) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: the package has the layout 'installed', which may refer to any file of this machine; only portable packages are supported",
+                    fmt::format("{}: the package has the layout 'installed', which may refer to any file of this "
+                                "machine; only portable packages are supported",
                                 where));
     }
     return Status();
@@ -175,7 +176,8 @@ class Reader {
     for (const auto& [uri, folder] : found->items()) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(uri, where));
       if (!ref.path.empty() || ref.uri != uri) {
-        return invalid_bundle(where, fmt::format("the shared asset '{}' is a file inside a shared asset", printable(uri)));
+        return invalid_bundle(where,
+                              fmt::format("the shared asset '{}' is a file inside a shared asset", printable(uri)));
       }
       if (!folder.is_string()) return invalid_bundle(where, fmt::format("the place of '{}' must be a string", uri));
       LB_ASSIGN_OR_RETURN(std::string place, resolve("", folder.get_ref<const std::string&>(), where));

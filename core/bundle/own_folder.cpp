@@ -39,7 +39,8 @@ Status check_replaceable(const path& folder, const path& name) {
   const auto report = package->verify();
   if (!report.ok()) return refuse(report.status().message());
   if (!report->unsummed.empty()) {
-    return refuse(fmt::format("it contains '{}', which is not a file of the bundle", printable(report->unsummed.front())));
+    return refuse(
+        fmt::format("it contains '{}', which is not a file of the bundle", printable(report->unsummed.front())));
   }
   return report->ok() ? Status() : refuse(report->damages.front().message());
 }

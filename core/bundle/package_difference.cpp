@@ -28,7 +28,8 @@ Status Package::check_difference(const Variant& variant) const {
   LB_ASSIGN_OR_RETURN(const std::string from, resolve(variant, difference.from));
   const auto source = files().read(from);
   if (source.status().code() == StatusCode::kNotFound) {
-    return invalid_bundle("'difference'", fmt::format("'{}', which its model is made from, is missing", printable(from)));
+    return invalid_bundle("'difference'",
+                          fmt::format("'{}', which its model is made from, is missing", printable(from)));
   }
   LB_RETURN_IF_ERROR(source.status());
   LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));

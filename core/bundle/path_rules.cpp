@@ -99,7 +99,8 @@ Status check_distinct_paths(std::span<const std::string_view> files, std::span<c
 
 Result<std::string> join_package_path(std::string_view base, std::string_view relative, std::string_view where) {
   if (relative.empty()) return refused(relative, where, "is empty");
-  if (relative.front() == '/') return refused(relative, where, "is absolute; a portable package has only relative paths");
+  if (relative.front() == '/')
+    return refused(relative, where, "is absolute; a portable package has only relative paths");
   std::string joined(base);
   for (std::size_t begin = 0; begin < relative.size();) {
     const std::size_t end = std::min(relative.find('/', begin), relative.size());

@@ -184,7 +184,8 @@ Status apply_vcdiff(Bytes source, Bytes difference, std::span<std::byte> target,
     return invalid_bundle(where, "this is not a difference in the format of RFC 3284");
   }
   if (file.byte() != 0 || file.damaged()) {
-    return invalid_bundle(where, "a difference with a compressor, a custom code table or an application header is not supported");
+    return invalid_bundle(
+        where, "a difference with a compressor, a custom code table or an application header is not supported");
   }
   std::size_t made = 0;
   while (!file.is_empty()) {

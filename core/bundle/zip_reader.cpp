@@ -320,9 +320,8 @@ SharedBytes ZipReader::bytes_of(const ZipEntry& entry) const {
 
 Status ZipReader::check(const ZipEntry& entry) const {
   if (crc32_on_threads(bytes_of(entry).bytes, platform::usable_processors()) == entry.crc32) return Status();
-  return Status(
-      StatusCode::kInvalidModel,
-      fmt::format("{}: '{}' is damaged: its CRC-32 is not the recorded one", name_, printable(entry.name)));
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: '{}' is damaged: its CRC-32 is not the recorded one", name_, printable(entry.name)));
 }
 
 }  // namespace latebind::core

@@ -33,7 +33,8 @@ void DigestEngine::update(const std::byte* data, std::size_t size) {
     const auto count = static_cast<ULONG>(std::min<std::size_t>(size, std::numeric_limits<ULONG>::max()));
     // BCryptHashData only reads, despite its signature.
     auto* const bytes = reinterpret_cast<PUCHAR>(const_cast<std::byte*>(data));
-    if (::BCryptHashData(context_, bytes, count, 0) != 0) throw std::runtime_error("Windows CNG failed to compute a digest");
+    if (::BCryptHashData(context_, bytes, count, 0) != 0)
+      throw std::runtime_error("Windows CNG failed to compute a digest");
     data += count;
     size -= count;
   }

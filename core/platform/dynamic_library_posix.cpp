@@ -30,9 +30,9 @@ constexpr std::size_t kLibrariesMax = 4096;
 Status check_library_file(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("load a library", file));
   if (!file.is_absolute()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot load a library {}: the path is relative, and the current folder is never searched; give the full path",
-                              quoted(file)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library {}: the path is relative, and the "
+                                                            "current folder is never searched; give the full path",
+                                                            quoted(file)));
   }
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) {
@@ -107,8 +107,9 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
 
 core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name) {
   if (name.empty() || name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library of the system: {} is not a bare name",
-                                                            quoted(std::filesystem::path(name))));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("cannot load a library of the system: {} is not a bare name", quoted(std::filesystem::path(name))));
   }
   const std::lock_guard guard(loader_lock());
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);

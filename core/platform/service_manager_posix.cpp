@@ -65,10 +65,10 @@ std::optional<int> option_of(int descriptor, int name) {
 
 Result<InheritedSocket> inherited_socket(int descriptor) {
   const auto refuse = [descriptor](std::string_view what) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("cannot listen on descriptor {} of the service manager: {}; use a listening stream socket (ListenStream= and Accept=no)",
-                    descriptor, what));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot listen on descriptor {} of the service manager: {}; use a listening stream "
+                              "socket (ListenStream= and Accept=no)",
+                              descriptor, what));
   };
   const int flags = ::fcntl(descriptor, F_GETFD);
   if (flags < 0 || ::fcntl(descriptor, F_SETFD, static_cast<unsigned>(flags) | FD_CLOEXEC) < 0) {
@@ -160,8 +160,7 @@ struct ServiceManager::Channel {
       const std::lock_guard lock(mutex);
       once = std::exchange(warn, nullptr);
     }
-    if (once)
-      once(Status(StatusCode::kIo, fmt::format("cannot notify the service manager: {}", reason)));
+    if (once) once(Status(StatusCode::kIo, fmt::format("cannot notify the service manager: {}", reason)));
   }
 
   // `is_kept`: whether the message is sent later if there is no room for it now.

@@ -35,7 +35,8 @@ Result<DecoderConfig> read_decoder(const json& config, const path& file) {
                       core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
   if (const auto causal = config.find("is_causal"); causal != config.end()) {
     if (!causal->is_boolean()) {
-      return invalid_file(file, fmt::format("'is_causal' is {}; it must be true or false", core::printable_json(*causal)));
+      return invalid_file(file,
+                          fmt::format("'is_causal' is {}; it must be true or false", core::printable_json(*causal)));
     }
     decoder.causal = causal->get<bool>();
   }

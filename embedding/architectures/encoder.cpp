@@ -77,7 +77,8 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
   if (given == nullptr) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
   if (!(value >= 0 && value <= 0.1)) {
-    return invalid_file(file, fmt::format("'{}' is {}; it must be between 0 and 0.1", key, core::printable_json(*given)));
+    return invalid_file(file,
+                        fmt::format("'{}' is {}; it must be between 0 and 0.1", key, core::printable_json(*given)));
   }
   epsilon = static_cast<float>(value);
   return {};

@@ -217,9 +217,9 @@ Result<Rotary> RopeParameters::read(double base) const {
   } else if (type == "yarn") {
     status = scale_by_yarn(rotary, base);
   } else if (type == "longrope") {
-    return wrong(fmt::format(
-        "the type 'longrope', which makes a text's angles depend on the longest text of its batch{}",
-        core::supported_instead({}, kRopeTypes)));
+    return wrong(
+        fmt::format("the type 'longrope', which makes a text's angles depend on the longest text of its batch{}",
+                    core::supported_instead({}, kRopeTypes)));
   } else {
     return wrong(fmt::format("the type '{}'{}", printable(type), core::supported_instead(type, kRopeTypes)));
   }

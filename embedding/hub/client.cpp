@@ -106,8 +106,8 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
     }
     if (origin.starts_with("https:") && next.starts_with("http:")) {
       return permanent(StatusCode::kPermissionDenied,
-                       fmt::format("{} is redirected from an encrypted connection to {}, which is not encrypted", question.what,
-                                   shown_url(outcome.answer.redirect)));
+                       fmt::format("{} is redirected from an encrypted connection to {}, which is not encrypted",
+                                   question.what, shown_url(outcome.answer.redirect)));
     }
     request.url = outcome.answer.redirect;
   }
@@ -124,16 +124,18 @@ Status Client::refusal(const Question& question, const HttpAnswer& answer) const
     case 401:
     case 403:
       if (gated || answer.status == 403) {
-        return says(StatusCode::kPermissionDenied,
-                    fmt::format("access requires accepting its terms at {}/{}{}",
-                                shown_url(settings_->endpoint), model_id_,
-                                settings_->token ? "; the token's owner has not accepted them, or the token does not allow reading it"
-                                                 : ", and setting HF_TOKEN to a token"));
+        return says(
+            StatusCode::kPermissionDenied,
+            fmt::format("access requires accepting its terms at {}/{}{}", shown_url(settings_->endpoint), model_id_,
+                        settings_->token
+                            ? "; the token's owner has not accepted them, or the token does not allow reading it"
+                            : ", and setting HF_TOKEN to a token"));
       }
-      return says(StatusCode::kPermissionDenied,
-                  settings_->token
-                      ? "the hub does not accept the token, or there is no such model; check HF_TOKEN and the model's name"
-                      : "there is no such model, or it is private; check its name, or set HF_TOKEN to a token");
+      return says(
+          StatusCode::kPermissionDenied,
+          settings_->token
+              ? "the hub does not accept the token, or there is no such model; check HF_TOKEN and the model's name"
+              : "there is no such model, or it is private; check its name, or set HF_TOKEN to a token");
     case 404:
       if (reason == "RevisionNotFound") return says(StatusCode::kNotFound, "it has no such revision");
       if (reason == "EntryNotFound") return says(StatusCode::kNotFound, "it has no such file");
@@ -243,18 +245,20 @@ Result<FileInfo> Client::file_info(const ModelName& name, const std::string& com
   LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, {}));
   const std::string_view of = header(answer, "x-repo-commit");
   if (!of.empty() && of != commit) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: the hub returns the file of commit {}, but {} was requested",
-                                                         question.what, printable(of), commit));
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: the hub returns the file of commit {}, but {} was requested", question.what,
+                              printable(of), commit));
   }
   auto info = parse_file_info(answer.headers, answer.status == 200);
   if (!info) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: the answer has no ETag, which names the file in the cache; does HF_ENDPOINT name a model hub?",
-                              question.what));
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: the answer has no ETag, which names the file in the cache; does HF_ENDPOINT name a model hub?",
+                    question.what));
   }
   if (info->size.value_or(0) > kFileBytesMax) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{} has {} bytes, which is above the limit of {}", question.what, *info->size, kFileBytesMax));
+    return Status(StatusCode::kInvalidModel, fmt::format("{} has {} bytes, which is above the limit of {}",
+                                                         question.what, *info->size, kFileBytesMax));
   }
   return *std::move(info);
 }
@@ -272,9 +276,8 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
   body.begin = [&](const HttpAnswer& answer) -> Status {
     if (answer.status == 206 && parse_range_start(header(answer, "content-range")) != partial.size()) {
       LB_RETURN_IF_ERROR(partial.clear());
-      return Status(
-          StatusCode::kIo,
-          fmt::format("{}: the server returns a different range than requested; try again", question.what));
+      return Status(StatusCode::kIo,
+                    fmt::format("{}: the server returns a different range than requested; try again", question.what));
     }
     // A server without support for ranges sends the whole file.
     return answer.status == 206 || partial.size() == 0 ? Status() : partial.clear();

@@ -129,12 +129,12 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
     }
     if (has_pytorch_weights([&](std::string_view name) { return files.contains(folder + std::string(name)); })) {
       const std::size_t at = std::min(model.find('@'), model.size());
-      return Status(
-          StatusCode::kUnsupported,
-          fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not supported; run `hf download {}{}{} --local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
-                      model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
-                      at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
-                      kConvertPytorchWeights));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not supported; run `hf download "
+                                "{}{}{} --local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
+                                model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
+                                at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
+                                kConvertPytorchWeights));
     }
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =
@@ -184,8 +184,9 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   if (!route.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
   if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
   if (!missing.empty()) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("'{}' has no {}: is it a sentence-transformers model in the current layout?", model, missing));
+    return Status(
+        StatusCode::kNotFound,
+        fmt::format("'{}' has no {}: is it a sentence-transformers model in the current layout?", model, missing));
   }
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
@@ -221,7 +222,8 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   };
   if (has(".gguf") && !has(".safetensors") && !has(".onnx")) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with model.safetensors that they were made from, which its page on the hub names",
+                  fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with "
+                              "model.safetensors that they were made from, which its page on the hub names",
                               model));
   }
   std::vector<std::string> lists;
@@ -247,8 +249,8 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   if (!onnx_file.empty()) {
     if (!stays_inside(onnx_file) || !there.contains(onnx_file)) {
       return Status(StatusCode::kNotFound,
-                    fmt::format("embedding.onnx_file is {}, which is not a file of the model; {}", core::quoted(onnx_file),
-                                say_onnx_files(core::quoted(model), files)));
+                    fmt::format("embedding.onnx_file is {}, which is not a file of the model; {}",
+                                core::quoted(onnx_file), say_onnx_files(core::quoted(model), files)));
     }
     for (const std::string& name : onnx_with_data(there, onnx_file))
       add(large, name);

@@ -111,8 +111,9 @@ Result<std::string> find_endpoint() {
   const bool web = endpoint.starts_with("https://") || endpoint.starts_with("http://");
   const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
   if (!web || endpoint.find_first_of("?#") != std::string::npos || !std::ranges::all_of(endpoint, is_visible)) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("HF_ENDPOINT is '{}'; expected an address with https:// or http://",
-                                                            printable(endpoint)));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("HF_ENDPOINT is '{}'; expected an address with https:// or http://", printable(endpoint)));
   }
   return endpoint;
 }

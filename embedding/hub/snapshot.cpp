@@ -141,7 +141,8 @@ class Loader {
 
   Status check_cancelled() const {
     if (!options_.cancellation.is_requested()) return {};
-    return {StatusCode::kCancelled, fmt::format("downloading '{}' was cancelled; what has arrived is kept", name_.text())};
+    return {StatusCode::kCancelled,
+            fmt::format("downloading '{}' was cancelled; what has arrived is kept", name_.text())};
   }
 
   // Whether the snapshot has the file as requested.
@@ -172,7 +173,8 @@ class Loader {
     LB_ASSIGN_OR_RETURN(const FileInfo info, info_of(file));
     LB_RETURN_IF_ERROR(layout_.make_folders());
     const auto tell = [&] {
-      if (options_.note) options_.note(fmt::format("another process is downloading {}; waiting for it", printable(file)));
+      if (options_.note)
+        options_.note(fmt::format("another process is downloading {}; waiting for it", printable(file)));
     };
     const auto lock = platform::FileLock::acquire(layout_.lock_file(info.etag), options_.lock_timeout, tell);
     if (!lock.ok()) return lock.status();
@@ -255,10 +257,10 @@ class Loader {
 };
 
 Status offline_error(const Settings& settings, const ModelName& name, std::string_view what, std::string_view why) {
-  return Status(
-      StatusCode::kNotFound,
-      fmt::format("HF_HUB_OFFLINE is set, and '{}' {} in the cache {} ({}); unset it, or download the model when there is a network: latebind pull {}",
-                  name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
+  return Status(StatusCode::kNotFound,
+                fmt::format("HF_HUB_OFFLINE is set, and '{}' {} in the cache {} ({}); unset it, or download the model "
+                            "when there is a network: latebind pull {}",
+                            name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
 }
 
 // Answers from the cache if the hub cannot be asked.

@@ -134,7 +134,8 @@ Result<TokenizerFile> TokenizerFile::read(JsonDocument document) {
   if (parts.pre_tokenizer != nullptr && parts.pre_tokenizer->needs_origin() && parts.normalizer != nullptr &&
       !parts.normalizer->tracks_origin()) {
     return Status(StatusCode::kUnsupported,
-                  "pre_tokenizer with prepend_scheme 'first' is not supported after this normalizer (supported: ByteLevel, Nmt, Precompiled, Prepend, Replace, Strip, a Sequence of these, none)");
+                  "pre_tokenizer with prepend_scheme 'first' is not supported after this normalizer (supported: "
+                  "ByteLevel, Nmt, Precompiled, Prepend, Replace, Strip, a Sequence of these, none)");
   }
   file.id_end = file.parts.model->vocabulary().id_end();
   LB_RETURN_IF_ERROR(read_added_tokens(root, file));

@@ -300,7 +300,8 @@ Status convert_program(std::span<const std::byte> file, const Conversion& conver
     }
     if (work.found.payloads != 1) {
       return unsupported(
-          fmt::format("its {} delegates have {} different payloads, which one model cannot replace; without a model, they keep their payloads",
+          fmt::format("its {} delegates have {} different payloads, which one model cannot replace; without a model, "
+                      "they keep their payloads",
                       work.found.delegates, work.found.payloads));
     }
     const Delegate& ours = work.delegates.front();

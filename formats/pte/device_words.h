@@ -40,7 +40,8 @@ inline DeviceWords device_words(std::string_view text) {
   };
   if (one_of(whole, "MULTI", "BATCH")) {
     return complain(whole == "MULTI"
-                        ? "runs a model on several devices at once, but Latebind runs it on one: name the devices in order, such as openvino:GPU,openvino:CPU"
+                        ? "runs a model on several devices at once, but Latebind runs it on one: name the devices in "
+                          "order, such as openvino:GPU,openvino:CPU"
                         : "gathers runs into batches, which Latebind does not do: name the device that it uses");
   }
   if (whole == "HETERO" || (whole == "AUTO" && colon != std::string_view::npos)) {

@@ -58,8 +58,8 @@ Result<std::vector<Segment>> segments_from(const VerifiedProgram& program) {
     const fb::DataSegment* stored = list->Get(static_cast<flatbuffers::uoffset_t>(i));
     const std::uint64_t all = program.layout.segment_size;
     if (stored->offset() > all || stored->size() > all - stored->offset()) {
-      return damaged(fmt::format("segment {} has {} bytes at {}, but all segments together have {}", i,
-                                 stored->size(), stored->offset(), all));
+      return damaged(fmt::format("segment {} has {} bytes at {}, but all segments together have {}", i, stored->size(),
+                                 stored->offset(), all));
     }
     segments.push_back({program.layout.segment_base + stored->offset(), stored->size()});
   }

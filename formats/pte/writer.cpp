@@ -101,8 +101,8 @@ Status check(const ProgramSpec& spec, const Payload& payload) {
   if (text > kTextMax) return misuse(fmt::format("names and compile specs have {} bytes in total", text));
   if (!std::has_single_bit(spec.payload_alignment) || spec.payload_alignment < 16 ||
       spec.payload_alignment > kAlignmentMax) {
-    return misuse(fmt::format("the payload's alignment of {} is not a power of two from 16 to {}", spec.payload_alignment,
-                              kAlignmentMax));
+    return misuse(fmt::format("the payload's alignment of {} is not a power of two from 16 to {}",
+                              spec.payload_alignment, kAlignmentMax));
   }
   return {};
 }

@@ -55,7 +55,8 @@ LoadedMethod::~LoadedMethod() {
   model_.reset();
   if (!payload_->wait_until_released(hangs ? std::chrono::milliseconds(0) : kReleaseTime)) {
     say(Level::kError, name_ +
-                           ": a device still uses the payload; if the host owns the program's memory, it must keep it until the device returns");
+                           ": a device still uses the payload; if the host owns the program's memory, it must keep it "
+                           "until the device returns");
   }
 }
 

@@ -74,8 +74,8 @@ std::optional<BundleFile> find_in(const fs::path& model, const fs::path& path, c
   }
   const auto found = core::content_of_bundle_file(real);
   if (!found.ok()) {
-    throw Failure(abi::kInvalidGraph,
-                  "Latebind: ep_cache_context '" + name + "' is not a bundle: " + std::string(found.status().message()));
+    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name +
+                                          "' is not a bundle: " + std::string(found.status().message()));
   }
   const core::BundleContent& is = found->content;
   const std::string what_to_do = ": restore that one, or compile the model again";
@@ -115,8 +115,10 @@ BundleFile find_bundle(const std::vector<fs::path>& models, const std::string& n
     }
   }
   if (wrong) throw Failure(*wrong);
-  throw Failure(abi::kNoSuchFile, "Latebind: there is no " + places +
-                                      ", which the model names; put it beside the model, or set ep.context_file_path to the place of the model");
+  throw Failure(
+      abi::kNoSuchFile,
+      "Latebind: there is no " + places +
+          ", which the model names; put it beside the model, or set ep.context_file_path to the place of the model");
 }
 
 std::string text_of(const BundleIdentity& identity) {
@@ -130,8 +132,7 @@ BundleIdentity parse_bundle_identity(std::string_view text) {
   const bool is_digest =
       model.size() == kDigits && model.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (!is_digest || text.substr(kDigits, 1) != " ") {
-    throw Failure(abi::kInvalidGraph,
-                  "Latebind: a compiled node does not name its bundle; compile the model again");
+    throw Failure(abi::kInvalidGraph, "Latebind: a compiled node does not name its bundle; compile the model again");
   }
   BundleIdentity identity{std::string(model), {}};
   for (const std::string_view word : core::list_items(text.substr(kDigits + 1)))
@@ -176,7 +177,8 @@ BundleFile place_bundle(const fs::path& model, const fs::path& draft) {
     if (!there.ok() || there->content.model != bundle.identity.model ||
         !has_all(there->content.variants, bundle.identity.variants)) {
       throw Failure(abi::kFail, "Latebind: cannot write " + shown(bundle.file) +
-                                    ": another file has that name and is not replaced; remove it, or name another folder with ep.context_file_path");
+                                    ": another file has that name and is not replaced; remove it, or name another "
+                                    "folder with ep.context_file_path");
     }
     std::error_code error;
     if (!core::check_bundle_file(bundle.file).ok()) fs::rename(draft, bundle.file, error);

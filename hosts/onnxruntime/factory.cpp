@@ -204,8 +204,8 @@ void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, 
     const bool is_compiled = at(device.metadata, "CompilerInstalled") == "1";
     if (!device.is_virtual || (!is_compiled && !all)) continue;
     if (*made >= most) {
-      host_.log(abi::kWarning,
-                "Latebind: the host does not take more devices than " + std::to_string(most) + ", without " + device.id);
+      host_.log(abi::kWarning, "Latebind: the host does not take more devices than " + std::to_string(most) +
+                                   ", without " + device.id);
       continue;
     }
     Pairs described(host_);

@@ -64,7 +64,8 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
 #undef LB_TAKE
   const auto* ep = reinterpret_cast<const abi::Slot*>(tables_.GetEpApi());
   const auto* editor = reinterpret_cast<const abi::Slot*>(tables_.GetModelEditorApi());
-  if (ep == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this ONNX Runtime does not support plugin providers");
+  if (ep == nullptr)
+    throw Failure(abi::kNotImplemented, "Latebind: this ONNX Runtime does not support plugin providers");
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, ep, slot);
   LB_PROVIDER_EP_API(LB_TAKE)
 #undef LB_TAKE

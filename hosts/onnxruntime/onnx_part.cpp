@@ -105,7 +105,8 @@ void check_size(std::span<const std::int64_t> shape, abi::ElementType type, std:
   std::size_t bytes = core::size_of(static_cast<core::ElementType>(ours));
   for (const std::int64_t dimension : shape)
     bytes *= static_cast<std::size_t>(dimension);
-  if (bytes != size) throw Failure(abi::kFail, "Latebind: the host reports a size of a tensor that does not match its shape");
+  if (bytes != size)
+    throw Failure(abi::kFail, "Latebind: the host reports a size of a tensor that does not match its shape");
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ struct FusedNode final : abi::NodeComputeInfo {
   void run(abi::KernelContext* context) const {
     if (part == nullptr) {
       throw Failure(abi::kEpFail,
-                    "Latebind: this session can only compile, because its device is not in this machine. Load the model that it wrote in a session for a device of this machine");
+                    "Latebind: this session can only compile, because its device is not in this machine. Load the "
+                    "model that it wrote in a session for a device of this machine");
     }
     part->run(host, context, g_timeout_ms);
   }

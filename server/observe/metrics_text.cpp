@@ -59,10 +59,8 @@ void render_models(PrometheusText& text, const Counts& counts) {
   };
   family("latebind_texts_total", "Texts that were answered with a vector", &ModelCounts::texts);
   family("latebind_tokens_total", "Tokens of these texts", &ModelCounts::tokens);
-  family("latebind_fallback_texts_total", "Texts that a fallback device answered",
-         &ModelCounts::fallback_texts);
-  family("latebind_truncated_texts_total", "Texts that were cut to the model's limit",
-         &ModelCounts::truncated_texts);
+  family("latebind_fallback_texts_total", "Texts that a fallback device answered", &ModelCounts::fallback_texts);
+  family("latebind_truncated_texts_total", "Texts that were cut to the model's limit", &ModelCounts::truncated_texts);
   family("latebind_batches_total", "Batches that were computed", &ModelCounts::batches);
   family("latebind_batch_tokens_total", "Tokens that were computed, padding included", &ModelCounts::computed_tokens);
   family("latebind_padded_tokens_total", "Padding tokens that were computed", &ModelCounts::padded_tokens);
@@ -80,11 +78,13 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
       text.sample(value_of(model), {{"model", model.model}});
   };
   const auto flag = [](bool is_so) { return std::uint64_t{is_so ? 1U : 0U}; };
-  text.family("latebind_device_info", "gauge", "Always 1; the labels name the device that answers now and its precision");
+  text.family("latebind_device_info", "gauge",
+              "Always 1; the labels name the device that answers now and its precision");
   for (const ModelGauges& model : gauges.models) {
     text.sample(std::uint64_t{1}, {{"model", model.model}, {"device", model.device}, {"precision", model.precision}});
   }
-  family("latebind_fallback", "1 while a fallback device answers", [&](const ModelGauges& m) { return flag(m.fallback); });
+  family("latebind_fallback", "1 while a fallback device answers",
+         [&](const ModelGauges& m) { return flag(m.fallback); });
   family("latebind_breaker_open", "1 while a preferred device rests after failures",
          [&](const ModelGauges& m) { return flag(m.breaker_open); });
   family("latebind_queue_texts", "Texts that wait for a device", [](const ModelGauges& m) { return m.waiting_texts; });
@@ -103,7 +103,8 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
 
   text.gauge("latebind_connections", "Open connections", gauges.connections);
   text.gauge("latebind_held_bytes", "Bytes of bodies and answers that the server holds", gauges.held_bytes);
-  text.gauge("latebind_held_bytes_limit", "Largest number of bytes of bodies and answers, set by --max-held", gauges.held_bytes_max);
+  text.gauge("latebind_held_bytes_limit", "Largest number of bytes of bodies and answers, set by --max-held",
+             gauges.held_bytes_max);
   text.gauge("latebind_requests_in_flight", "Requests in flight", gauges.requests_in_flight);
   text.gauge("latebind_resident_memory_bytes", "Resident memory of the process", gauges.resident_bytes);
   text.gauge("latebind_uptime_seconds", "Seconds since the server started", gauges.uptime_seconds);

@@ -109,8 +109,9 @@ Problem read_forms(const JsonValue& value, EmbedBody& body) {
     static_cast<void>(read_text(item, name));
     const auto form = std::ranges::find(kForms, name, &Form::name);
     if (form == kForms.end()) {
-      return std::string(kKnown) +
-             (name == "int8" || name == "uint8" ? ": int8 and uint8 need value ranges, which models' files do not have" : "");
+      return std::string(kKnown) + (name == "int8" || name == "uint8"
+                                        ? ": int8 and uint8 need value ranges, which models' files do not have"
+                                        : "");
     }
     if (std::ranges::find(body.forms, &*form) == body.forms.end()) body.forms.push_back(&*form);
   }
@@ -128,8 +129,7 @@ Json forms_schema() {
 }
 
 constexpr std::array kEmbed{
-    Member<EmbedBody>{"model", false,
-                      [] { return typed_schema("string", "A served model (default: the first one)."); },
+    Member<EmbedBody>{"model", false, [] { return typed_schema("string", "A served model (default: the first one)."); },
                       [](const JsonValue& value, EmbedBody& body) { return read_text(value, body.model); }},
     Member<EmbedBody>{
         "texts", true,

@@ -213,9 +213,11 @@ void live(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*
 }
 
 void refuse_not_ready(Exchange& exchange) {
-  refuse(
-      exchange, kserve_protocol(),
-      {.kind = RefusalKind::kNotReady, .message = "the server is starting or shutting down", .param = {}, .retry_after_s = 1});
+  refuse(exchange, kserve_protocol(),
+         {.kind = RefusalKind::kNotReady,
+          .message = "the server is starting or shutting down",
+          .param = {},
+          .retry_after_s = 1});
 }
 
 void ready(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {

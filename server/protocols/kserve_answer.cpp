@@ -130,8 +130,9 @@ Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<s
       return Refusal{.kind = RefusalKind::kUnsupported,
                      .message = fmt::format("the output {} of type {} {}; ask for it with binary_data",
                                             core::quoted(output.name, 100), type_of(output.type).name,
-                                            type_of(output.type).has_json ? "holds infinite numbers or NaN, which JSON cannot represent"
-                                                                          : "cannot be represented in JSON"),
+                                            type_of(output.type).has_json
+                                                ? "holds infinite numbers or NaN, which JSON cannot represent"
+                                                : "cannot be represented in JSON"),
                      .param = "outputs"};
     }
     text += "]}";

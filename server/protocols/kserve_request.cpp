@@ -190,10 +190,9 @@ constexpr std::array kOutput{
 };
 
 constexpr std::array kParameters{
-    Member<InferRequest>{
-        "binary_data_output", false,
-        [] { return typed_schema("boolean", "Default of binary_data for all outputs."); },
-        [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
+    Member<InferRequest>{"binary_data_output", false,
+                         [] { return typed_schema("boolean", "Default of binary_data for all outputs."); },
+                         [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
     Member<InferRequest>{
         "truncate", false,
         [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
@@ -202,7 +201,8 @@ constexpr std::array kParameters{
                          [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.normalize); }},
     Member<InferRequest>{"dimensions", false,
                          [] {
-                           Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
+                           Json schema =
+                               typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
                            schema["minimum"] = 1;
                            schema["maximum"] = kDimensionsMax;
                            return schema;
@@ -426,8 +426,8 @@ Problem fill(const InputBody& input, std::string_view& binary, std::size_t& text
   }
   if (input.data) return "has both data and binary_data_size";
   if (*input.binary_bytes > binary.size()) {
-    return fmt::format("has a binary_data_size of {}; the body has {} left",
-                       core::counted(*input.binary_bytes, "byte"), binary.size());
+    return fmt::format("has a binary_data_size of {}; the body has {} left", core::counted(*input.binary_bytes, "byte"),
+                       binary.size());
   }
   const std::string_view bytes = binary.substr(0, *input.binary_bytes);
   binary.remove_prefix(bytes.size());

@@ -121,8 +121,7 @@ constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("
 
 // The former name of `model`.
 template <class Body>
-constexpr Member<Body> kName{"name", false,
-                             [] { return typed_schema("string", "The model, if 'model' is missing."); },
+constexpr Member<Body> kName{"name", false, [] { return typed_schema("string", "The model, if 'model' is missing."); },
                              [](const JsonValue& value, Body& body) -> Problem {
                                std::string name;
                                if (auto problem = read_text(value, name)) return problem;
@@ -359,7 +358,8 @@ Json embed_schema() {
   schema["properties"]["embeddings"] = typed_schema("array", "A vector for each text, of length 1.");
   schema["properties"]["embeddings"]["items"] = vector_schema();
   schema["properties"]["total_duration"] = typed_schema("integer", "Nanoseconds.");
-  schema["properties"]["load_duration"] = typed_schema("integer", "Nanoseconds; always 0, because models are already loaded.");
+  schema["properties"]["load_duration"] =
+      typed_schema("integer", "Nanoseconds; always 0, because models are already loaded.");
   schema["properties"]["prompt_eval_count"] = typed_schema("integer", "Tokens.");
   schema["required"] = Json::array({"model", "embeddings"});
   return schema;
@@ -420,50 +420,50 @@ Json version_schema() {
 }
 
 std::span<const Route> routes() {
-  static const auto& all =
-      *new std::vector<Route>{{.method = "POST",
-                               .path = "/api/embed",
-                               .handle = embed,
-                               .summary = "Embeds texts.",
-                               .body = [] { return schema_of(kEmbed); },
-                               .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
-                              {.method = "POST",
-                               .path = "/api/embeddings",
-                               .handle = embeddings,
-                               .summary = "Embeds one text.",
-                               .body = [] { return schema_of(kEmbeddings); },
-                               .answers = {{.status = 200, .description = "The vector.", .schema = embeddings_schema}}},
-                              {.method = "GET",
-                               .path = "/api/tags",
-                               .handle = tags,
-                               .summary = "Lists the served models.",
-                               .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
-                              {.method = "GET",
-                               .path = "/api/ps",
-                               .handle = running,
-                               .summary = "Lists the served models and the memory that they use.",
-                               .answers = {{.status = 200, .description = "The models.", .schema = running_schema}}},
-                              {.method = "POST",
-                               .path = "/api/pull",
-                               .handle = pull,
-                               .summary = "Succeeds for a served model; other models are not downloaded.",
-                               .body = [] { return schema_of(kPull); },
-                               .answers = {{.status = 200, .description = "The model is available.", .schema = pull_schema},
-                                           {.status = 200,
-                                            .description = "The same, as a stream of lines.",
-                                            .content_type = "application/x-ndjson",
-                                            .schema = pull_schema}}},
-                              {.method = "POST",
-                               .path = "/api/show",
-                               .handle = show,
-                               .summary = "Describes a served model.",
-                               .body = [] { return schema_of(kShow); },
-                               .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
-                              {.method = "GET",
-                               .path = "/api/version",
-                               .handle = version,
-                               .summary = "The server's version.",
-                               .answers = {{.status = 200, .description = "The version.", .schema = version_schema}}}};
+  static const auto& all = *new std::vector<Route>{
+      {.method = "POST",
+       .path = "/api/embed",
+       .handle = embed,
+       .summary = "Embeds texts.",
+       .body = [] { return schema_of(kEmbed); },
+       .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
+      {.method = "POST",
+       .path = "/api/embeddings",
+       .handle = embeddings,
+       .summary = "Embeds one text.",
+       .body = [] { return schema_of(kEmbeddings); },
+       .answers = {{.status = 200, .description = "The vector.", .schema = embeddings_schema}}},
+      {.method = "GET",
+       .path = "/api/tags",
+       .handle = tags,
+       .summary = "Lists the served models.",
+       .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
+      {.method = "GET",
+       .path = "/api/ps",
+       .handle = running,
+       .summary = "Lists the served models and the memory that they use.",
+       .answers = {{.status = 200, .description = "The models.", .schema = running_schema}}},
+      {.method = "POST",
+       .path = "/api/pull",
+       .handle = pull,
+       .summary = "Succeeds for a served model; other models are not downloaded.",
+       .body = [] { return schema_of(kPull); },
+       .answers = {{.status = 200, .description = "The model is available.", .schema = pull_schema},
+                   {.status = 200,
+                    .description = "The same, as a stream of lines.",
+                    .content_type = "application/x-ndjson",
+                    .schema = pull_schema}}},
+      {.method = "POST",
+       .path = "/api/show",
+       .handle = show,
+       .summary = "Describes a served model.",
+       .body = [] { return schema_of(kShow); },
+       .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
+      {.method = "GET",
+       .path = "/api/version",
+       .handle = version,
+       .summary = "The server's version.",
+       .answers = {{.status = 200, .description = "The version.", .schema = version_schema}}}};
   return all;
 }
 

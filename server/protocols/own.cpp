@@ -79,7 +79,8 @@ std::span<const Route> routes() {
       {.method = "GET",
        .path = "/latebind/status",
        .handle = status,
-       .summary = "The active devices and why they were chosen, the queue, the rates of the last seconds and the latencies of the last minute.",
+       .summary = "The active devices and why they were chosen, the queue, the rates of the last seconds and the "
+                  "latencies of the last minute.",
        .answers = {{.status = 200, .description = "The status.", .schema = object_schema}}},
       {.method = "GET",
        .path = "/metrics",

@@ -62,13 +62,14 @@ Json top_schema() {
 }
 
 constexpr std::array kRanking{
-    Member<RankingBody>{"model", false,
-                        [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
-                        [](const JsonValue& value, RankingBody& body) -> Problem {
-                          if (auto problem = read_text(value, body.model)) return problem;
-                          if (body.model.size() > kModelNameMax) return "is too long";
-                          return std::nullopt;
-                        }},
+    Member<RankingBody>{
+        "model", false,
+        [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
+        [](const JsonValue& value, RankingBody& body) -> Problem {
+          if (auto problem = read_text(value, body.model)) return problem;
+          if (body.model.size() > kModelNameMax) return "is too long";
+          return std::nullopt;
+        }},
     Member<RankingBody>{"query", true, [] { return typed_schema("string", "The query."); },
                         [](const JsonValue& value, RankingBody& body) { return read_text(value, body.query); }},
     Member<RankingBody>{"documents", true, documents_schema,

@@ -3,8 +3,8 @@
 namespace latebind::server {
 
 app::Json role_schema() {
-  app::Json schema =
-      typed_schema("string", "Whether the texts are queries or documents, for a model with a prompt or a route for each.");
+  app::Json schema = typed_schema(
+      "string", "Whether the texts are queries or documents, for a model with a prompt or a route for each.");
   schema["enum"] = app::Json::array({"query", "document"});
   return schema;
 }

@@ -40,15 +40,18 @@ Json texts_schema() {
   texts["items"] = typed_schema("string", "");
   texts["minItems"] = 1;
   Json schema;
-  schema["description"] = "One text or several. A single text_1 is compared with each text_2; otherwise both have the same number of texts.";
+  schema["description"] =
+      "One text or several. A single text_1 is compared with each text_2; otherwise both have the same number of "
+      "texts.";
   schema["anyOf"] = Json::array({typed_schema("string", ""), std::move(texts)});
   return schema;
 }
 
 constexpr std::array kScore{
-    Member<ScoreBody>{"model", false,
-                      [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
-                      [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
+    Member<ScoreBody>{
+        "model", false,
+        [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
+        [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
     Member<ScoreBody>{"text_1", true, texts_schema,
                       [](const JsonValue& value, ScoreBody& body) {
                         return read_one_or_several(value, body.first_limit, body.first);
@@ -166,7 +169,8 @@ Json scores_schema() {
   Json item = typed_schema("object", "");
   item["properties"]["index"] = typed_schema("integer", "");
   item["properties"]["object"] = typed_schema("string", "");
-  item["properties"]["score"] = typed_schema("number", "From 0 to 1 for a cross-encoder; otherwise MaxSim or a cosine.");
+  item["properties"]["score"] =
+      typed_schema("number", "From 0 to 1 for a cross-encoder; otherwise MaxSim or a cosine.");
   item["required"] = Json::array({"index", "object", "score"});
   Json schema = typed_schema("object", "");
   for (const char* name : {"id", "object", "model"})

@@ -216,12 +216,13 @@ std::span<const Route> routes() {
                     .summary = "Classifies texts, or pairs of texts, with a cross-encoder.",
                     .body = predict_body,
                     .answers = {{.status = 200, .description = "The labels.", .schema = predict_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/rerank",
-                    .handle = rerank,
-                    .summary = "Ranks texts for a query with a cross-encoder; with 'documents', the same as /v1/rerank.",
-                    .body = rerank_body,
-                    .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
+    made.push_back(
+        {.method = "POST",
+         .path = "/rerank",
+         .handle = rerank,
+         .summary = "Ranks texts for a query with a cross-encoder; with 'documents', the same as /v1/rerank.",
+         .body = rerank_body,
+         .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
     made.push_back({.method = "GET",
                     .path = "/info",
                     .handle = info,
@@ -232,7 +233,9 @@ std::span<const Route> routes() {
                     .handle = health,
                     .summary = "Whether the server answers requests.",
                     .answers = {{.status = 200, .description = "They are.", .content_type = ""},
-                                {.status = 503, .description = "The server is starting or shutting down.", .schema = refusal_schema}},
+                                {.status = 503,
+                                 .description = "The server is starting or shutting down.",
+                                 .schema = refusal_schema}},
                     .is_open = true,
                     .is_probe = true});
     made.push_back({.method = "GET",

@@ -52,7 +52,8 @@ template <class Body>
 constexpr Member<Body> kTruncate{
     "truncate", false,
     [] {
-      return typed_schema("boolean", "Whether longer texts are cut (true) or refused (false) (default: the server's setting).");
+      return typed_schema("boolean",
+                          "Whether longer texts are cut (true) or refused (false) (default: the server's setting).");
     },
     [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
 

@@ -81,9 +81,10 @@ constexpr std::array kPredict{
     kTruncate<PredictBody>,
     kDirection<PredictBody>,
     kNoRole<PredictBody>,
-    Member<PredictBody>{"raw_scores", false,
-                        [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
-                        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
+    Member<PredictBody>{
+        "raw_scores", false,
+        [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
+        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
 };
 
 // Converts to probabilities as in the original: between 0 and 1, and with a sum of 1 if there are several.

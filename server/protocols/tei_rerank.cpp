@@ -32,10 +32,12 @@ constexpr std::array kRerank{
         [](const JsonValue& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
     kTruncate<RerankBody>,
     kDirection<RerankBody>,
-    Member<RerankBody>{"raw_scores", false,
-                       [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
-                       [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
-    Member<RerankBody>{"return_text", false, [] { return typed_schema("boolean", "Returns each text with its score."); },
+    Member<RerankBody>{
+        "raw_scores", false,
+        [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
+        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
+    Member<RerankBody>{"return_text", false,
+                       [] { return typed_schema("boolean", "Returns each text with its score."); },
                        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }},
     kNoRole<RerankBody>,
 };

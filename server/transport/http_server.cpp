@@ -299,8 +299,9 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
     LB_RETURN_IF_ERROR(state->bind(address));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 } catch (const boost::system::system_error& failure) {
-  return Status(StatusCode::kIo, fmt::format("the system is out of resources: {} (`ulimit -n` shows how many files may be open)",
-                                             failure.code().message()));
+  return Status(StatusCode::kIo,
+                fmt::format("the system is out of resources: {} (`ulimit -n` shows how many files may be open)",
+                            failure.code().message()));
 }
 
 HttpServer::~HttpServer() {

@@ -300,7 +300,8 @@ bool HttpSession::pass_on(Incoming& incoming) {
         },
         std::move(incoming.held));
   } catch (const std::bad_alloc&) {
-    refuse({.kind = RefusalKind::kOverloaded, .message = "not enough memory for the request", .param = {}}, 503, nullptr);
+    refuse({.kind = RefusalKind::kOverloaded, .message = "not enough memory for the request", .param = {}}, 503,
+           nullptr);
     return false;
   }
   set_deadline(milliseconds(0));

@@ -181,8 +181,7 @@ bool RequestParser::check_head() {
     return bad(417, RefusalKind::kBadRequest, "Expect must be 100-continue");
   }
   if (!Target::parse(view_of(head.target()))) {
-    return bad(400, RefusalKind::kBadRequest,
-               "the path is invalid: it must begin with / and be UTF-8 after decoding");
+    return bad(400, RefusalKind::kBadRequest, "the path is invalid: it must begin with / and be UTF-8 after decoding");
   }
   return true;
 }

@@ -108,7 +108,7 @@ TEST_F(ForkTest, ARuntimeOfTheParentIsRefusedInTheChild) {
                 lb_attestation* attestation = nullptr;
                 return lb_model_attestation(model, &attestation) == LB_OK ? "attested" : last_error();
               }),
-              HasSubstr("this model was made before fork()"));
+              HasSubstr("this model was created before fork()"));
 }
 
 TEST_F(ForkTest, TheChildsOwnObjectsWorkBesideThoseOfTheParent) {

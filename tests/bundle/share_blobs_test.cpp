@@ -254,7 +254,7 @@ TEST_F(ShareBlobsTest, ADifferenceThatLiesIsRefused) {
   EXPECT_THAT(with("\"from\": \"sha256", "\"from\": \"model").to_string(), HasSubstr("difference"));
   EXPECT_THAT(with("\"target\": \"npu:toy\"", "\"target\": \"portable\"").to_string(), HasSubstr("for a blob"));
   EXPECT_THAT(with("\"model\": \"model.onnx\"", "\"model\": \"model.onnx.vcdiff\"").to_string(),
-              HasSubstr("is to be made of a 'difference', too"));
+              HasSubstr("the result of a 'difference'"));
 
   // Another size than it makes: found when it is made.
   ASSERT_TRUE(with(whole, "\"bytes\": 39999").ok());

@@ -195,10 +195,10 @@ def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
     if not any(name.startswith("onnxruntime:OpenVINO") for name in devices):
         assert "offers no device on this machine" in unavailable["OpenVINOExecutionProvider"]
     # Where its compiler works is no device, and nothing tries it.
-    assert "onnxruntime:QNN" not in devices and "runs no model" in unavailable["QNN"]
+    assert "onnxruntime:QNN" not in devices and "does not run models" in unavailable["QNN"]
     report = json.loads(good("devices", "--explain", "--json", env=env).stdout)
     assert "onnxruntime:QNN" not in report["placement"]["devices"]
-    assert "runs no model" in bad(1, "embed", "--model", TINY, "--device", "onnxruntime:QNN", input="a\n", env=env)
+    assert "does not run models" in bad(1, "embed", "--model", TINY, "--device", "onnxruntime:QNN", input="a\n", env=env)
     warmed = json.loads(good("warm", "--model", TINY, *VENDORS_FIRST, "--json", env=env).stdout)["devices"]
     # On an Intel CPU its provider has devices of its own.
     warmed = [one["device"] for one in warmed if not one["device"].startswith("onnxruntime:OpenVINO")]
@@ -214,7 +214,7 @@ def test_a_virtual_device_runs_in_emulation_only_when_allowed(tmp_path):
     npu = ("--device", "onnxruntime:QNN.v73", "--precision", "f16", "--static-lengths", "32", "--max-tokens", "32")
     done = run("embed", "--model", MODEL, *npu, input="Hello, world!\n", env=env)
     assert done.returncode == 1
-    assert "is not in this machine; --emulate runs it in its vendor's emulation" in done.stderr
+    assert "is not in this machine; --emulate runs it in its vendor's emulator" in done.stderr
     # What the emulator prints by itself does not come between the results.
     done = good("embed", "--model", MODEL, *npu, "--emulate", input="Hello, world!\n", env=env)
     assert "onnxruntime:QNN.v73" in done.stderr and "emulated, f16" in done.stderr

@@ -67,7 +67,7 @@ def test_fewer_dimensions_are_those_of_both_sides():
     assert result[1]["score"] != whole[1]["score"]
     assert "--query: vectors of 385 numbers" in bad(1, *command, "--dimensions", "385", "-", input=TEXTS)
     late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
-    assert "--dimensions: the vectors of tokens" in bad(
+    assert "--dimensions: token vectors cannot be" in bad(
         2, "search", "--model", late, "--query", "a", "--dimensions", "4", "-", input="a\n")
 
 
@@ -209,7 +209,7 @@ def test_another_model_or_other_options_make_the_index_anew_and_say_so(folder):
     for arguments, why in ((["--dimensions", "4"], "vectors of 4 numbers instead of"), (["--prompt", "x"], "prompt"),
                            (["--max-tokens", "4"], "max_tokens"), (["--precision", "int8"], "precision")):
         report, said = indexed(folder, *arguments, model=TINY)
-        assert report["embedded_files"] == 2 and "is made anew" in said and why in said, said
+        assert report["embedded_files"] == 2 and "is built again" in said and why in said, said
         indexed(folder, model=TINY)
     other = shutil.copytree(TINY, folder.parent / "other")
     assert indexed(folder, model=other)[0]["embedded_files"] == 0
@@ -253,7 +253,7 @@ def test_a_file_that_is_no_index_is_never_replaced(folder):
     assert "is no index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
     weights = folder.parent / "model.safetensors"
     shutil.copy(TINY / "model.safetensors", weights)
-    assert "a safetensors file, but no index" in bad(1, *command, "--index", weights, folder)
+    assert "a safetensors file, but not an index" in bad(1, *command, "--index", weights, folder)
     assert (folder / "a.txt").read_bytes() == plain
     assert "is the index itself" in bad(1, *command, "--index", folder / "a.txt", folder / "a.txt")
     assert "stdin" in bad(2, *command, "--index", folder / "i", "-", input="a\n")

@@ -109,7 +109,7 @@ def test_options_with_a_value_tell_their_default(command):
         (["embed", "--modle", "x"], ["embed: ", "unknown option '--modle'", "did you mean --model?"]),
         (["--device", "cpu", "embed", "x"], ["latebind: '--device' is an option of embed, and stands behind that word"]),
         (["-q", "embed", "x"], ["latebind: '-q' is an option of embed, and stands behind that word"]),
-        (["help", "embed"], ["latebind: unknown command 'help'", "`latebind --help` tells more"]),
+        (["help", "embed"], ["latebind: unknown command 'help'", "for help, run `latebind --help`"]),
         (["embed", "--model", "x", "--nonsense"], ["unknown option '--nonsense'"]),
         (["search", "--model", "x", "--query", "x", "a.txt", "--top-k", "3"], ["unknown option '--top-k'", "did you mean -k?"]),
         (["serve", "--prot", "8080"], ["unknown option '--prot'", "did you mean --port?"]),

@@ -72,7 +72,7 @@ TEST_F(EngineOnnxTest, AModelWithANodeThatADeviceComputesOtherwiseGoesToTheNextA
   EXPECT_EQ(first->loads, 0);
   const auto strict = load(true);
   ASSERT_FALSE(strict.ok());
-  EXPECT_THAT(strict.status().to_string(), HasSubstr("Exp 'Exp_0' is computed otherwise"));
+  EXPECT_THAT(strict.status().to_string(), HasSubstr("Exp 'Exp_0' is computed differently"));
 }
 
 TEST_F(EngineOnnxTest, NumbersOutOfBoundsAreAnsweredByTheNextDeviceWithoutBlame) {

@@ -76,7 +76,7 @@ TEST_F(VerifierTest, ADeviceThatDisagreesFallsBehindTheNextWithThatReason) {
   EXPECT_TRUE(attested->fallback);
   EXPECT_THAT(attested->reason, HasSubstr("first:NPU: it does not compute what first:CPU does in f32: output 'y'"));
   // Who was right is not asked in its turn.
-  EXPECT_EQ(attested->verification, "it is what others are compared with");
+  EXPECT_EQ(attested->verification, "it is the device that others are compared with");
 }
 
 TEST_F(VerifierTest, InStrictModeADisagreementIsAnError) {
@@ -147,7 +147,7 @@ TEST_F(VerifierTest, TheVerdictIsKeptAndReadByTheNextStart) {
     EXPECT_EQ(again->active.id(), expected);
     // Only what is used: no reference, or the device that was refused and the one that is taken.
     EXPECT_EQ(first->loads + second->loads, loads + (added == 1 ? 1 : 2));
-    EXPECT_THAT(again->verification, StartsWith(added == 1 ? "agrees with first:CPU" : "it is what others"));
+    EXPECT_THAT(again->verification, StartsWith(added == 1 ? "agrees with first:CPU" : "it is the device that others"));
     ASSERT_TRUE(options.cache->store()->clear().ok());
   }
 }
@@ -230,7 +230,7 @@ TEST_F(VerifierTest, LoadsThatKnowOfEachOtherAgreeOnWhoIsRight) {
   // On its own it would be compared with second:CPU.
   const auto attested = load("first:CPU");
   ASSERT_TRUE(attested.ok()) << attested.status().to_string();
-  EXPECT_EQ(attested->verification, "it is what others are compared with");
+  EXPECT_EQ(attested->verification, "it is the device that others are compared with");
   options.verification.disagreements = nullptr;
   EXPECT_THAT(device_of("first:CPU"), HasSubstr("does not compute what second:CPU does"));
 }
@@ -257,7 +257,7 @@ TEST_F(VerifierTest, ReferencesAreOtherCpusThoseOfGraphsFirst) {
   EXPECT_EQ((*reference_devices(registry.all(), "second:CPU", "first:NPU"))[0].id(), "first:NPU");
   const auto missing = reference_devices(registry.all(), "first:NPU", "second:GPU");
   EXPECT_EQ(missing.status().code(), StatusCode::kDeviceNotFound);
-  EXPECT_THAT(missing.status().to_string(), HasSubstr("here is second:CPU"));
+  EXPECT_THAT(missing.status().to_string(), HasSubstr("available: second:CPU"));
   EXPECT_THAT(reference_devices(registry.all(), "x", "third:CPU").status().to_string(),
               HasSubstr("there is no such backend"));
   first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");

@@ -227,7 +227,7 @@ TEST(OutputFileTest, NamesTheFolderThatMayNotBeWritten) {
     return std::string(core::name_of(status.code())) + " " + status.to_string();
   });
   EXPECT_NE(answer.find("PERMISSION_DENIED"), std::string::npos) << answer;
-  EXPECT_NE(answer.find("no file may be created in the folder '" + closed.string() + "'"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("cannot create a file in the folder '" + closed.string() + "'"), std::string::npos) << answer;
 }
 
 TEST(OutputFileTest, DoesNotGetAroundAReadOnlyFile) {

@@ -189,7 +189,7 @@ def test_several_labels_are_no_rank(classifier):
         ("ab", latebind.CallerTypeError, "pairs is str"),
         (b"ab", latebind.CallerTypeError, "pairs is bytes"),
         ({"a": "b"}, latebind.CallerTypeError, "pairs is dict"),
-        (numpy.array("a"), latebind.CallerTypeError, "an array of no dimension"),
+        (numpy.array("a"), latebind.CallerTypeError, "an array without dimensions"),
         (["a", "b", "c"], latebind.CallerError, "pairs has the length 3; a pair is two texts"),
         (["a"], latebind.CallerError, "pairs has the length 1"),
         ([None, "b"], latebind.CallerTypeError, r"pairs\[0\] is NoneType, not str; fill or drop"),

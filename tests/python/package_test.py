@@ -278,9 +278,9 @@ def test_the_module_runs_the_program():
     ("program", "text"),
     [
         ("", "LATEBIND_PROGRAM is not set"),
-        ("/nonexistent/latebind", "which is no program"),
-        ("latebind", "which is no program"),
-        (str(BINARY), "which is no program"),
+        ("/nonexistent/latebind", "which is not a program"),
+        ("latebind", "which is not a program"),
+        (str(BINARY), "which is not a program"),
     ],
 )
 def test_without_the_program_the_error_says_what_to_do(program, text):

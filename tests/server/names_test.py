@@ -74,7 +74,7 @@ def test_openai_at_every_address_that_people_give_it(daemon, base):
 
 def test_openai_is_told_that_no_text_is_generated(openai_client):
     messages = [{"role": "user", "content": "hi"}]
-    with pytest.raises(openai.NotFoundError, match="this server computes embeddings, it does not generate text"):
+    with pytest.raises(openai.NotFoundError, match="this server computes embeddings and does not generate text"):
         openai_client.chat.completions.create(model=ID, messages=messages)
     with pytest.raises(openai.NotFoundError, match="does not generate text"):
         openai_client.responses.create(model=ID, input="hi")

@@ -48,8 +48,10 @@ Result<std::intptr_t> try_lock_file(const path& file) {
     if (result == 0) continue;
     if (error == EWOULDBLOCK) return std::intptr_t{-1};
     if (error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP) {
-      return Status(StatusCode::kIo, fmt::format("cannot lock {}: this file system does not support locks; choose a folder on another one",
-                                                 quoted(file)));
+      return Status(
+          StatusCode::kIo,
+          fmt::format("cannot lock {}: this file system does not support locks; choose a folder on another one",
+                      quoted(file)));
     }
     return status_of_errno("lock", file, error);
   }

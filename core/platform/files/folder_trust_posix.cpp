@@ -245,7 +245,8 @@ core::Result<std::optional<path>> link_target(const path& place) {
   ::close(link);
   if (!is_link) return none;
   if (is_planted(info, above)) {
-    return fault(place, fmt::format("is a link of another user ({}) in a folder that others can write to, and is not followed; remove it, or name another place",
+    return fault(place, fmt::format("is a link of another user ({}) in a folder that others can write to, and is not "
+                                    "followed; remove it, or name another place",
                                     info.st_uid));
   }
   LB_RETURN_IF_ERROR(target.status());

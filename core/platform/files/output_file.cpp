@@ -96,8 +96,8 @@ Status OutputFile::write_at(std::size_t offset, std::span<const std::byte> bytes
   if (handle_ < 0) return used_up();
   if (offset > size_ || bytes.size() > size_ - offset) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot overwrite {} bytes at {} of {}: only {} bytes have been written", bytes.size(), offset,
-                              quoted(file_), size_));
+                  fmt::format("cannot overwrite {} bytes at {} of {}: only {} bytes have been written", bytes.size(),
+                              offset, quoted(file_), size_));
   }
   const std::size_t flushed = size_ - buffer_.size();
   if (offset >= flushed) {

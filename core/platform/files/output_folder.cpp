@@ -65,8 +65,9 @@ core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem
   if (!place.has_filename()) return no_place(folder, "it cannot be a folder");
   const std::filesystem::path current = std::filesystem::current_path(error);
   if (!error && is_within(current, place)) {
-    return no_place(folder,
-                    "it contains the current folder, which would be replaced; name another one, or change to another folder");
+    return no_place(
+        folder,
+        "it contains the current folder, which would be replaced; name another one, or change to another folder");
   }
   return place;
 }

@@ -59,7 +59,8 @@ Status exchange_in_steps(const path& temporary, const path& target) {
   }
   if (::rename(aside.c_str(), temporary.c_str()) == 0) return Status();
   return Status(StatusCode::kIo,
-                fmt::format("{} was replaced, but its previous content could not be removed and is now {}", quoted(target), quoted(aside)));
+                fmt::format("{} was replaced, but its previous content could not be removed and is now {}",
+                            quoted(target), quoted(aside)));
 }
 
 }  // namespace

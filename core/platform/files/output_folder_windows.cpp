@@ -71,7 +71,8 @@ Status exchange_folders(const path& temporary, const path& target) {
   }
   if (move(aside, temporary)) return Status();
   return Status(StatusCode::kIo,
-                fmt::format("{} was replaced, but its previous content could not be removed and is now {}", quoted(target), quoted(aside)));
+                fmt::format("{} was replaced, but its previous content could not be removed and is now {}",
+                            quoted(target), quoted(aside)));
 }
 
 // The writer's handle does not let others delete the folder.

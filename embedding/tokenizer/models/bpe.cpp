@@ -424,8 +424,7 @@ Result<MergeTable> make_table(std::span<const MergeIds> merges) {
     table.prefetch(ahead.left, ahead.right);
     const auto& [left, right, made] = merges[rank];
     if (!table.add(left, right, {static_cast<std::uint32_t>(rank), made})) {
-      return Status(StatusCode::kUnsupported,
-                    "model.merges: the pairs have too many hash collisions");
+      return Status(StatusCode::kUnsupported, "model.merges: the pairs have too many hash collisions");
     }
   }
   return table;

@@ -82,13 +82,12 @@ class ClassCheck {
     const std::string other = other_part();
     if (!other.empty()) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses other rules than tokenizer.json: {}; {} only tokenizer.json counts",
-                          name(), other, remedy())};
+              fmt::format("{}, which uses other rules than tokenizer.json: {}; {} only tokenizer.json counts", name(),
+                          other, remedy())};
     }
     if (made_by_.maker == Maker::kOther) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which uses unknown rules; {} only tokenizer.json counts",
-                          name(), remedy())};
+              fmt::format("{}, which uses unknown rules; {} only tokenizer.json counts", name(), remedy())};
     }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
@@ -260,10 +259,10 @@ class ClassCheck {
       const std::string_view key = SpecialTokens::kKeys[token.role];
       const TokenByRole wanted = token_by_role(beside_, key, token.content);
       if (wanted.is_said || is_added(root_, token.content)) continue;
-      return {
-          StatusCode::kUnsupported,
-          fmt::format("{}: {} is missing, which is {} to {}, and that is not an added token of tokenizer.json; name the token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
-                      kTokenizerConfigFile, core::quoted(key), core::quoted(token.content), made_by_.name)};
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: {} is missing, which is {} to {}, and that is not an added token of tokenizer.json; "
+                          "name the token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                          kTokenizerConfigFile, core::quoted(key), core::quoted(token.content), made_by_.name)};
     }
     return {};
   }
@@ -295,10 +294,10 @@ class ClassCheck {
   }
 
   [[nodiscard]] Status no_token(const TokenByRole& wanted, std::string_view key) const {
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("{}: {} is not a token, but {} needs one; name that of tokenizer.json, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
-                    wanted.file, core::quoted(key), made_by_.name)};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: {} is not a token, but {} needs one; name that of tokenizer.json, or set "
+                        "'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                        wanted.file, core::quoted(key), made_by_.name)};
   }
 
   // Checks the tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.

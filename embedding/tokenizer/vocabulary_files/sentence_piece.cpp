@@ -89,9 +89,9 @@ Status check_trainer(Message message) {
     if (field->number != kTrainerModelType) continue;
     LB_RETURN_IF_ERROR(message.expect(*field, ProtobufKind::kVarint));
     if (field->value != kUnigramModel) {
-      return {StatusCode::kUnsupported,
-              fmt::format("model_type {} is not supported: without a tokenizer.json, only 1 (Unigram) is",
-                          field->value)};
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("model_type {} is not supported: without a tokenizer.json, only 1 (Unigram) is", field->value)};
     }
   }
   return message.status();

@@ -185,7 +185,7 @@ TEST(MpnetConfigTest, TakesTheBucketsThatTheReferenceHas) {
   config["relative_attention_num_buckets"] = nullptr;
   EXPECT_TRUE(read_network(config).ok());
   config["max_position_embeddings"] = 2;
-  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("no position behind the padding's id 1"));
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("no position after the padding's id 1"));
 }
 
 // The keys that ModernBERT had before transformers 5.
@@ -208,7 +208,7 @@ TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
     const auto network = read_network(config);
     return network.ok() ? "it was taken" : network.status().to_string();
   };
-  EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention"})), HasSubstr("no list of 3 layers"));
+  EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention"})), HasSubstr("not a list of 3 layers"));
   EXPECT_THAT(refusal_of("layer_types", json::array({"full_attention", "chunked_attention", "full_attention"})),
               HasSubstr("'layer_types' has \"chunked_attention\""));
   EXPECT_THAT(refusal_of("rope_scaling", json{{"factor", 2}}),
@@ -445,7 +445,7 @@ TEST(Qwen3ConfigTest, WindowsAndHeadsThatCannotShareAreRefused) {
   };
   EXPECT_THAT(refusal_of("use_sliding_window", true), HasSubstr("'use_sliding_window' is true"));
   EXPECT_THAT(refusal_of("layer_types", {"full_attention", "sliding_attention"}), HasSubstr("'layer_types' has"));
-  EXPECT_THAT(refusal_of("num_key_value_heads", 3), HasSubstr("no multiple of 'num_key_value_heads' 3"));
+  EXPECT_THAT(refusal_of("num_key_value_heads", 3), HasSubstr("not a multiple of 'num_key_value_heads' 3"));
   EXPECT_THAT(refusal_of("head_dim", nullptr), HasSubstr("'head_dim'"));
 }
 

@@ -165,7 +165,7 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
       gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
       "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which makes its tokens by rules that are "
       "not known here; with 'PreTrainedTokenizerFast' tokenizer.json alone counts");
-  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "rules that are not known here");
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "unknown rules");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
@@ -196,7 +196,7 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
 
 // Tokens that a class adds by itself are found in texts.
 TEST(BesideTokenizerJsonTest, RefusesAFileWithoutTheTokensOfItsClass) {
-  constexpr std::string_view kMissing = "and that is no added token of tokenizer.json";
+  constexpr std::string_view kMissing = "and that is not an added token of tokenizer.json";
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, kMissing);
   const std::string_view named =
       R"({"tokenizer_class": "GPT2Tokenizer", "unk_token": null, "bos_token": "<s>", "eos_token": "</s>"})";
@@ -241,7 +241,7 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
 }
 
 TEST(BesideTokenizerJsonTest, RefusesTokensThatTheFileLacks) {
-  constexpr std::string_view kNew = "names '<extra>', which is no added token of tokenizer.json";
+  constexpr std::string_view kNew = "names '<extra>', which is not an added token of tokenizer.json";
   for (const std::string_view text : {
            R"({"additional_special_tokens": ["<extra>"]})",
            R"({"extra_special_tokens": ["[PAD]", "<extra>"]})",

@@ -55,9 +55,9 @@ TEST(TokenizerFileTest, NamesTheNearestPartAndKeyThatWork) {
   };
   nearest("/normalizer/type", "Lowercased",
           "normalizer of type 'Lowercased' is not supported; the nearest name that works is Lowercase; supported are");
-  nearest("/pre_tokenizer/type", "Whitespaces", "the nearest name that works is Whitespace; supported are Bert");
-  nearest("/post_processor/type", "Template", "the nearest name that works is TemplateProcessing; supported are");
-  nearest("/model/type", "SentencePiece", "the nearest name that works is WordPiece; supported are");
+  nearest("/pre_tokenizer/type", "Whitespaces", "the nearest supported name is Whitespace; supported are Bert");
+  nearest("/post_processor/type", "Template", "the nearest supported name is TemplateProcessing; supported are");
+  nearest("/model/type", "SentencePiece", "the nearest supported name is WordPiece; supported are");
   nearest("/normalizer/lower_case", true,
           "has the key 'lower_case', which is not supported; the nearest name that works is lowercase; supported are "
           "type, clean_text");
@@ -159,7 +159,7 @@ TEST(TokenizerFileTest, RefusesAddedTokensThatNormalizeToNothingOrToTheSame) {
     return token;
   };
   expect_refused([&](json& f) { f["added_tokens"].push_back(normalized("\u0301", 14)); }, StatusCode::kUnsupported,
-                 "nothing is left of the added token");
+                 "is empty after normalization");
   expect_refused(
       [&](json& f) {
         f["added_tokens"].push_back(normalized("New", 14));
@@ -207,7 +207,7 @@ TEST(TokenizerFileTest, ALongFileIsReadAndRefusedAsAShortOne) {
 
 TEST(TokenizerFileTest, SaysWhatGitLfsHasNotLoaded) {
   expect_refused("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", StatusCode::kInvalidModel,
-                 "a pointer to the file");
+                 "a Git LFS pointer");
 }
 
 TEST(TokenizerFileTest, RefusesHostileJson) {

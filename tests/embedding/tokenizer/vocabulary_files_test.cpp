@@ -171,7 +171,7 @@ TEST_F(RefusedFolderTest, NamesKeysOfTheWrongKind) {
   invalid(R"({"added_tokens_decoder": []})", {"'added_tokens_decoder' is no object"});
   invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is no id"});
   invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is no id"});
-  invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is no object"});
+  invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is not an object"});
   invalid(R"({"added_tokens_decoder": {"1": {}}})", {"has no 'content'"});
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "lstrip": 1}}})", {"'lstrip' with no flag"});
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the key 'bold'"});

@@ -400,7 +400,7 @@ def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatc
         return compute(self, shard, table, follower)
 
     monkeypatch.setattr(_shards.Job, "compute", changed)
-    with pytest.raises(latebind.MachineError, match="was changed since it was scanned"):
+    with pytest.raises(latebind.MachineError, match="changed since it was scanned"):
         embed(parquet, tmp_path / "out")
 
 
@@ -539,7 +539,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["nowhere.parquet"], "nowhere.parquet is not there"),
         (["in.parquet", "--text-column", "other"], "no column 'other'; the columns are: id, body"),
         (["in.parquet", "--id-column", "other"], "no column 'other'"),
-        (["in.dat"], "is of no kind that is read"),
+        (["in.dat"], "has an unsupported format"),
         (["in.parquet", "in.parquet"], "given twice"),
         (["."], "lies in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
@@ -719,7 +719,7 @@ def test_a_report_that_cannot_be_written_is_one_line(tmp_path, parquet):
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "it is done, but the report could not be written" in done.stderr
+    assert "finished, but cannot write the report" in done.stderr
 
 
 # -- The guide ----------------------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def test_a_hostile_manifest_is_none_of_ours(tmp_path):
     pq.write_table(table(3), tmp_path / "in.parquet")
     embed(tmp_path / "in.parquet", tmp_path / "out")
     (tmp_path / "out" / "manifest.json").write_text("[" * 100_000)
-    with pytest.raises(DifferentRunError, match=r"none of Latebind's"):
+    with pytest.raises(DifferentRunError, match=r"not a manifest of Latebind"):
         embed(tmp_path / "in.parquet", tmp_path / "out")
 
 
@@ -357,7 +357,7 @@ def test_a_file_with_the_same_size_and_date_is_another_one(tmp_path, ending, fil
     two.replace(one)
     os.utime(one, ns=(dates.st_atime_ns, dates.st_mtime_ns))
     for each in (reader, Reader(file, "body", None, 10)):
-        with pytest.raises(latebind.MachineError, match="was changed since it was scanned; run again"):
+        with pytest.raises(latebind.MachineError, match="changed since it was scanned; run again"):
             each.read(2)
             each.read(0)
 
@@ -372,7 +372,7 @@ def test_a_file_that_changes_while_it_is_scanned(tmp_path, monkeypatch):
         return found
 
     monkeypatch.setattr(_inputs, "scan_jsonl", scanned)
-    with pytest.raises(latebind.MachineError, match="was changed while it was scanned"):
+    with pytest.raises(latebind.MachineError, match="changed while it was scanned"):
         embed(file, tmp_path / "out")
 
 

@@ -122,7 +122,7 @@ def test_a_model_that_changes_while_it_is_opened(model, monkeypatch):
             changed(model, model)
 
     monkeypatch.setattr(_model, "Embedder", Changing)
-    with pytest.raises(latebind.MachineError, match="was changed while it was opened"):
+    with pytest.raises(latebind.MachineError, match="changed while it was opened"):
         EmbedBatches(model, "body").answers()
 
 

@@ -231,7 +231,7 @@ def test_wrong_calls_are_refused(model, classifier):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("fit", "does not train"),
+        ("fit", "does not support training"),
         ("save_pretrained", "its folder is model.cross_encoder.folder"),
         ("half", r"chosen once, as CrossEncoder\("),
         ("start_multi_process_pool", "one process"),

@@ -94,7 +94,7 @@ def test_precision_makes_smaller_numbers(model, golden, precision, dtype):
     steps = (golden.max(axis=0) - golden.min(axis=0)) / 255
     back = (found.astype(numpy.float32) + (128 if dtype == "int8" else 0)) * steps + golden.min(axis=0)
     assert cosines(back, golden).min() > 0.999
-    with pytest.raises(latebind.CallerError, match="there is one"):
+    with pytest.raises(latebind.CallerError, match="there is only one"):
         model.encode("a", precision=precision)
 
 
@@ -363,12 +363,12 @@ def test_tensors_need_torch(small):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("fit", "does not train"),
+        ("fit", "does not support training"),
         ("save_pretrained", "the model is not changed"),
         ("half", "chosen once"),
         ("start_multi_process_pool", "one process"),
         ("tokenizer", "tokenize"),
-        ("state_dict", "no modules of PyTorch"),
+        ("state_dict", "no PyTorch modules"),
     ],
 )
 def test_methods_that_are_not_there_say_why(small, name, text):

@@ -122,7 +122,7 @@ TEST_F(TeiTest, ALongerTextIsRefusedWhereItMayNotBeCut) {
 TEST_F(TeiTest, NormalizingCannotBeTakenOutOfAModel) {
   ToyServer server;
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", false}}), 400, "Validation",
-                 "toy normalises its vectors itself");
+                 "toy always normalises its vectors");
   EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"normalize", true}}).status, 200U);
 }
 
@@ -317,11 +317,12 @@ TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
 
 TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
   ToyServer server;
-  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "makes no sparse vectors");
+  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation",
+                 "does not make sparse vectors");
   expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation",
-                 "gives no labels: a cross-encoder does");
+                 "does not give labels: use a cross-encoder");
   expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation",
-                 "gives no score for two texts");
+                 "does not give scores for two texts");
 }
 
 TEST_F(TeiTest, BadBodiesAreRefused) {

@@ -160,7 +160,7 @@ TEST_F(OptionsTest, ShapesMakeADynamicModelStatic) {
   EXPECT_TRUE(module->forward({right.value()}).ok()) << said();
   HostTensor wrong(ScalarType::Float, {2, 2});
   EXPECT_FALSE(module->forward({wrong.value()}).ok());
-  EXPECT_THAT(said(), HasSubstr("takes f32 [3,2], shape [2,2] was given"));
+  EXPECT_THAT(said(), HasSubstr("takes f32 [3,2], but shape [2,2] was given"));
 }
 
 TEST_F(OptionsTest, AConfigurationFileGivesTheDefaults) {

@@ -89,7 +89,7 @@ TEST_F(PayloadTest, StaysWhileADeviceHangsAndNobodyWaitsForThat) {
   module.unload_method("forward");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
   EXPECT_EQ(CountingLoader::payloads, 1) << "the call that hangs uses it";
-  EXPECT_THAT(said(), HasSubstr("a device still holds on to the payload"));
+  EXPECT_THAT(said(), HasSubstr("a device still uses the payload"));
   fake.script(kMachine);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (CountingLoader::payloads != 0 && std::chrono::steady_clock::now() < end)
