@@ -131,7 +131,7 @@ TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsA
                                      {"verification.against", "openvino:CPU"}});
   ASSERT_TRUE(verified.ok());
   EXPECT_EQ(verified->device, "CPU");
-  EXPECT_THAT(verified->reason, HasSubstr("openvino:GPU: it does not compute what openvino:CPU does in f32"));
+  EXPECT_THAT(verified->reason, HasSubstr("openvino:GPU: it disagrees with openvino:CPU in f32"));
   EXPECT_EQ(verified->verification, "it is the device that others are compared with");
   const auto trusted = opened_with({{"device", "openvino:GPU,openvino:CPU"}, {"precision", "f32"}});
   ASSERT_TRUE(trusted.ok());

@@ -134,7 +134,7 @@ TEST(VcdiffTest, WhatIsDamagedIsRefusedWithWhatIsWrong) {
            {std::string("\xD6\xC3\xC4\0\1", 5), "compressor"},
            {good.substr(0, good.size() - 1), "cut off"},
            {kHead, "makes 0 bytes; expected 4"},
-           {good + good.substr(5), "more than is expected"},
+           {good + good.substr(5), "larger than expected"},
            {kHead + window(std::string("\x04\x10\x00", 3), 4, "", "\x14", std::string(1, 0)), "indicator 4"},
            {kHead + window(std::string("\x01\x10\x01", 3), 4, "", "\x14", std::string(1, 0)), "outside the file"},
            {kHead + window(std::string("\x02\x01\x00", 3), 4, "", "\x14", std::string(1, 0)), "outside the file"},

@@ -100,7 +100,7 @@ def test_a_folder_is_replaced_only_when_all_of_it_is_a_bundle(tmp_path):
     compiled(folder, "--target", "cpu", "--format", "folder", "--name", "again")
     assert json.loads((folder / "manifest.json").read_text())["package_name"] == "again"
     (folder / "model" / "notes.txt").write_text("mine")
-    assert "'model/notes.txt' in it is no file of the bundle" in bad(2, *line, folder, env=NO_PROVIDERS)
+    assert "it contains 'model/notes.txt', which is not a file of the bundle" in bad(2, *line, folder, env=NO_PROVIDERS)
     assert json.loads((folder / "manifest.json").read_text())["package_name"] == "again"
     assert "not empty" in bad(1, "unpack", folder, "-o", app)
 
@@ -236,7 +236,7 @@ def test_explain_says_what_becomes_of_each_variant(cpu_bundle):
     done = good("-v", "embed", "--model", cpu_bundle, "--no-cache", env=NO_PROVIDERS, input="a man\n")
     assert f" on {report['decisions'][0]['device']} " in done.stderr
     text = good("inspect", cpu_bundle, "--explain", "--device", "openvino:CPU", "--precision", "bf16").stdout
-    assert "computes in f32, asked for is bf16" in text
+    assert "computes in f32, but the request is for bf16" in text
 
 
 # --- More for a bundle that is there ---
@@ -301,7 +301,7 @@ def test_nothing_is_added_to_a_damaged_bundle_or_to_what_is_none(cpu_bundle, tmp
     place.write_bytes(content)
     line = bad(1, "compile", place, "--add", "--target", "onnxruntime:CPU", "-o", tmp_path / "b", "--quiet")
     assert "changed" in line or "CRC" in line or "damaged" in line, line
-    assert "no bundle" in bad(1, "compile", TINY, "--add", "--target", "cpu", "-o", tmp_path / "b")
+    assert "is not a bundle" in bad(1, "compile", TINY, "--add", "--target", "cpu", "-o", tmp_path / "b")
     assert "--format blob" in bad(
         2, "compile", cpu_bundle, "--add", "--target", "cpu", "--format", "blob", "-o", tmp_path / "b")
     assert not (tmp_path / "b").exists()
@@ -562,7 +562,7 @@ def test_an_onnx_file_with_its_data_elsewhere_is_refused_before_anything_is_comp
 
 def test_an_export_that_the_system_cuts_off_is_no_bundle(tmp_path):
     done = run("compile", TINY, "--target", "cpu", "-o", tmp_path / "b", env=NO_PROVIDERS, preexec_fn=with_small_files)
-    assert done.returncode == 1 and "not complete" in done.stderr and "TMPDIR" in done.stderr, done.stderr
+    assert done.returncode == 1 and "is incomplete" in done.stderr and "TMPDIR" in done.stderr, done.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -749,7 +749,7 @@ def test_explain_tells_what_native_takes(plain_bundle, cpu_bundle, tmp_path):
     assert first.index("openvino:CPU") < first.index("native:CPU")
     assert decisions(plain_bundle, "--device", "native", "--precision", "f16") == [("native:CPU", "portable", False)]
     said = good("inspect", plain_bundle, "--explain", "--device", "native", "--precision", "f16").stdout
-    assert "f16 was asked for" in said, said
+    assert "f16 was requested" in said, said
     # What is no graph for it.
     export = tmp_path / "tiny.onnx"
     good("export", "--model", TINY, "-o", export)

@@ -151,7 +151,7 @@ def test_explain_says_the_order_and_the_rules():
     assert -1 not in order and order[0] < order[1], text
     in_what = re.search(r"native:CPU \(cpu\)\n +first of its kind in (\S+), for models from safetensors: \S", text)[1]
     assert (order[2] < order[0]) == ("f32" in in_what.split(",")), text
-    assert "auto is npu, gpu, cpu" in text
+    assert "auto means npu, gpu, cpu" in text
     assert "PreferredInF32 = Intel with AVX-512: yes" in text
     assert "PreferredInBF16 = Intel with AVX-512: no" in text
     for precision in ("f32", "bf16"):
@@ -228,7 +228,7 @@ def test_a_device_of_a_provider_that_is_not_here_says_what_to_type():
     for device, package in (("CUDA", "onnxruntime-gpu[cuda,cudnn]"), ("WebGpu", "onnxruntime-ep-webgpu")):
         message = bad(1, "embed", "--model", TINY, "--device", f"onnxruntime:{device}", input="a",
                       env={"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"})
-        assert f"onnxruntime:{device}" in message and "is not here" in message and "pip install" in message
+        assert f"onnxruntime:{device}" in message and "is not installed" in message and "pip install" in message
         assert package in message
     unknown = bad(1, "embed", "--model", TINY, "--device", "onnxruntime:Nonesuch", input="a")
     assert "no such device here; onnxruntime has" in unknown

@@ -265,7 +265,7 @@ def interpreter(folder, *lines):
     """A Python whose package is what these lines say."""
     (folder / "latebind").mkdir(parents=True)
     (folder / "latebind" / "__init__.py").write_text("\n".join(lines) + "\n")
-    (folder / "latebind" / "bulk.py").write_text("def __getattr__(name):\n    import latebind\n    raise latebind.LibraryError('latebind.bulk needs pyarrow; type: pip install \"pyarrow>=16\"')\n")
+    (folder / "latebind" / "bulk.py").write_text("def __getattr__(name):\n    import latebind\n    raise latebind.LibraryError('latebind.bulk needs pyarrow; run: pip install \"pyarrow>=16\"')\n")
     return {"LATEBIND_PYTHON": sys.executable, "PYTHONPATH": str(folder)}
 
 
@@ -275,7 +275,7 @@ def test_where_the_package_is_there_the_error_says_what_is_missing_beside_it(tmp
     version = good("--version").stdout.split()[1]
     there = interpreter(tmp_path / "there", f"__version__ = '{version}'", "class LibraryError(Exception): pass")
     said = bad(1, *line, env=there)
-    assert sys.executable in said and 'latebind.bulk needs pyarrow; type: pip install "pyarrow>=16"' in said
+    assert sys.executable in said and 'latebind.bulk needs pyarrow; run: pip install "pyarrow>=16"' in said
     assert "no Python has" not in said and "wheel" not in said, said
     old = interpreter(tmp_path / "old", "__version__ = '0.0.1'")
     said = bad(1, *line, env=old)

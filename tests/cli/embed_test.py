@@ -308,7 +308,7 @@ def test_what_to_type_is_one_short_line_and_the_places_follow_for_those_who_ask(
     program, env = empty_prefix(tmp_path)
     line = ["embed", "--model", MODEL, "--device", "openvino:CPU"]
     said = bad(1, *line, input=LINES, program=program, env=env)
-    assert "OpenVINO is not here: install it (pip install -U --target " in said and "as `latebind -v ...`" in said
+    assert "OpenVINO was not found: install it (pip install -U --target " in said and "as `latebind -v ...`" in said
     assert len(said) < 400 and "no such" not in said, said
     done = run("-v", *line, input=LINES, program=program, env=env)
     lines = done.stderr.splitlines()

@@ -438,10 +438,10 @@ def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doublin
         assert words in bad(1, "compile", other, "--program-model", fixed, *new, env=NO_PROVIDERS)
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
     assert "with --program-model" in bad(2, "compile", old, "--target", "cpu", *new)
-    assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
+    assert "the program keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
     for option, value in ("--shapes", "1x8"), ("--precision", "bf16"), ("--name", "N"), ("--source", "S"):
         line = bad(2, "compile", old, *new, option, value)
-        assert f"{option} is of a bundle: say with --program-model" in line
+        assert f"{option} is about a bundle: name the model of the program with --program-model" in line
     line = bad(1, "compile", old, *new, "--program-model", tmp_path / "nosuch.onnx")
     assert "--program-model" in line and "there is no such file or folder" in line
     was = fixed.read_bytes()

@@ -260,7 +260,7 @@ def test_what_is_no_name_stays_a_path(hub, place, tmp_path, path):
                                   "org/x@../../main", "org/x@a b"])
 def test_names_that_can_not_be_are_refused(hub, place, name):
     line = bad(2, "pull", "--", name, env=place.env)
-    assert "is no name of a model" in line or "is no revision" in line, line
+    assert "is not the name of a model" in line or "is not a revision" in line, line
     assert hub.asked() == []
 
 
@@ -324,7 +324,7 @@ def test_a_hub_that_is_silent_leaves_no_doubt_unsaid(hub, place):
     done = place.run("embed", "--model", "wm/nonexist", "/dev/null", HF_HUB_ETAG_TIMEOUT="3")
     lines = done.stderr.splitlines()
     assert done.returncode == 1 and len(lines) == 2
-    assert all("there is no folder 'wm/nonexist', so it is taken for a name on the hub" in line for line in lines)
+    assert all("there is no folder 'wm/nonexist', so it is read as the name of a model on the hub" in line for line in lines)
     assert "again in" in lines[0] and "did not answer in time" in lines[1]
 
 
@@ -478,7 +478,7 @@ def test_a_model_that_is_not_there(hub, place):
     line = place.bad("pull", "org/none")
     assert "401" in line and "no such model, or it is private" in line and "HF_TOKEN" in line
     line = place.bad("embed", "--model", "org/none", "/dev/null")
-    assert "no folder 'org/none', so it is taken for a name on the hub" in line and "no such model" in line
+    assert "no folder 'org/none', so it is read as the name of a model on the hub" in line and "no such model" in line
     hub.misbehave("GET /api/", Fault("status", 404, X_Error_Code="RepoNotFound"))
     assert "404" in place.bad("pull", NAME)
     assert not place.cache.exists()
@@ -683,14 +683,14 @@ def test_the_error_of_a_damaged_model_names_what_repairs_it(place, tmp_path, com
     damage(place, name, cut)
     for model in NAME, place.snapshot:
         line = bad(1, *arguments(model), env=place.env, cwd=tmp_path)
-        assert f"{name} is damaged in the hub's cache" in line and "`latebind pull org/tiny` loads it again" in line
+        assert f"{name} is damaged in the hub's cache" in line and "`latebind pull org/tiny` downloads it again" in line
     place.good("pull", NAME)
     good(*arguments(NAME), env=place.env, cwd=tmp_path)
     # Of another cache, and of another commit than that of the branch.
     (place.model / "refs" / "main").write_text("f" * 40)
     damage(place, name, cut)
     line = bad(1, *arguments(place.snapshot), env=place.env | {"HF_HUB_CACHE": str(tmp_path)}, cwd=tmp_path)
-    assert f"`latebind pull org/tiny@{COMMIT}` with HF_HUB_CACHE='{place.cache}' loads it again" in line
+    assert f"`latebind pull org/tiny@{COMMIT}` with HF_HUB_CACHE='{place.cache}' downloads it again" in line
 
 
 def test_a_model_that_is_wrong_but_not_damaged_stays_as_it_is(hub, place):

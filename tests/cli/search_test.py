@@ -114,7 +114,7 @@ def test_a_folders_text_files_are_searched_and_the_rest_is_counted(folder):
         "binary": 1, "not_utf8": 2, "hidden": 2, "links": 3, "types": 0, "large": 0, "special": 1, "unreadable": 0}
     # The first one of another encoding is named, with what converts it.
     assert "left out: 1 binary file, 2 that are not UTF-8, 2 hidden ones, 3 links, 1 pipe or device; " in said
-    assert f"; {folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9); if it is Latin-1, `iconv -f " in said
+    assert f"; {folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9); if it is Latin-1, convert it with `iconv -f " in said
     lines = good("search", "--model", MODEL, "--query", "young cats", "-k", "1", "-q", folder).stdout
     assert lines.split()[0] == "1" and f"{folder}/sub/b.md:2  {KITTENS}" in lines
 

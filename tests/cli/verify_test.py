@@ -89,7 +89,7 @@ def test_models_of_texts_are_compared_on_texts(device):
 def test_lower_precisions_have_wider_bounds(precision):
     done = run("verify", "--json", MODEL, "--device", "native:CPU", "--precision", precision, "--against", "onnxruntime:CPU")
     if not done.stdout:  # refused by name where the processor does not have it
-        assert done.returncode == 1 and f"{precision} was asked for" in done.stderr, done.stderr
+        assert done.returncode == 1 and f"{precision} was requested" in done.stderr, done.stderr
         return
     made = json.loads(done.stdout)
     assert made["agrees"], made["verdict"]

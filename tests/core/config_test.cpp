@@ -52,7 +52,7 @@ TEST(WordsTest, UpperAndLowerCaseAreTheSame) {
 
 TEST(SupportedInsteadTest, NamesTheNearestAndAllThatThereAre) {
   const std::string_view known[] = {"cls", "mean", "max"};
-  EXPECT_EQ(supported_instead("meen", known), "; the nearest name that works is mean; supported are cls, mean and max");
+  EXPECT_EQ(supported_instead("meen", known), "; the nearest supported name is mean; supported are cls, mean and max");
   EXPECT_EQ(supported_instead("attention", known), "; supported are cls, mean and max");
   EXPECT_EQ(supported_instead({}, known), "; supported are cls, mean and max");
   EXPECT_EQ(supported_instead("MAX", known, "`list` has them"), "; the nearest supported name is max; `list` has them");

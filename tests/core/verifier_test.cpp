@@ -74,7 +74,7 @@ TEST_F(VerifierTest, ADeviceThatDisagreesFallsBehindTheNextWithThatReason) {
   ASSERT_TRUE(attested.ok()) << attested.status().to_string();
   EXPECT_EQ(attested->active.id(), "first:CPU");
   EXPECT_TRUE(attested->fallback);
-  EXPECT_THAT(attested->reason, HasSubstr("first:NPU: it does not compute what first:CPU does in f32: output 'y'"));
+  EXPECT_THAT(attested->reason, HasSubstr("first:NPU: it disagrees with first:CPU in f32: output 'y'"));
   // Who was right is not asked in its turn.
   EXPECT_EQ(attested->verification, "it is the device that others are compared with");
 }

@@ -401,7 +401,7 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
     }
     scratch_.set(path, refused.key, refused.value);
     expect(StatusCode::kUnsupported, {std::filesystem::path(path).make_preferred().string(), refused.key,
-                                      "the nearest name that works is " + refused.nearest + ";", refused.listed});
+                                      "the nearest supported name is " + refused.nearest + ";", refused.listed});
     scratch_.write(path, document.dump());
   }
   const json list = json::parse(testing::read_file(scratch_.path() / "modules.json"));

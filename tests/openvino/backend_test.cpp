@@ -277,7 +277,7 @@ TEST_F(BackendTest, ExternalDataInMemoryDoesNotLeaveItsFolder) {
     onnx.external.push_back({location, core::SharedBytes::from_string("weights")});
     const auto status = backend_->load(core::Model::from_forms("split", {onnx}), "CPU", {}).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidModel) << location;
-    EXPECT_THAT(status.to_string(), HasSubstr("'" + location + "' is outside of the model's folder"));
+    EXPECT_THAT(status.to_string(), HasSubstr("'" + location + "' is outside the model's folder"));
   }
 }
 

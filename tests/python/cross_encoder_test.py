@@ -309,7 +309,7 @@ except latebind.LatebindError as error:
     print(error)
 """
     printed = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"})
-    assert "there is no folder 'some-one/some-model@v2', so it is taken for a name on the hub" in printed
+    assert "there is no folder 'some-one/some-model@v2', so it is read as the name of a model on the hub" in printed
 
 
 # -- Threads, tasks, processes, signals --------------------------------------------------------------------------------

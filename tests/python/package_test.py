@@ -305,7 +305,7 @@ for model in "models/nope", "nope":
         print(error)
 """
     slash, short = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).splitlines()
-    assert slash.startswith("there is no folder 'models/nope', so it is taken for a name on the hub: ")
+    assert slash.startswith("there is no folder 'models/nope', so it is read as the name of a model on the hub: ")
     assert short.startswith(
         "there is no folder 'nope', so it is taken for the name sentence-transformers/nope on the hub: "
     )

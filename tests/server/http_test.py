@@ -1042,7 +1042,7 @@ def test_a_device_that_computes_wrongly_is_passed_over_at_the_start(tmp_path):
     with Daemon("--verify", "--against", "openvino:CPU", "--device", "openvino:GPU,openvino:CPU", env=env) as daemon:
         (model,) = daemon.status()["models"]
         assert model["device"] == "openvino:CPU" and model["fallback"]
-        assert "openvino:GPU: it does not compute what openvino:CPU does in f32: output" in model["reason"]
+        assert "openvino:GPU: it disagrees with openvino:CPU in f32: output" in model["reason"]
         assert model["verification"] == "it is the device that others are compared with"
     with Daemon("--verify", models=(MODEL,)) as daemon:
         (model,) = daemon.status()["models"]

@@ -82,7 +82,7 @@ TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
 
 TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
   EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
-              HasSubstr("'org/name' has its weights in GGUF, which are not read: take the repository with "
+              HasSubstr("'org/name' has its weights in GGUF, which is not supported: use the repository with "
                         "model.safetensors"));
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }

@@ -272,7 +272,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
                  "'sep_token' is no token, and BertTokenizer needs one");
   nlohmann::json bare = bert_file();
   bare["post_processor"] = nullptr;
-  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
+  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json does not put a token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
                  "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
   const auto of_bert = [&](const nlohmann::json& file, std::string_view part) {
@@ -288,7 +288,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   EXPECT_TRUE(check(by_ids, {R"({"tokenizer_class": "BertTokenizer"})"}).ok());
   nlohmann::json& ids = by_ids["post_processor"]["special_tokens"]["[CLS]"]["ids"];
   ids = nlohmann::json::array();
-  of_bert(by_ids, "tokenizer.json puts no token before a text");
+  of_bert(by_ids, "tokenizer.json does not put a token before a text");
   ids = {4};
   of_bert(by_ids, "tokenizer.json puts '[CLS] with the id 4' before a text");
   nlohmann::json roberta = roberta_file();

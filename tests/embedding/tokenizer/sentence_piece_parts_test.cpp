@@ -314,7 +314,7 @@ TEST(MetaspaceTest, RefusesTheVeryBeginningWhereItCannotBeTold) {
   refused(first_alone(lower, metaspace("first")), behind);
   refused(first_alone({{"type", "Sequence"}, {"normalizers", {{{"type", "Nmt"}}, lower}}}, metaspace("first")), behind);
   const Json after = {{"type", "Sequence"}, {"pretokenizers", {metaspace(), metaspace("first")}}};
-  refused(first_alone(nullptr, after), "pre_tokenizer has a part with prepend_scheme 'first' behind another");
+  refused(first_alone(nullptr, after), "pre_tokenizer has a part with prepend_scheme 'first' after another");
   EXPECT_TRUE(testing::open(first_alone(lower, metaspace())).ok());
 }
 

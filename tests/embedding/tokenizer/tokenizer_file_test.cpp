@@ -54,12 +54,12 @@ TEST(TokenizerFileTest, NamesTheNearestPartAndKeyThatWork) {
     expect_refused([&](json& f) { f[json::json_pointer(pointer)] = value; }, StatusCode::kUnsupported, part);
   };
   nearest("/normalizer/type", "Lowercased",
-          "normalizer of type 'Lowercased' is not supported; the nearest name that works is Lowercase; supported are");
+          "normalizer of type 'Lowercased' is not supported; the nearest supported name is Lowercase; supported are");
   nearest("/pre_tokenizer/type", "Whitespaces", "the nearest supported name is Whitespace; supported are Bert");
   nearest("/post_processor/type", "Template", "the nearest supported name is TemplateProcessing; supported are");
   nearest("/model/type", "SentencePiece", "the nearest supported name is WordPiece; supported are");
   nearest("/normalizer/lower_case", true,
-          "has the key 'lower_case', which is not supported; the nearest name that works is lowercase; supported are "
+          "has the key 'lower_case', which is not supported; the nearest supported name is lowercase; supported are "
           "type, clean_text");
 }
 
@@ -228,7 +228,7 @@ TEST(TokenizerFileTest, RefusesHostileJson) {
       StatusCode::kInvalidModel, "model.vocab: the token 'a' occurs twice");
   expect_refused("{\"model\":{\"vocab\":{\"a\":0},\"vocab\":{\"b\":0}}}", StatusCode::kInvalidModel,
                  "'vocab' occurs twice");
-  expect_refused(std::string((64U << 20) + 1, ' '), StatusCode::kUnsupported, "67108865 bytes are more than");
+  expect_refused(std::string((64U << 20) + 1, ' '), StatusCode::kUnsupported, "67108865 bytes are above the limit of");
   expect_refused([](json& f) { f["model"]["vocab"][std::string(65'537, 'x')] = 14; }, StatusCode::kUnsupported,
                  "65537 bytes long");
   expect_refused([](json& f) { f["model"]["vocab"]["a\nb" + std::string(300, 'x')] = 5; }, StatusCode::kInvalidModel,

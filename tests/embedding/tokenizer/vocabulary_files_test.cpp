@@ -191,7 +191,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
   bert.contents["vocab.txt"] = "[UNK]\n" + std::string(65'537, 'a');
   expect(bert, StatusCode::kUnsupported, {"vocab.txt: the token of id 1 is 65537 bytes long"});
   bert.contents["vocab.txt"] = std::string(VocabularyFiles::kFileBytesMax + 1, 'a');
-  expect(bert, StatusCode::kUnsupported, {"vocab.txt: 67108865 bytes are more than"});
+  expect(bert, StatusCode::kUnsupported, {"vocab.txt: 67108865 bytes are above the limit of"});
   bert.contents["vocab.txt"] = std::string(Vocabulary::kTokensMax + 1, '\n');
   expect(bert, StatusCode::kUnsupported, {"vocab.txt: more than 4194304 tokens"});
 
@@ -225,7 +225,7 @@ TEST_F(RefusedFolderTest, SaysWhatGitLfsHasNotLoaded) {
     Folder pointer = folder(name);
     ASSERT_TRUE(pointer.contents.contains(file));
     pointer.contents[file] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
-    expect(pointer, StatusCode::kInvalidModel, {std::string(file) + ": a pointer to the file"});
+    expect(pointer, StatusCode::kInvalidModel, {std::string(file) + ": a Git LFS pointer"});
   }
 }
 
@@ -302,7 +302,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAModelOfSentencePiece) {
   Folder xlm = folder("xlm_roberta");
   xlm.contents["sentencepiece.bpe.model"] =
       piece + piece + piece + piece + std::string("\x12\x02\x18\x01\x1A\x05\x12\x03", 8) + "abc";
-  expect(xlm, StatusCode::kInvalidModel, {"precompiled_charsmap is no map"});
+  expect(xlm, StatusCode::kInvalidModel, {"precompiled_charsmap is not a map"});
   Folder albert = folder("albert");
   albert.files.tokenizer_config = json::parse(R"({"cls_token": "[NEW]"})");
   expect(albert, StatusCode::kInvalidModel, {"spiece.model: the token '[NEW]' is missing"});

@@ -193,13 +193,13 @@ const Hostile kHostile[] = {
      "1000 dimensions in a tensor"},
     {"NoMethod", [](Tree& tree) { tree.execution_plan.clear(); }, "it has no method"},
     {"LongName", [](Tree& tree) { plan_of(tree).name.assign(5000, 'x'); }, "the name of a method has 5000 bytes"},
-    {"ManyInputs", [](Tree& tree) { plan_of(tree).inputs.assign(2000, 0); }, "2000 inputs, the most are 1024"},
+    {"ManyInputs", [](Tree& tree) { plan_of(tree).inputs.assign(2000, 0); }, "2000 inputs; the limit is 1024"},
     {"ManyMethods",
      [](Tree& tree) {
        while (tree.execution_plan.size() <= kMethodsMax)
          tree.execution_plan.push_back(std::make_unique<fb::ExecutionPlanT>());
      },
-     "257 methods, the most are 256"},
+     "257 methods; the limit is 256"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, PteHostileTest, ::testing::ValuesIn(kHostile),

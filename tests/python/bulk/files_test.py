@@ -665,7 +665,7 @@ def test_the_help_needs_no_pyarrow_and_the_work_says_what_to_install(tmp_path):
     assert (done.returncode, done.stderr) == (0, "") and "--text-column" in done.stdout
     assert call("-m", "latebind.bulk").returncode == 2
     done = call(*command("in.parquet", "-o", tmp_path / "out")[1:])
-    line = 'latebind.bulk needs pyarrow; type: pip install "pyarrow>=16"'
+    line = 'latebind.bulk needs pyarrow; run: pip install "pyarrow>=16"'
     assert (done.returncode, done.stderr) == (1, f"latebind.bulk: {line}\n")
     done = call(
         "-c",
@@ -682,7 +682,7 @@ def test_an_input_within_the_output_is_refused_and_stays(tmp_path):
     before = file.read_bytes()
     (tmp_path / "link").symlink_to(tmp_path / "out")
     for source in (file, tmp_path / "out" / "vectors", tmp_path / "link" / "vectors", tmp_path / "out" / ".." / "out"):
-        with pytest.raises(latebind.CallerError, match=r"(input|output) .* lies in the (input|output)"):
+        with pytest.raises(latebind.CallerError, match=r"(input|output) .* is in the (input|output)"):
             embed(source, tmp_path / "out")
     assert file.read_bytes() == before
     # What was left by another output is not taken for this one's.

@@ -213,7 +213,7 @@ def test_a_processor_of_the_same_name_with_other_instructions_is_refused(tmp_pat
 @pytest.mark.parametrize("setting", ["on_error=skip", "self=1", "model=x", "filesystem=1", "inputs=1"])
 def test_settings_are_none_of_the_commands_own_arguments(tmp_path, setting, capsys):
     assert main(["in.parquet", "-o", str(tmp_path), "--model", "m", "--text-column", "body", "--set", setting]) == 2
-    assert "is no setting of the model" in capsys.readouterr().err
+    assert "is not a setting of the model" in capsys.readouterr().err
 
 
 def with_bad_rows(file):

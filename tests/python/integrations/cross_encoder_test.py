@@ -157,7 +157,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"cache_dir": "/tmp"}, "cache_dir: models lie in the hub's cache"),
+        ({"cache_dir": "/tmp"}, "cache_dir: models are in the hub's cache"),
         ({"automodel_args": {"torch_dtype": "float16"}}, "automodel_args: .*precision"),
         ({"tokenizer_args": {"padding_side": "left"}}, "tokenizer_args: "),
         ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not train"),
@@ -196,7 +196,7 @@ def test_models_that_are_none_of_these_are_refused(tiny, reranker):
         ({"show_progress_bar": "yes"}, "show_progress_bar is str"),
         ({"activation_fn": 3}, "activation_fn is int"),
         ({"activation_fn": lambda numbers: numbers[:3]}, r"activation_fn makes \(3, 1\) of numbers of the shape"),
-        ({"activation_fn": lambda numbers: "no"}, "activation_fn gives no numbers"),
+        ({"activation_fn": lambda numbers: "no"}, "activation_fn does not return numbers"),
         ({"prompt": 3}, "prompt is int"),
         ({"processing_kwargs": {}}, "no argument 'processing_kwargs'"),
     ],

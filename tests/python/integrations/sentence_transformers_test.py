@@ -243,7 +243,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"cache_folder": "/tmp"}, "cache_folder: models lie in the hub's cache"),
+        ({"cache_folder": "/tmp"}, "cache_folder: models are in the hub's cache"),
         ({"token": "x"}, "token: set HF_TOKEN"),
         ({"local_files_only": True}, "local_files_only: set HF_HUB_OFFLINE=1"),
         ({"model_kwargs": {"torch_dtype": "float16"}}, "model_kwargs: .*precision"),
@@ -279,7 +279,7 @@ def test_code_of_a_model_may_be_trusted_and_is_not_needed(tiny, tmp_path):
 
 def test_a_module_is_refused_with_what_stands_for_it(small):
     with pytest.raises(
-        latebind.CallerTypeError, match=r"model\[0\]: there are no modules of PyTorch in it; "
+        latebind.CallerTypeError, match=r"model\[0\]: it contains no PyTorch modules;  "
     ) as refused:
         small[0]
     with pytest.raises(latebind.CallerTypeError, match=r"model\[0\]"):

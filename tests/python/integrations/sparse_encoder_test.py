@@ -188,7 +188,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"cache_folder": "/tmp"}, "cache_folder: models lie in the hub's cache"),
+        ({"cache_folder": "/tmp"}, "cache_folder: models are in the hub's cache"),
         ({"model_kwargs": {"torch_dtype": "float16"}}, "model_kwargs: .*precision"),
         ({"modules": [1]}, "modules: there are no modules"),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),

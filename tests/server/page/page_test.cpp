@@ -57,7 +57,7 @@ TEST(PageTest, ShowsTheStepsInTheirOrderWithTheReasons) {
   const std::string page = visible(status_of(kFallback));
   const std::size_t refused = page.find("<b>openvino:NPU</b><span class=\"brief\">no such device</span>");
   const std::size_t reason = page.find("<summary>Details</summary><p>a long text of the vendor</p>");
-  const std::size_t taken = page.find("<b>onnxruntime:CPU</b><span class=\"brief\">taken: it answers</span>");
+  const std::size_t taken = page.find("<b>onnxruntime:CPU</b><span class=\"brief\">chosen: it answers</span>");
   ASSERT_NE(refused, std::string::npos);
   ASSERT_NE(taken, std::string::npos);
   EXPECT_LT(refused, reason);

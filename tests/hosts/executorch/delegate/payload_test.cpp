@@ -136,7 +136,7 @@ TEST_F(PayloadTest, AnIrMayHaveItsWeightsBehindIt) {
 
 TEST_F(PayloadTest, WhatIsNoModelIsRefusedByItsFirstBytes) {
   EXPECT_EQ(load("no model at all"), et::Error::InvalidProgram);
-  EXPECT_THAT(said(), HasSubstr("15 bytes that begin with 6e 6f 20 6d 6f 64 65 6c are no bundle"));
+  EXPECT_THAT(said(), HasSubstr("15 bytes that begin with 6e 6f 20 6d 6f 64 65 6c are not a bundle"));
 }
 
 TEST_F(PayloadTest, ATruncatedBundleIsAnErrorWhereverItEnds) {

@@ -82,7 +82,7 @@ TEST_F(DelegateTest, ShapesThatTheOperatorsRefuseAreTheCallersMistakeAndRestNoDe
   HostTensor refused(ScalarType::Float, {5, 2});
   for (int i = 0; i < 5; ++i)
     EXPECT_EQ(module->forward({refused.value()}).error(), et::Error::InvalidArgument);
-  EXPECT_THAT(said(), HasSubstr("openvino:GPU works, and could not compute this request"));
+  EXPECT_THAT(said(), HasSubstr("openvino:GPU works, but could not compute this request"));
   EXPECT_THAT(said(), Not(HasSubstr("rests")));
   HostTensor taken(ScalarType::Float, {3, 2});
   EXPECT_TRUE(module->forward({taken.value()}).ok()) << said();
