@@ -53,6 +53,7 @@ bool takes_weights(const Node& node) {
 struct Known {
   std::map<std::string, ValueRange, std::less<>> constants{};
   std::set<std::pair<std::string, std::string>> followers{};
+  std::map<std::string, std::string> makers{};
 };
 
 // What is known about tensors at a place in a model: of a graph, and of the graphs around it.
@@ -156,6 +157,8 @@ class Walk {
     for (auto place = network.nodes.rbegin(); place != network.nodes.rend(); ++place) {
       const Node& node = *place;
       has_networks_within = has_networks_within || has_networks(node);
+      for (const std::string& output : node.outputs)
+        known->makers.emplace(output, node.op);
       const bool moves = node.domain.empty() && (only_moves(node.op) || node.op == "Cast") &&
                          std::ranges::none_of(node.outputs, [&](const auto& name) { return numbers.contains(name); });
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -275,7 +278,7 @@ class Walk {
       made = ranges_after(node, inputs);
     }
     if (error == nullptr || !error->empty()) return made;
-    *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
     if (!error->empty()) return made;
     // A vendor may have computed it before the run.
     bool is_same = true;
@@ -284,7 +287,7 @@ class Walk {
       constants[i] = true;
       is_same = false;
     }
-    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers});
+    if (!is_same) *error = errors_.of({node, inputs, are_constant, made, known.followers, known.makers});
     return made;
   }
 

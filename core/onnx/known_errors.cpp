@@ -18,8 +18,9 @@ using core::StatusCode;
 using ConditionKind = KnownErrors::ConditionKind;
 
 // Indexed by ConditionKind.
-constexpr std::array<std::string_view, 14> kConditions{"any",   "attr", "before", "const", "in",   "may", "no-attr",
-                                                       "no-in", "odd",  "opset",  "out",   "rank", "run", "type"};
+constexpr std::array<std::string_view, 16> kConditions{"after", "any",  "attr",    "before", "const", "in",
+                                                       "many",  "may",  "no-attr", "no-in",  "odd",   "opset",
+                                                       "out",   "rank", "run",     "type"};
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> parts;
@@ -57,6 +58,8 @@ bool is_number(std::string_view text) {
 }
 
 constexpr std::string_view kBefore = "before ";
+// In the place of an input.
+constexpr std::string_view kAll = "all";
 
 // Returns the backend of a runtime such as "openvino 2026.4.1-…".
 std::string_view backend_of(std::string_view runtime) {
@@ -130,9 +133,15 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
       condition.types = types_in(condition.value);
       if (!is_number(about) || condition.types == 0) return std::nullopt;
       return condition;
+    case ConditionKind::kAfter:
+      if (!is_number(about) || condition.value.empty() || condition.is_not) return std::nullopt;
+      return condition;
     case ConditionKind::kRank:
       if (!is_number(about) || !is_number(condition.value)) return std::nullopt;
       std::from_chars(condition.value.data(), condition.value.data() + condition.value.size(), condition.rank);
+      return condition;
+    case ConditionKind::kConstant:
+      if ((!is_number(about) && about != kAll) || condition.has_value) return std::nullopt;
       return condition;
     default:
       if (!is_number(about) || condition.has_value) return std::nullopt;
@@ -140,25 +149,49 @@ std::optional<KnownErrors::Condition> condition_of(std::string_view text) {
   }
 }
 
-// Whether an index may be outside of the data. Sizes are assumed to be valid indices.
+// Returns the dimension of `data` that the attribute names, or -1.
+std::int64_t axis_of(const Node& node, const ValueRange& data, std::int64_t otherwise) {
+  const Attribute* axis = node.find("axis");
+  std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : otherwise;
+  const auto rank = static_cast<std::int64_t>(data.shape.size());
+  if (place < 0) place += rank;
+  return place < rank ? place : -1;
+}
+
+// Whether a Compress may have more conditions than its data has elements.
+bool may_choose_outside(const Node& node, const ValueRange& data, const ValueRange& condition) {
+  if (!data.has_shape || !condition.has_shape || condition.shape.size() != 1 || condition.shape[0] < 0) return true;
+  double size = 1;
+  if (node.find("axis") == nullptr) {
+    for (const std::int64_t dimension : data.shape)
+      size *= static_cast<double>(dimension < 0 ? 0 : dimension);
+  } else {
+    const std::int64_t place = axis_of(node, data, 0);
+    size = place < 0 ? 0 : static_cast<double>(data.shape[static_cast<std::size_t>(place)]);
+  }
+  return static_cast<double>(condition.shape[0]) > size;
+}
+
+// Whether an index may be outside of the data. Sizes are assumed to be valid indices, and so are the places that ArgMax
+// and others find in tensors of unknown sizes.
 bool may_be_outside(const KnownErrors::Case& one) {
   if (one.inputs.size() < 2 || one.inputs[0] == nullptr || one.inputs[1] == nullptr) return false;
   const ValueRange& data = *one.inputs[0];
   const ValueRange& index = *one.inputs[1];
-  if (index.is_size) return false;
-  if (!data.has_shape || data.shape.empty()) return true;
+  if (one.node.op == "Compress") return may_choose_outside(one.node, data, index);
+  if (index.is_size && index.is_assumed) return false;
+  if (!data.has_shape || data.shape.empty()) return !index.is_size;
   if (one.node.op == "GatherND") {
+    if (index.is_size) return false;
     // The dimensions that the indices refer to depend on the number of indices.
     const std::int64_t least = *std::ranges::min_element(data.shape);
     return least < 0 || index.low < static_cast<double>(-least) || index.high > static_cast<double>(least - 1);
   }
-  const Attribute* axis = one.node.find("axis");
-  std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
-  const auto rank = static_cast<std::int64_t>(data.shape.size());
-  if (place < 0) place += rank;
-  if (place < 0 || place >= rank) return true;
+  const std::int64_t place = axis_of(one.node, data, 0);
+  if (place < 0) return true;
   const std::int64_t size = data.shape[static_cast<std::size_t>(place)];
-  return size < 0 || index.low < static_cast<double>(-size) || index.high > static_cast<double>(size - 1);
+  if (size < 0) return !index.is_size;
+  return index.low < static_cast<double>(-size) || index.high > static_cast<double>(size - 1);
 }
 
 bool takes_limits(std::string_view op) {
@@ -183,6 +216,12 @@ bool may_be_beyond(double low, double high, const KnownErrors::Case& one) {
   return std::ranges::any_of(one.outputs, [&](const ValueRange& range) {
     return is_wide(range.type) && !range.is_size && (range.exact_low < low || range.exact_high > high);
   });
+}
+
+// Whether there may be more than one element.
+bool may_be_many(const ValueRange& range) {
+  const auto is_one = [](std::int64_t size) { return size == 0 || size == 1; };
+  return !range.has_shape || !std::ranges::all_of(range.shape, is_one);
 }
 
 bool may_be(NumberKind kind, const KnownErrors::Case& one) {
@@ -221,8 +260,19 @@ bool may_be(NumberKind kind, const KnownErrors::Case& one) {
   return false;
 }
 
+bool all_are_constant(const KnownErrors::Case& one) {
+  bool has_any = false;
+  for (std::size_t i = 0; i < one.node.inputs.size(); ++i) {
+    if (!one.node.has_input(i)) continue;
+    if (!one.constants[i]) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
 bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one) {
   const Node& node = one.node;
+  if (condition.kind == ConditionKind::kConstant && condition.about == kAll) return all_are_constant(one);
   const std::size_t i = condition.place;
   const auto has_type = [&](const ValueRange& range) { return (condition.types & bit_of(range.type)) != 0; };
   switch (condition.kind) {
@@ -240,6 +290,11 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
       return std::ranges::any_of(node.outputs, [&](const std::string& name) {
         return one.followers.contains({name, condition.about});
       });
+    case ConditionKind::kAfter: {
+      if (!node.has_input(i)) return false;
+      const auto maker = one.makers.find(node.inputs[i]);
+      return maker != one.makers.end() && maker->second == condition.value;
+    }
     case ConditionKind::kAny:
       return std::ranges::any_of(one.outputs, has_type) ||
              std::ranges::any_of(one.inputs,
@@ -264,8 +319,10 @@ bool holds(const KnownErrors::Condition& condition, const KnownErrors::Case& one
       return range.low != range.high || std::fmod(range.low, 2) != 0;
     case ConditionKind::kType:
       return has_type(range);
+    case ConditionKind::kMany:
+      return may_be_many(range);
     default:
-      return range.has_shape && range.shape.size() == condition.rank;
+      return range.dimensions().value_or(condition.rank) == condition.rank;
   }
 }
 

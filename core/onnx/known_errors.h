@@ -8,11 +8,14 @@
 //   no-attr:NAME                                   the attribute is absent
 //   opset:LOW..HIGH                                the version of ONNX's operators is in this range or not known
 //   in:I  no-in:I  out:I                           the input or output is given, or not
-//   run:I  const:I                                 the input is known only during a run; is constant
+//   run:I  const:I  const:all                      the input is known only during a run; is constant; all of them are
 //   odd:I                                          the input may be other than an even number
-//   type:I=f32|f16  rank:I=2                       the type or rank of the input
+//   type:I=f32|f16                                 the type of the input
+//   rank:I=2                                       the rank of the input, which holds also if the rank is not known
+//   many:I                                         the input may have more than one element
 //   any:f64                                        an input or output has this type
 //   before:OP                                      a node of this operator takes one of the outputs
+//   after:I=OP                                     a node of this operator in the same graph makes the input
 //   may:KIND                                       numbers of this kind may reach the node (kNumberKinds)
 // Values are integers, texts, floating-point numbers as %g writes them, and lists of integers with commas. A line holds
 // for the version that it names, and for all versions that no line names, because they have not been shown to be right.
@@ -74,17 +77,20 @@ class KnownErrors {
     std::span<const bool> constants;  // of each input
     std::span<const ValueRange> outputs;
     const std::set<std::pair<std::string, std::string>>& followers;  // (a tensor, an operator that takes it)
+    const std::map<std::string, std::string>& makers;                // the operator that makes a tensor
   };
   // Returns why the node is not computed as ONNX defines it, or "" when no error is known.
   [[nodiscard]] std::string of(const Case& one) const;
 
   // In alphabetical order of their words in the table.
   enum class ConditionKind : std::uint8_t {
+    kAfter,
     kAny,
     kAttribute,
     kBefore,
     kConstant,
     kInput,
+    kMany,
     kMay,
     kNoAttribute,
     kNoInput,

@@ -55,6 +55,8 @@ constexpr std::array<std::string_view, 14> kTruth{
     "Not", "Or",    "Xor",     "OptionalHasElement", "StringEqual", "RegexFullMatch"};
 constexpr std::array<std::string_view, 7> kIndices{"ArgMax",         "ArgMin", "NonMaxSuppression", "NonZero", "Shape",
                                                    "SequenceLength", "Size"};
+// Those of kIndices whose numbers are places within the input.
+constexpr std::array<std::string_view, 3> kPlaces{"ArgMax", "ArgMin", "NonZero"};
 // Operators whose output type is not that of an input.
 constexpr std::array<std::pair<std::string_view, ElementType>, 10> kTypes{{
     {"Bernoulli", ElementType::kF32},
@@ -140,7 +142,27 @@ ValueRange constant(const Node& node) {
     made = ValueRange::between(ElementType::kI64, number, number);
   }
   made.may_be_folded = true;
+  made.may_be_empty = false;
   made.is_size = !made.may_be_nan && made.largest() <= kSizeMax;
+  return made;
+}
+
+// A place of x, along an axis or of any dimension: a size where nobody knows how many there are.
+ValueRange place_in(const ValueRange& x, const Node& node) {
+  if (!x.has_shape || x.shape.empty()) return ValueRange::size();
+  std::int64_t size = *std::ranges::max_element(x.shape);
+  bool is_known = std::ranges::min(x.shape) >= 0;
+  if (node.op != "NonZero") {
+    const Attribute* axis = node.find("axis");
+    std::int64_t place = axis != nullptr && axis->integer ? *axis->integer : 0;
+    if (place < 0) place += static_cast<std::int64_t>(x.shape.size());
+    if (place < 0 || place >= static_cast<std::int64_t>(x.shape.size())) return ValueRange::size();
+    size = x.shape[static_cast<std::size_t>(place)];
+    is_known = size >= 0;
+  }
+  if (!is_known || static_cast<double>(size) > kSizeMax) return ValueRange::size();
+  ValueRange made = ValueRange::between(ElementType::kI64, 0, static_cast<double>(std::max<std::int64_t>(size - 1, 0)));
+  made.is_size = true;
   return made;
 }
 
@@ -215,6 +237,7 @@ ValueRange first_output(const Node& node, Inputs inputs) {
     if (!x.may_be_empty) made.low = made.exact_low = 1;
     return made;
   }
+  if (is_in(op, kPlaces)) return place_in(x, node);
   if (is_in(op, kIndices)) return ValueRange::size();
   if (is_in(op, kTruth) || op == "EyeLike") {
     const ElementType type = op == "EyeLike" ? type_of_attribute(node, "dtype", x.type) : ElementType::kBool;
@@ -334,11 +357,14 @@ std::vector<ValueRange> ranges_after(const Node& node, Inputs inputs) {
   if ((node.op == "Shape" || node.op == "Size") && given(inputs, 0) != nullptr)
     may_be_folded = !inputs[0]->has_shape || std::ranges::find(inputs[0]->shape, -1) == inputs[0]->shape.end();
   for (ValueRange& one : made) {
-    one.may_be_empty = may_be_empty;
+    // A constant's numbers are there to be seen.
+    if (node.op != "Constant") one.may_be_empty = may_be_empty;
+    one.rank = {};
     one.may_be_folded = may_be_folded || node.op == "Constant";
     one.relation = {};
   }
   made.front().relation = relation_after(node, inputs);
+  made.front().rank = rank_after(node, inputs);
   return made;
 }
 

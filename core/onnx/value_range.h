@@ -80,6 +80,7 @@ struct ValueRange {
   double exact_high = kInfinite;
   bool has_shape = false;
   std::vector<std::int64_t> shape{};  // -1 where unknown
+  std::optional<std::size_t> rank{};  // if the shape is unknown; see dimensions()
   std::size_t id = 0;                 // identifies the tensor if tensors are told apart; otherwise 0
   Relation relation{};
 
@@ -101,6 +102,8 @@ struct ValueRange {
   [[nodiscard]] ValueRange with(double low, double high) const;
   [[nodiscard]] double largest() const;  // the largest magnitude
   [[nodiscard]] bool may_be_infinite() const;
+  // Returns the rank, or std::nullopt if it is unknown.
+  [[nodiscard]] std::optional<std::size_t> dimensions() const { return has_shape ? shape.size() : rank; }
 };
 
 // Whether the type is an integer of 32 or 64 bits.
@@ -123,6 +126,9 @@ struct ValueRange {
 [[nodiscard]] Relation relation_after(const Node& node, std::span<const ValueRange* const> inputs);
 // Returns a bound on the magnitudes of a node's first output that follows from its inputs' relations, or std::nullopt.
 [[nodiscard]] std::optional<double> bound_by_relation(const Node& node, std::span<const ValueRange* const> inputs);
+
+// Returns the rank of a node's first output, or std::nullopt if it is not worked out.
+[[nodiscard]] std::optional<std::size_t> rank_after(const Node& node, std::span<const ValueRange* const> inputs);
 
 // Whether the operator only moves the numbers of its first input, so that its output has no others.
 [[nodiscard]] bool only_moves(std::string_view op);

@@ -68,6 +68,11 @@ lb_model_memory memory_of(const std::shared_ptr<const void>& owner, std::string_
   return memory;
 }
 
+// Whether an output has this shape in every run. An empty shape may stand for an unknown rank.
+bool is_known(std::span<const std::int64_t> shape) {
+  return !shape.empty() && std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; });
+}
+
 // Checks that the application's files still have the data that the host has read.
 void check_unchanged(const std::vector<ExternalWeights>& weights, const std::string& name) {
   for (const ExternalWeights& one : weights) {
@@ -259,7 +264,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     const std::vector<std::int64_t>& shape = outputs_[i].shape;
     void* data = nullptr;
     std::size_t size = 0;
-    if (std::ranges::none_of(shape, [](std::int64_t dimension) { return dimension < 0; })) {
+    if (is_known(shape)) {
       abi::Value* value = nullptr;
       host.check(host->KernelContext_GetOutput(context, output_places_[i], shape.data(), shape.size(), &value));
       host.check(host->GetTensorMutableData(Host::need(value, "output"), &data));
@@ -293,7 +298,7 @@ void LoadedPart::run(const Host& host, abi::KernelContext* context, std::uint64_
     return;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (std::ranges::none_of(outputs_[i].shape, [](std::int64_t dimension) { return dimension < 0; })) continue;
+    if (is_known(outputs_[i].shape)) continue;
     const lb_tensor made = buffers->outputs[i].tensor();
     const std::span<const std::int64_t> shape(made.shape, static_cast<std::size_t>(made.rank));
     abi::Value* value = nullptr;

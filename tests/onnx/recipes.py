@@ -421,8 +421,76 @@ def forms() -> Iterator[Recipe]:
         yield one(op, "constants", {"b": "f32"}, {"b": (2,)}, fixed=fixed, order=[V, W, "b"])
 
 
+def reviewed() -> Iterator[Recipe]:
+    """What a generator of random models has found: results that change from run to run, ties, places that are not there."""
+    node = helper.make_node
+
+    def graph(label: str, op: str, types: dict, shapes: dict, nodes: list, **more) -> Recipe:
+        return Recipe(op, label, types, shapes, tuple(nodes), **more)
+
+    # Weights of few bits with a scale or zero point that a run gives: each run's result is where the next one begins.
+    few = np.arange(-6, 6, dtype=np.int8).reshape(4, 3)
+    rows, half, none = np.ones((2, 4), np.float32), np.array(0.5, np.float32), np.array(0, np.int8)
+    for label, nodes, fixed in (
+        ("run scale", [node("DequantizeLinear", [W, V], ["w"]), node("MatMul", ["run_x", "w"], ["z"])], {W: few, "run_x": rows}),
+        ("run scale of a Conv", [node("DequantizeLinear", [W, V], ["w"]), node("Conv", ["run_x", "w"], ["z"])],
+         {W: few.reshape(3, 4, 1, 1), "run_x": np.ones((1, 4, 2, 2), np.float32)}),
+    ):  # fmt: skip
+        yield graph(label, "DequantizeLinear", {V: "f32"}, {V: ()}, nodes, fixed=fixed)
+    nodes = [node("DequantizeLinear", [W, "half", V], ["w"]), node("MatMul", ["run_x", "w"], ["z"])]
+    yield graph("run zero point", "DequantizeLinear", {V: "i8"}, {V: ()}, nodes, fixed={W: few, "half": half, "run_x": rows})
+    nodes = [node("Cast", [W], ["a"], to=ONNX_TYPES["f32"]), node("Mul", ["a", V], ["w"]), node("MatMul", ["run_x", "w"], ["z"])]
+    yield graph("of weights of few bits", "Mul", {V: "f32"}, {V: ()}, nodes, fixed={W: few, "run_x": rows})
+    nodes = [node("Cast", [W], ["a"], to=ONNX_TYPES["f32"]), node("Sub", ["a", "half"], ["b"]), node("Mul", ["b", V], ["w"]), node("MatMul", ["run_x", "w"], ["z"])]
+    yield graph("of weights of few bits less a zero point", "Mul", {V: "f32"}, {V: ()}, nodes, fixed={W: few, "half": half, "run_x": rows})
+    nodes = [node("Cast", [W], ["a"], to=ONNX_TYPES["f32"]), node("Sub", ["a", V], ["b"]), node("Mul", ["b", "half"], ["w"]), node("MatMul", ["run_x", "w"], ["z"])]
+    yield graph("of weights of few bits before Mul", "Sub", {V: "f32"}, {V: ()}, nodes, fixed={W: few, "half": half, "run_x": rows})
+    for op, weights, more in (("QLinearMatMul", few, np.ones((2, 4), np.int8)), ("QLinearConv", few.reshape(3, 4, 1, 1), np.ones((1, 4, 2, 2), np.int8))):
+        fixed = {"run_x": more, "half": half, "none": none, W: weights}
+        yield one(op, "run scale", {V: "f32"}, {V: ()}, fixed=fixed, order=["run_x", "half", "none", W, V, "none", "half", "none"])
+        yield one(op, "run zero point", {V: "i8"}, {V: ()}, fixed=fixed, order=["run_x", "half", "none", W, "half", V, "half", "none"])
+    # What a vendor computes of constants once, and writes over in each run.
+    image, pairs = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4), i64(1, 0).reshape(2, 1)
+    weights = {"w": np.ones((1, 1, 2), np.float32), "r": np.full((1, 1, 1), 0.5, np.float32)}
+    floats, bits = np.array([[-2, 1.5], [0.25, 3]], np.float32), np.array([[5, 2], [3, 6]], np.uint8)
+    for op, t, fixed, attrs in (
+        ("AveragePool", "f32", {"i": image}, {"kernel_shape": [2, 2]}), ("LpPool", "f32", {"i": image}, {"kernel_shape": [2, 2]}),
+        ("LRN", "f32", {"i": image}, {"size": 3}), ("Elu", "f32", {"i": floats}, {}), ("Selu", "f32", {"i": floats}, {}),
+        ("HardSigmoid", "f32", {"i": floats}, {}), ("Softsign", "f32", {"i": floats}, {}),
+        ("PRelu", "i32", {"i": floats.astype(np.int32), "s": np.array([2], np.int32)}, {}),
+        ("CumSum", "i32", {"i": floats.astype(np.int32), "axis": np.array(0)}, {}),
+        ("ReverseSequence", "f32", {"i": floats, "n": i64(1, 2)}, {}), ("GatherElements", "f32", {"i": floats, "at": i64(1, 0).reshape(1, 2)}, {}),
+        ("GatherND", "f32", {"i": floats, "at": pairs}, {}), ("BitwiseNot", "u8", {"i": bits}, {}),
+        ("BitwiseXor", "u8", {"i": bits, "j": bits[::-1]}, {}), ("Abs", "i8", {"i": bits.astype(np.int8)}, {}),
+        ("Sign", "i8", {"i": bits.astype(np.int8)}, {}), ("Max", "i8", {"i": bits.astype(np.int8), "j": bits[::-1].astype(np.int8)}, {}),
+        ("RNN", "f32", {"i": floats.reshape(2, 1, 2), **weights}, {"hidden_size": 1}),
+        ("DequantizeLinear", "f32", {"i": bits.astype(np.int8), "half": half}, {}),
+    ):  # fmt: skip
+        nodes = [node(op, list(fixed), ["a"], **attrs), node("Mul", ["a", V], ["z"])]
+        yield graph("of constants alone", op if op != "DequantizeLinear" else "Mul", {V: t}, {V: ()}, nodes, fixed=fixed)
+    # Sizes that only a run knows.
+    for axis in (0, -1):
+        scales = np.array([0.5, 0.25, 1, 2], np.float32)
+        yield one("QuantizeLinear", f"scales along {axis}", {V: "f32"}, {V: (4, 4)}, {"axis": axis}, fixed={"s": scales, "p": np.zeros(4, np.uint8)}, avoid={V: ("nan",)}, is_dynamic=True)
+    yield one("AffineGrid", "corners of one", {V: "f32"}, {V: (2, 2, 3)}, {"align_corners": 1}, fixed={"size": i64(2, 1, 2, 1)})
+    tiny = np.tile(np.array([0, 1e-40, 1, 0, -1e-42, 2], np.float32), 33)
+    yield graph("of subnormal constants", "NonZero", {}, {}, [node("Reshape", [W, "run_shape"], ["a"]), node("NonZero", ["a"], ["z"])], fixed={W: tiny, "run_shape": i64(3, 66)})
+    nodes = [node("SoftmaxCrossEntropyLoss", ["i", "at", "w"], ["z"], reduction="sum"), node("Mul", [V, "half"], ["w"])]
+    fixed = {"i": np.array([[2, 3], [-1, 0.5]], np.float32), "at": i64(1, 0), "half": half}
+    yield graph("of constants", "SoftmaxCrossEntropyLoss", {V: "f32"}, {V: (2,)}, nodes[::-1], fixed=fixed)
+    ties = np.array([np.arange(200) % 5, np.arange(200) % 7], np.float32)
+    yield one("Hardmax", "ties", {}, {}, {"axis": 1}, fixed={"run_x": ties})
+    yield one("MatMulInteger", "a zero point for each row", {}, {}, fixed={"run_x": np.full((3, 3), 9, np.uint8), "run_y": few.reshape(3, 4), "at": np.array([1, 2, 3], np.uint8)})
+    for label, condition in (("nothing", [False, False]), ("outside", [False, False, True])):
+        yield one("Compress", label, {V: "f32"}, {V: (2, 3)}, {"axis": 0}, fixed={"run_at" if label == "outside" else "at": np.array(condition)}, is_error=label == "outside")
+    nodes = [helper.make_node("Constant", [], ["at"], value=numpy_helper.from_array(np.zeros((2, 0), np.int64))), node("Gather", [V, "at"], ["a"], axis=0), node("Abs", ["a"], ["z"])]
+    yield graph("nothing of a Constant", "Gather", {V: "f32"}, {V: (6,)}, nodes)
+    nodes = [node("ArgMax", ["run_x"], ["at"], axis=0), node("Gather", [V, "at"], ["z"], axis=0)]
+    yield graph("ArgMax of another tensor", "Gather", {V: "f32"}, {V: (2,)}, nodes, fixed={"run_x": np.arange(5, dtype=np.float32)}, is_error=True)
+
+
 def all_recipes() -> list[Recipe]:
-    makers = (elementwise, reductions, movements, products, quantized, several, forms)
+    makers = (elementwise, reductions, movements, products, quantized, several, forms, reviewed)
     return [recipe for maker in makers for recipe in maker()]
 
 

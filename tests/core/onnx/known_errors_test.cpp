@@ -21,14 +21,15 @@ std::string reason_for(const std::string& table, const std::string& runtime, con
   const auto errors = KnownErrors::read(table, "t", Runtimes{runtime});
   Node node;
   node.op = op;
-  return errors.ok() ? errors->of({node, {}, {}, {}, {}}) : errors.status().to_string();
+  return errors.ok() ? errors->of({node, {}, {}, {}, {}, {}}) : errors.status().to_string();
 }
 
 TEST(KnownErrorsTest, ALineThatMakesNoSenseIsNamed) {
   for (const std::string bad :
        {"MatMul", "MatMul\tin:1", "\tin:1\tvendor 1", "MatMul\tsometimes:1\tvendor 1", "MatMul\tmay:be\tvendor 1",
         "MatMul\tin\tvendor 1", "MatMul\tin:x\tvendor 1", "MatMul\tin:1=2\tvendor 1", "MatMul\ttype:0\tvendor 1",
-        "MatMul\trank:0\tvendor 1", "MatMul\tany:text\tvendor 1", "MatMul\tmay:nan=1\tvendor 1"}) {
+        "MatMul\trank:0\tvendor 1", "MatMul\tafter:0\tvendor 1", "MatMul\tafter:x=Cast\tvendor 1",
+        "MatMul\tmany:0=1\tvendor 1", "MatMul\tany:text\tvendor 1", "MatMul\tmay:nan=1\tvendor 1"}) {
     const auto errors = KnownErrors::read("# A comment\n\nRelu\t\tvendor 1\n" + bad + "\n", "t.tsv", Runtimes{});
     ASSERT_FALSE(errors.ok()) << bad;
     EXPECT_EQ(errors.status().code(), StatusCode::kInvalidArgument);
@@ -80,7 +81,7 @@ class ConditionTest : public ::testing::Test {
     const std::vector<const ValueRange*> inputs{&first, nullptr, &third};
     const std::array<bool, 3> constants{false, false, true};
     const std::vector<ValueRange> outputs{output};
-    return !errors.of({node, inputs, constants, outputs, followers}).empty();
+    return !errors.of({node, inputs, constants, outputs, followers, makers}).empty();
   }
   Attribute integer(std::int64_t number) {
     Attribute made;
@@ -94,6 +95,7 @@ class ConditionTest : public ::testing::Test {
   ValueRange third = ValueRange::between(ElementType::kI64, 0, 9);
   ValueRange output = ValueRange::between(ElementType::kF32, -1, 1);
   std::set<std::pair<std::string, std::string>> followers{{"y", "Next"}};
+  std::map<std::string, std::string> makers{{"a", "Before"}};
 };
 
 TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
@@ -119,6 +121,7 @@ TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   EXPECT_TRUE(holds("out:0"));
   EXPECT_FALSE(holds("out:1"));
   EXPECT_TRUE(holds("run:0 const:2"));
+  EXPECT_FALSE(holds("const:all"));
   EXPECT_FALSE(holds("const:0"));
   EXPECT_FALSE(holds("run:2"));
   EXPECT_FALSE(holds("run:1"));
@@ -128,11 +131,6 @@ TEST_F(ConditionTest, TellOfAttributesInputsAndNeighbours) {
   EXPECT_FALSE(holds("any:u8"));
   EXPECT_TRUE(holds("before:Next"));
   EXPECT_FALSE(holds("before:Other"));
-  EXPECT_FALSE(holds("rank:0=2"));
-  first.has_shape = true;
-  first.shape = {1, 2};
-  EXPECT_TRUE(holds("rank:0=2"));
-  EXPECT_FALSE(holds("rank:0=1"));
 }
 
 TEST_F(ConditionTest, TellOfNumbersThatMayGetThere) {
@@ -167,7 +165,7 @@ TEST_F(ConditionTest, AnIndexIsOutsideOfWhatIsNotKnownToHaveIt) {
     const ValueRange index = ValueRange::between(ElementType::kI64, low, high);
     const std::vector<const ValueRange*> inputs{&first, &index};
     const std::array<bool, 2> constants{true, false};
-    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers}).empty();
+    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers}).empty();
   };
   EXPECT_FALSE(may_be_outside({10, 2}, -10, 9));
   EXPECT_TRUE(may_be_outside({10, 2}, -11, 9));
@@ -179,6 +177,80 @@ TEST_F(ConditionTest, AnIndexIsOutsideOfWhatIsNotKnownToHaveIt) {
   EXPECT_TRUE(may_be_outside({10, 2}, 0, 2));
   node.attributes["axis"] = integer(7);
   EXPECT_TRUE(may_be_outside({10, 2}, 0, 0));
+}
+
+TEST_F(ConditionTest, WhatIsCountedInTheModelIsComparedWhereTheSizesAreKnown) {
+  node.inputs = {"table", "places"};
+  const auto may_be_outside = [&](std::vector<std::int64_t> shape, double high, bool is_assumed) {
+    first.has_shape = true;
+    first.shape = std::move(shape);
+    ValueRange index = ValueRange::between(ElementType::kI64, 0, high);
+    index.is_size = true;
+    index.is_assumed = is_assumed;
+    const std::vector<const ValueRange*> inputs{&first, &index};
+    const std::array<bool, 2> constants{};
+    return !errors_of("Op\tmay:outside\tvendor 1.0").of({node, inputs, constants, {}, followers, makers}).empty();
+  };
+  EXPECT_FALSE(may_be_outside({5}, 4, false));
+  EXPECT_TRUE(may_be_outside({4}, 4, false));
+  EXPECT_FALSE(may_be_outside({4}, 4, true));
+  EXPECT_FALSE(may_be_outside({-1}, 4, false));
+  EXPECT_FALSE(may_be_outside({}, 4, false));
+}
+
+TEST_F(ConditionTest, MoreConditionsThanThereIsToChooseFromAreOutside) {
+  node = Node{.op = "Compress", .inputs = {"x", "condition"}, .outputs = {"y"}};
+  ValueRange condition = ValueRange::between(ElementType::kBool, 0, 1);
+  condition.is_size = true;
+  const auto may_be_outside = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> conditions) {
+    first.has_shape = !shape.empty();
+    first.shape = std::move(shape);
+    condition.has_shape = !conditions.empty();
+    condition.shape = std::move(conditions);
+    const std::vector<const ValueRange*> inputs{&first, &condition};
+    const std::array<bool, 2> constants{};
+    const auto errors = errors_of("Compress\tmay:outside\tvendor 1.0");
+    return !errors.of({node, inputs, constants, {}, followers, makers}).empty();
+  };
+  EXPECT_FALSE(may_be_outside({2, 3}, {6}));
+  EXPECT_TRUE(may_be_outside({2, 3}, {7}));
+  EXPECT_TRUE(may_be_outside({2, -1}, {1}));
+  EXPECT_TRUE(may_be_outside({}, {1}));
+  EXPECT_TRUE(may_be_outside({2, 3}, {}));
+  EXPECT_TRUE(may_be_outside({2, 3}, {-1}));
+  node.attributes["axis"] = integer(-1);
+  EXPECT_FALSE(may_be_outside({2, 3}, {3}));
+  EXPECT_FALSE(may_be_outside({-1, 3}, {3}));
+  EXPECT_TRUE(may_be_outside({2, 3}, {4}));
+  EXPECT_TRUE(may_be_outside({3, -1}, {3}));
+}
+
+TEST_F(ConditionTest, TellOfRanksSizesAndWhatMakesAnInput) {
+  EXPECT_TRUE(holds("after:0=Before"));
+  EXPECT_FALSE(holds("after:0=Other"));
+  EXPECT_FALSE(holds("after:1=Before"));
+  EXPECT_FALSE(holds("after:2=Before"));
+  // A rank that nobody knows may be any.
+  EXPECT_TRUE(holds("rank:0=0"));
+  EXPECT_TRUE(holds("many:0"));
+  EXPECT_FALSE(holds("many:1"));
+  first.rank = 1;
+  EXPECT_FALSE(holds("rank:0=0"));
+  EXPECT_TRUE(holds("rank:0=1"));
+  first.has_shape = true;
+  first.shape = {1, 1};
+  EXPECT_TRUE(holds("rank:0=2"));
+  EXPECT_FALSE(holds("rank:0=1"));
+  EXPECT_FALSE(holds("many:0"));
+  first.shape = {1, -1};
+  EXPECT_TRUE(holds("many:0"));
+  node.inputs = {"", "", "c"};
+  EXPECT_TRUE(holds("const:all"));
+  node.inputs = {};
+  EXPECT_FALSE(holds("const:all"));
+  node.inputs = {"a"};
+  first.shape = {2};
+  EXPECT_TRUE(holds("many:0"));
 }
 
 TEST_F(ConditionTest, AnotherDomainAndAnotherOperatorAreNotMeant) {
@@ -194,7 +266,7 @@ TEST_F(ConditionTest, AStarIsAnyOperatorAndKindsAreNamed) {
   const auto errors = errors_of("*\tmay:nan\tvendor 1.0");
   const std::vector<const ValueRange*> inputs{&first};
   const std::array<bool, 1> constants{false};
-  EXPECT_EQ(errors.of({node, inputs, constants, {}, followers}),
+  EXPECT_EQ(errors.of({node, inputs, constants, {}, followers, makers}),
             "is computed differently from ONNX by vendor 1.0 of numbers such as nan");
 }
 

@@ -318,5 +318,75 @@ TEST(OperatorRangesTest, ConstantsHaveTheirNumbers) {
   EXPECT_EQ(ValueRange::of({ElementType::kI32, {3}}).high, kI32Max);
 }
 
+TEST(OperatorRanksTest, RanksFollowTheDefinitions) {
+  const ValueRange x = shaped(f32(-1, 1), {2, -1, 4});
+  const ValueRange vector = shaped(f32(-1, 1), {4});
+  const ValueRange scalar = shaped(f32(0, 0), {});
+  const ValueRange two = shaped(ValueRange::between(ElementType::kI64, 0, 9), {2});
+  const ValueRange unknown = f32(-1, 1);
+  const auto rank = [](const std::string& op, std::vector<const ValueRange*> inputs, Attributes attributes = {}) {
+    Node node{.op = op, .outputs = {"y"}, .attributes = std::move(attributes)};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      node.inputs.push_back(inputs[i] != nullptr ? "i" + std::to_string(i) : "");
+    const auto found = rank_after(node, inputs);
+    return found ? static_cast<int>(*found) : -1;
+  };
+  EXPECT_EQ(rank("Relu", {&x}), 3);
+  EXPECT_EQ(rank("Relu", {&unknown}), -1);
+  EXPECT_EQ(rank("Add", {&vector, &x}), 3);
+  EXPECT_EQ(rank("Add", {&unknown, &x}), -1);
+  EXPECT_EQ(rank("ReduceSum", {&x}), 3);
+  EXPECT_EQ(rank("ReduceSum", {&x}, {{"keepdims", whole(0)}}), 0);
+  EXPECT_EQ(rank("ReduceSum", {&x}, {{"keepdims", whole(0)}, {"noop_with_empty_axes", whole(1)}}), 3);
+  EXPECT_EQ(rank("ReduceSum", {&x, &two}, {{"keepdims", whole(0)}}), 1);
+  EXPECT_EQ(rank("ReduceSum", {&x, &unknown}, {{"keepdims", whole(0)}}), -1);
+  EXPECT_EQ(rank("ArgMax", {&x}, {{"keepdims", whole(0)}}), 2);
+  EXPECT_EQ(rank("MatMul", {&x, &vector}), 2);
+  EXPECT_EQ(rank("MatMul", {&x, &x}), 3);
+  EXPECT_EQ(rank("MatMul", {&vector, &vector}), 0);
+  EXPECT_EQ(rank("Reshape", {&unknown, &two}), 2);
+  EXPECT_EQ(rank("Expand", {&vector, &two}), 2);
+  EXPECT_EQ(rank("Unsqueeze", {&x, &two}), 5);
+  EXPECT_EQ(rank("Squeeze", {&x, &two}), 1);
+  EXPECT_EQ(rank("Squeeze", {&x}), -1);
+  EXPECT_EQ(rank("Gather", {&x, &scalar}), 2);
+  EXPECT_EQ(rank("OneHot", {&two}), 2);
+  EXPECT_EQ(rank("Compress", {&x}), 1);
+  EXPECT_EQ(rank("Compress", {&x}, {{"axis", whole(0)}}), 3);
+  EXPECT_EQ(rank("Size", {&x}), 0);
+  EXPECT_EQ(rank("Shape", {&x}), 1);
+  EXPECT_EQ(rank("NonZero", {&unknown}), 2);
+  EXPECT_EQ(rank("Other", {&x}), -1);
+}
+
+TEST(OperatorRangesTest, APlaceIsOneThatItsInputHas) {
+  const ValueRange x = shaped(f32(-1, 1), {3, 5});
+  const std::vector<const ValueRange*> inputs{&x};
+  const auto highest = [&](const Node& node) {
+    const ValueRange made = ranges_after(node, inputs)[0];
+    EXPECT_TRUE(made.is_size);
+    return made.is_assumed ? -1 : static_cast<int>(made.high);
+  };
+  EXPECT_EQ(highest({.op = "ArgMax", .inputs = {"x"}, .outputs = {"y"}}), 2);
+  EXPECT_EQ(highest({.op = "ArgMin", .inputs = {"x"}, .outputs = {"y"}, .attributes = {{"axis", whole(-1)}}}), 4);
+  EXPECT_EQ(highest({.op = "NonZero", .inputs = {"x"}, .outputs = {"y"}}), 4);
+  const ValueRange open = shaped(f32(-1, 1), {-1, 5});
+  const std::vector<const ValueRange*> opens{&open};
+  EXPECT_TRUE(ranges_after({.op = "ArgMax", .inputs = {"x"}, .outputs = {"y"}}, opens)[0].is_assumed);
+}
+
+TEST(OperatorRangesTest, AConstantWithoutElementsIsEmpty) {
+  Constant nothing;
+  nothing.type = ElementType::kI64;
+  nothing.shape = {2, 0};
+  nothing.is_read = true;
+  Node node{.op = "Constant", .outputs = {"y"}};
+  node.attributes["value"].tensor = nothing;
+  EXPECT_TRUE(ranges_after(node, {})[0].may_be_empty);
+  node.attributes.clear();
+  node.attributes["value_int"] = whole(3);
+  EXPECT_FALSE(ranges_after(node, {})[0].may_be_empty);
+}
+
 }  // namespace
 }  // namespace latebind::onnx

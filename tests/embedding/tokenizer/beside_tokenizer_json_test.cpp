@@ -152,9 +152,8 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
 TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(
       bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"},
-      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which makes its tokens by other rules "
-      "than tokenizer.json: the model is 'WordPiece' there, and not BPE; with 'PreTrainedTokenizerFast' "
-      "tokenizer.json alone counts");
+      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which uses other rules than tokenizer.json: the "
+      "model is 'WordPiece' there, not BPE; with 'PreTrainedTokenizerFast' only tokenizer.json counts");
   expect_refused(
       bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
       "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is no added token of tokenizer.json");
@@ -230,10 +229,10 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
   EXPECT_EQ(refusal(cased, R"({"do_lower_case": false})", "BertTokenizer"), Status().to_string());
   EXPECT_THAT(refusal(bert_file(), "", "MPNetTokenizer"), HasSubstr("is missing, which is '<s>' to MPNetTokenizer"));
   EXPECT_THAT(refusal(bert_file(), "", "RobertaTokenizer"),
-              HasSubstr("config.json: 'model_type' stands for 'RobertaTokenizer' where no file names a "
-                        "'tokenizer_class', which makes its tokens by other rules than tokenizer.json: the model is "
-                        "'WordPiece' there, and not BPE; with 'tokenizer_class' 'PreTrainedTokenizerFast' in "
-                        "tokenizer_config.json tokenizer.json alone counts"));
+              HasSubstr("config.json: 'model_type' means 'RobertaTokenizer' if no file names a 'tokenizer_class', "
+                        "which uses other rules than tokenizer.json: the model is 'WordPiece' there, not BPE; with "
+                        "'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json only tokenizer.json "
+                        "counts"));
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
   BesideTokenizerJson by_config{.config = nlohmann::json{{"tokenizer_class", "RobertaTokenizer"}}};
   nlohmann::json root = bert_file();

@@ -232,6 +232,25 @@ def test_numbers_that_no_device_computes_as_onnx_defines_are_computed_by_the_hos
     assert sorted(one["device"] for one in attestations()) == ["onnxruntime:CPU", "openvino:CPU"]
 
 
+def test_an_output_of_unknown_rank_is_no_scalar_where_the_hosts_cpu_computes_the_run(devices):
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+        helper.make_node("Neg", ["b"], ["y"]),
+        helper.make_node("HannWindow", ["size"], ["window"]),
+    ]
+    ports = [floats("x", 3), helper.make_tensor_value_info("size", TensorProto.INT64, [])]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "window")]
+    model = model_of(nodes, ports, outputs)
+    session = load(model, devices)
+    assert attestations() != []
+    for number in (1, np.nan, 2):
+        feeds = {"x": np.array([-1, number, 3], np.float32), "size": np.array(5)}
+        for got, expected in zip(session.run(None, feeds), on_the_cpu(model, feeds)):
+            assert got.shape == expected.shape
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_output_shapes_that_only_a_run_can_tell(devices):
     nodes = [helper.make_node("NonZero", ["x"], ["y"])]
     model = model_of(nodes, [floats("x", "n", 16)], [helper.make_tensor_value_info("y", TensorProto.INT64, [2, "k"])])
