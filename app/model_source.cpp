@@ -55,7 +55,7 @@ Result<std::filesystem::path> find_model(const std::string& model, const std::st
   if (!hub::is_model_name(model, owner)) return path;
   LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model, owner));
   const bool is_short = name.text() != model && name.id != model.substr(0, model.find('@'));
-  const std::string doubt = fmt::format("there is no folder '{}', so it is read as the name of {} on the hub", model,
+  const std::string doubt = fmt::format("there is no folder '{}', so it is read as {} on the hub", model,
                                         is_short ? "the name " + name.text() : "a name");
   LB_ASSIGN_OR_RETURN(auto found, pull_model(name, onnx_file, client, hub::CachedContent::kTrusted, doubt));
   return std::move(found.folder);

@@ -219,7 +219,7 @@ def test_texts_that_another_device_computed_are_told_when_the_first_answers_agai
     model = ["--model", TINY, "--device", "openvino:GPU,openvino:CPU", "--no-cache", "--batch-tokens", "4"]
     done = good("embed", "-q", *model, texts, env=env)
     assert done.stderr.splitlines() == [
-        "latebind: fallback: 1 of 3 texts was computed by another device, for openvino:GPU failed meanwhile"]
+        "latebind: fallback: 1 of 3 texts was computed by another device, because openvino:GPU failed"]
     found = good("search", "-q", "--json", *model, "--query", "x", texts, env=env)
     report = json.loads(found.stdout)
     assert report["device"] == "openvino:GPU" and report["fallback"] is True

@@ -315,7 +315,7 @@ def test_a_mistyped_folder_is_said_to_be_none_soon(place, tmp_path, model, name)
     start = time.monotonic()
     line = bad(1, "embed", "--model", model, "/dev/null", env=place.env | {"HF_ENDPOINT": "http://hub.invalid"}, cwd=tmp_path)
     assert time.monotonic() - start < 4
-    assert f"there is no folder '{model}', so it is read as the name of {name} on the hub: " in line and "cannot reach" in line
+    assert f"there is no folder '{model}', so it is read as {name} on the hub: " in line and "cannot reach" in line
 
 
 @patient
@@ -324,7 +324,7 @@ def test_a_hub_that_is_silent_leaves_no_doubt_unsaid(hub, place):
     done = place.run("embed", "--model", "wm/nonexist", "/dev/null", HF_HUB_ETAG_TIMEOUT="3")
     lines = done.stderr.splitlines()
     assert done.returncode == 1 and len(lines) == 2
-    assert all("there is no folder 'wm/nonexist', so it is read as the name of a model on the hub" in line for line in lines)
+    assert all("there is no folder 'wm/nonexist', so it is read as a name on the hub" in line for line in lines)
     assert "again in" in lines[0] and "did not answer in time" in lines[1]
 
 
@@ -478,7 +478,7 @@ def test_a_model_that_is_not_there(hub, place):
     line = place.bad("pull", "org/none")
     assert "401" in line and "no such model, or it is private" in line and "HF_TOKEN" in line
     line = place.bad("embed", "--model", "org/none", "/dev/null")
-    assert "no folder 'org/none', so it is read as the name of a model on the hub" in line and "no such model" in line
+    assert "no folder 'org/none', so it is read as a name on the hub" in line and "no such model" in line
     hub.misbehave("GET /api/", Fault("status", 404, X_Error_Code="RepoNotFound"))
     assert "404" in place.bad("pull", NAME)
     assert not place.cache.exists()

@@ -167,9 +167,9 @@ TEST_F(TextReaderTest, TakesALineUpToItsLimitAndRefusesALongerOne) {
 
 TEST_F(TextReaderTest, NamesThePlaceOfInvalidUtf8) {
   const auto file = write("a", "fine\nso far\xFF\n");
-  EXPECT_EQ(all({.files = {file}}),
-            (Texts{"fine", "error: " + file +
-                               ":2: invalid UTF-8 at byte 7 of the line (0xFF); if it is Latin-1, convert it with `iconv -f " "WINDOWS-1252 -t UTF-8`"}));
+  EXPECT_EQ(all({.files = {file}}), (Texts{"fine", "error: " + file +
+                                                       ":2: invalid UTF-8 at byte 7 of the line (0xFF); if it is "
+                                                       "Latin-1, convert it with `iconv -f WINDOWS-1252 -t UTF-8`"}));
 }
 
 TEST_F(TextReaderTest, TellsOtherEncodingsFromWhatIsNoText) {

@@ -68,7 +68,7 @@ TEST_F(EngineOnnxTest, AModelWithANodeThatADeviceComputesOtherwiseGoesToTheNextA
   EXPECT_EQ(attestation->active.backend, "second");
   EXPECT_TRUE(attestation->fallback);
   EXPECT_THAT(attestation->reason, HasSubstr("first:CPU does not compute test as ONNX defines it: Exp 'Exp_0' is "
-                                             "computed otherwise than ONNX says by first 1.0"));
+                                             "computed differently from ONNX by first 1.0"));
   EXPECT_EQ(first->loads, 0);
   const auto strict = load(true);
   ASSERT_FALSE(strict.ok());

@@ -30,7 +30,7 @@ def test_using_the_library_opens_no_vendors_library_either():
 @pytest.mark.parametrize(
     "system, machine, why",
     [
-        ("Linux", "x86_64", "it was left out when this Latebind was built; `scripts/setup executorch` fetches the SDK"),
+        ("Linux", "x86_64", "it was not included when this Latebind was built;  `scripts/setup executorch` fetches the SDK"),
         ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
     ],
 )
@@ -305,9 +305,9 @@ for model in "models/nope", "nope":
         print(error)
 """
     slash, short = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).splitlines()
-    assert slash.startswith("there is no folder 'models/nope', so it is read as the name of a model on the hub: ")
+    assert slash.startswith("there is no folder 'models/nope', so it is read as a name on the hub: ")
     assert short.startswith(
-        "there is no folder 'nope', so it is taken for the name sentence-transformers/nope on the hub: "
+        "there is no folder 'nope', so it is read as the name sentence-transformers/nope on the hub: "
     )
 
 

@@ -156,14 +156,14 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
       "model is 'WordPiece' there, not BPE; with 'PreTrainedTokenizerFast' only tokenizer.json counts");
   expect_refused(
       bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
-      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is no added token of tokenizer.json");
+      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is not an added token of tokenizer.json");
   expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
   EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
   expect_refused(
       gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
-      "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which makes its tokens by rules that are "
-      "not known here; with 'PreTrainedTokenizerFast' tokenizer.json alone counts");
+      "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which uses unknown rules; with "
+      "'PreTrainedTokenizerFast' only tokenizer.json counts");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "unknown rules");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
@@ -268,12 +268,13 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
                  "special_tokens_map.json: 'cls_token' is '[MASK]', but tokenizer.json puts '[CLS]' before a text");
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
-                 "'sep_token' is no token, and BertTokenizer needs one");
+                 "'sep_token' is not a token, but BertTokenizer needs one");
   nlohmann::json bare = bert_file();
   bare["post_processor"] = nullptr;
-  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json does not put a token before a text");
+  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"},
+                 "tokenizer.json does not put a token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
-                 "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
+                 "'eos_token' is '<pad>', but tokenizer.json puts '</s>' after a text");
   const auto of_bert = [&](const nlohmann::json& file, std::string_view part) {
     expect_refused(file, {R"({"tokenizer_class": "BertTokenizer"})"}, part);
   };

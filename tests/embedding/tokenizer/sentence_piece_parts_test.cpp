@@ -142,7 +142,7 @@ TEST(NormalizerSequenceTest, AppliesOneAfterTheOther) {
   expect_part_refused(kNormalizers, sequence({lower, {{"type", "Other"}}}), StatusCode::kUnsupported,
                       "part.normalizers[1] of type 'Other' is not supported");
   expect_part_refused(kNormalizers, sequence(Json::array({sequence(Json::array())})), StatusCode::kUnsupported,
-                      "part is a Sequence with another one in it");
+                      "part is a Sequence inside a Sequence");
   expect_part_refused(kNormalizers, sequence(Json(17, lower)), StatusCode::kUnsupported, "part has more than 16 parts");
   const Json longer = replace("String", "a", "aaaaaaaaaaaaaaaaa");
   expect_part_refused(kNormalizers, sequence({longer, longer, longer}), StatusCode::kUnsupported,

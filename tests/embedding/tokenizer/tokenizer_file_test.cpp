@@ -145,9 +145,9 @@ TEST(TokenizerFileTest, RefusesWhatItCouldOnlyApproximate) {
 
 TEST(TokenizerFileTest, ChecksTheIdsOfAddedTokens) {
   expect_refused([](json& f) { f["added_tokens"][0]["id"] = 4; }, StatusCode::kInvalidModel,
-                 "added_tokens[0]: the id of '[PAD]' is 4, and should be 0 (as in the vocabulary)");
+                 "added_tokens[0]: the id of '[PAD]' is 4, but should be 0 (as in the vocabulary)");
   expect_refused([](json& f) { f["added_tokens"].push_back(added_token("<new>", 20)); }, StatusCode::kInvalidModel,
-                 "added_tokens[4]: the id of '<new>' is 20, and should be 14 (the next one after the vocabulary)");
+                 "added_tokens[4]: the id of '<new>' is 20, but should be 14 (the next one after the vocabulary)");
   expect_refused([](json& f) { f["added_tokens"].push_back(added_token("[CLS]", 2)); }, StatusCode::kInvalidModel,
                  "added_tokens[4]: '[CLS]' was added before");
 }

@@ -295,7 +295,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAModelOfSentencePiece) {
   refuse(std::string("\x0A\x03\x0A\x01\xFF", 5) + rest, StatusCode::kInvalidModel,
          "damaged at byte 2: a piece is not UTF-8");
   refuse(std::string("\x0A\x05\x15\x00\x00\xC0\x7F", 7) + rest, StatusCode::kInvalidModel, "a score is not finite");
-  refuse(std::string("\x0A\x02\x18\x07", 4) + rest, StatusCode::kInvalidModel, "7 is no type of a piece");
+  refuse(std::string("\x0A\x02\x18\x07", 4) + rest, StatusCode::kInvalidModel, "7 is not a type of a piece");
   const std::string long_piece = std::string("\x0A\x85\x80\x04\x0A\x81\x80\x04", 8) + std::string(65'537, 'a');
   refuse(piece + piece + piece + long_piece + rest, StatusCode::kUnsupported, "the token of id 4 is 65537 bytes long");
   // A map of characters that is none is the reader's of tokenizer.json to refuse.

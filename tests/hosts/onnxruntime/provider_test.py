@@ -375,9 +375,9 @@ def test_options_that_no_device_takes_are_refused(devices):
         ("/etc/passwd", "must be the name of a file in the model's own folder"),
         ("missing.lbundle", "there is no .*missing.lbundle, which the model names"),
         ("link.lbundle", "'link.lbundle' is a link to .*/other/c.lbundle, outside of the model's folder .*/model; put"),
-        ("model.onnx", "ep_cache_context 'model.onnx' is no bundle"),
-        ("plain.onnx", "ep_cache_context 'plain.onnx' is no bundle"),
-        (".", "ep_cache_context '.' is no bundle"),
+        ("model.onnx", "ep_cache_context 'model.onnx' is not a bundle"),
+        ("plain.onnx", "ep_cache_context 'plain.onnx' is not a bundle"),
+        (".", "ep_cache_context '.' is not a bundle"),
         ("inside.lbundle", None),
     ],
 )

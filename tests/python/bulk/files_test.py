@@ -541,7 +541,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["in.parquet", "--id-column", "other"], "no column 'other'"),
         (["in.dat"], "has an unsupported format"),
         (["in.parquet", "in.parquet"], "given twice"),
-        (["."], "lies in the input ."),
+        (["."], "is in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
         (["in.parquet", "--model", "./nowhere"], "nowhere"),
         (["in.parquet", "--set", "thread=2"], "thread"),
@@ -590,7 +590,7 @@ def test_ctrl_c_keeps_finished_shards_and_it_goes_on(tmp_path):
     code, line = interrupted(arguments, lambda _: list(tmp_path.glob("out/vectors/part-*")))
     assert code == 130
     kept = re.fullmatch(
-        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to go on", line
+        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to continue", line
     )
     assert kept and 0 < int(kept[1]) < 20_000, line
     assert not list(tmp_path.glob("out/vectors/.part-*"))

@@ -160,7 +160,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
         ({"cache_dir": "/tmp"}, "cache_dir: models are in the hub's cache"),
         ({"automodel_args": {"torch_dtype": "float16"}}, "automodel_args: .*precision"),
         ({"tokenizer_args": {"padding_side": "left"}}, "tokenizer_args: "),
-        ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not train"),
+        ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not support training"),
         ({"keep_in_fp32_modules": ["classifier"]}, "keep_in_fp32_modules: "),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),
         ({"num_labels": 3}, "num_labels is 3, and the model has 1"),

@@ -190,7 +190,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
     [
         ({"cache_folder": "/tmp"}, "cache_folder: models are in the hub's cache"),
         ({"model_kwargs": {"torch_dtype": "float16"}}, "model_kwargs: .*precision"),
-        ({"modules": [1]}, "modules: there are no modules"),
+        ({"modules": [1]}, "modules: it contains no PyTorch modules"),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),
         ({"similarity_fn_name": "maxsim"}, "similarity_fn_name is 'maxsim'"),
         ({"max_active_dims": 0}, "max_active_dims is 0"),
