@@ -250,7 +250,7 @@ def test_the_index_is_what_its_document_says(folder):
 def test_a_file_that_is_no_index_is_never_replaced(folder):
     plain = (folder / "a.txt").read_bytes()
     command = ("search", "--model", TINY, "--query", "x", "-q")
-    assert "is no index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
+    assert "is not an index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
     weights = folder.parent / "model.safetensors"
     shutil.copy(TINY / "model.safetensors", weights)
     assert "a safetensors file, but not an index" in bad(1, *command, "--index", weights, folder)

@@ -213,7 +213,7 @@ TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
               HasSubstr("'layer_types' has \"chunked_attention\""));
   EXPECT_THAT(refusal_of("rope_scaling", json{{"factor", 2}}),
               HasSubstr("'rope_scaling' has 'factor' 2, which is not "));
-  EXPECT_THAT(refusal_of("rope_scaling", 2), HasSubstr("'rope_scaling' is no object"));
+  EXPECT_THAT(refusal_of("rope_scaling", 2), HasSubstr("'rope_scaling' is not an object"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_type", "longrope"}}}}),
               HasSubstr("'full_attention' has the type 'longrope', which makes a text's angles depend on the longest "
                         "text of its batch; supported are default, dynamic, linear, llama3, ntk and yarn"));

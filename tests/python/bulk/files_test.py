@@ -545,7 +545,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
         (["in.parquet", "--model", "./nowhere"], "nowhere"),
         (["in.parquet", "--set", "thread=2"], "thread"),
-        (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is no setting"),
+        (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is not a setting"),
         (["broken.parquet"], "cannot be read as parquet"),
         (["broken.jsonl"], "cannot be read as jsonl"),
         (["in.parquet", "--ray-cpus", "1"], "the local engine has no option"),
