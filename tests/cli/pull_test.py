@@ -244,7 +244,7 @@ def test_a_link_that_leads_nowhere_is_no_name(hub, place, tmp_path):
     (tmp_path / "org" / "tiny").symlink_to("gone")
     for model in NAME, tmp_path / "org" / "tiny":
         line = bad(1, "export", "--model", model, "-o", "model.onnx", env=place.env, cwd=tmp_path)
-        assert "is a symbolic link to 'gone', which is not there" in line, line
+        assert "is a symbolic link to 'gone', which does not exist" in line, line
     assert hub.asked() == []
 
 

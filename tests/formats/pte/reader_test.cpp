@@ -181,7 +181,7 @@ const Hostile kHostile[] = {
      [](Tree& tree) { plan_of(tree).delegates[0]->processed->location = static_cast<fb::DataLocation>(9); },
      "has no place"},
     {"NoPayload", [](Tree& tree) { plan_of(tree).delegates[0]->processed.reset(); }, "has no payload"},
-    {"SegmentBehindTheFile", [](Tree& tree) { tree.segments[0]->offset = 1; }, "segment 0 has 11 bytes from 1"},
+    {"SegmentBehindTheFile", [](Tree& tree) { tree.segments[0]->offset = 1; }, "segment 0 has 11 bytes at 1"},
     {"SegmentThatOverflows",
      [](Tree& tree) {
        tree.segments[0]->offset = 8;

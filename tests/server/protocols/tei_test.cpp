@@ -276,7 +276,7 @@ TEST_F(TeiTest, DecodesIds) {
   expect_refused(server.post_json("/decode", {{"ids", json::array()}}), 400, "Empty", "'ids'");
   expect_refused(server.post_json("/decode", {{"ids", "a"}}), 422, "Validation", "'ids'");
   expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation",
-                 "'ids' has a number at [1], where an array of token ids is expected");
+                 "'ids' has a number at [1]; expected an array of token ids");
   expect_refused(server.post_json("/decode", {{"ids", {{1}, {2, "a"}}}}), 422, "Validation",
                  "'ids' has a string at [1][1], where a token id is expected");
 }
