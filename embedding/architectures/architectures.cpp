@@ -22,8 +22,8 @@ namespace latebind::embedding {
 namespace {
 
 constexpr std::string_view kRandomWeights = "random weights";
-constexpr std::string_view kAsRoberta = "as RoBERTa, whose network it is";
-constexpr std::string_view kAsGte = "as GTE, whose network it is";
+constexpr std::string_view kAsRoberta = "not separately: it is RoBERTa's network";
+constexpr std::string_view kAsGte = "not separately: it is GTE's network";
 constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
