@@ -74,7 +74,7 @@ std::string_view part_of(const path& model, const path& output) {
 
 Status refusal(const NamedPlace& output, const NamedPlace& read, std::string_view part) {
   return {StatusCode::kInvalidArgument,
-          fmt::format("{} {}: this would overwrite the input {}{}{} ({}): give another place", output.name,
+          fmt::format("{} {}: this would overwrite {}{}{} ({}), which is an input: give another place", output.name,
                       output.place, read.name, part.starts_with('\'') ? "" : " ", part, read.place)};
 }
 

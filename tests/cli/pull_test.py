@@ -228,7 +228,7 @@ def test_compile_does_not_write_into_a_model_in_the_cache(hub, place):
     place.good("pull", NAME)
     for output in place.snapshot / "model.safetensors", place.blob((TINY / "model.safetensors").read_bytes()):
         line = bad(2, "compile", NAME, "--target", "cpu", "-o", output, env=place.env)
-        assert "overwrite the input the model's own folder" in line
+        assert "overwrite the model's own folder" in line
     assert (place.snapshot / "model.safetensors").read_bytes() == (TINY / "model.safetensors").read_bytes()
 
 

@@ -143,7 +143,7 @@ TEST_F(EngineTest, StrictTurnsAFallbackIntoAnErrorBeforeAnythingElseIsLoaded) {
 
 TEST_F(EngineTest, WhenNothingWorksEveryReasonIsListed) {
   first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
-  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "not a power");
+  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "no power");
   const auto placed = load("auto");
   ASSERT_FALSE(placed.ok());
   EXPECT_EQ(placed.status().code(), StatusCode::kNoDevice);
@@ -155,7 +155,7 @@ TEST_F(EngineTest, AModelThatEveryDeviceCallsInvalidIsInvalid) {
   first->load_failures["CPU"] = Status(StatusCode::kInvalidModel, "garbage");
   second->load_failures["CPU"] = Status(StatusCode::kInvalidModel, "rubbish");
   EXPECT_EQ(load("auto").status().code(), StatusCode::kInvalidModel);
-  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "not a power");
+  second->load_failures["CPU"] = Status(StatusCode::kDeviceFailed, "no power");
   EXPECT_EQ(load("auto").status().code(), StatusCode::kNoDevice);
 }
 
