@@ -237,7 +237,7 @@ def test_shapes_that_the_delegate_is_told_are_those_of_the_program(tmp_path, dou
     line = refused(doubling, *told, "--max-shape", "x=8x3")
     assert "'x' has the shape [4,3] by --compile-spec input_shapes" in line and "leave one of them out" in line, line
     assert "which [4,5] does not fit" in refused(doubling, "--compile-spec", "input_shapes=4x5")
-    assert "has 2 shapes, and the model 1 inputs" in refused(doubling, "--compile-spec", "input_shapes=4x3,4x3")
+    assert "has 2 shapes, but the model has 1 inputs" in refused(doubling, "--compile-spec", "input_shapes=4x3,4x3")
     assert "--compile-spec input_shapes" in refused(product, "--compile-spec", "input_shapes=4x5,6x7")
     assert "--shapes 8x3" in refused(doubling, *told, "--target", "openvino:CPU", "--shapes", "8x3")
     assert "must have the same shape" in refused(TINY, "--compile-spec", "input_shapes=1x8,1x16")

@@ -169,12 +169,12 @@ TEST_F(RefusedFolderTest, NamesKeysOfTheWrongKind) {
   invalid(R"({"mask_token": 4})", {"'mask_token' is neither"});
   invalid(R"({"additional_special_tokens": [{"content": "a"}]})", {"'additional_special_tokens' is neither"});
   invalid(R"({"added_tokens_decoder": []})", {"'added_tokens_decoder' is no object"});
-  invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is no id"});
-  invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is no id"});
+  invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is not an id"});
+  invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is not an id"});
   invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is not an object"});
   invalid(R"({"added_tokens_decoder": {"1": {}}})", {"has no 'content'"});
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "lstrip": 1}}})", {"'lstrip' with no flag"});
-  invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the key 'bold'"});
+  invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the unknown key 'bold'"});
   Folder bert = folder("bert");
   bert.files.added_tokens = json::parse(R"({"[NEW]": "one"})");
   expect(bert, StatusCode::kInvalidModel, {"added_tokens.json: '[NEW]' has no id"});

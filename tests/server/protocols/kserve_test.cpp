@@ -361,7 +361,7 @@ TEST_F(KserveTest, RefusesInputsThatAreWrongAndSaysHow) {
       {{{"inputs", {good, good}}}, "twice"},
       {{{"inputs", {{{"name", "x0"}}}}}, "'shape' is missing"},
       {{{"inputs", {good}}, {"id", 5}}, "'id' must be a string"},
-      {{{"inputs", {good}}, {"outputs", {{{"name", "none"}}}}}, "no output 'none'; there is y0"},
+      {{{"inputs", {good}}, {"outputs", {{{"name", "none"}}}}}, "no output 'none'; available: y0"},
       {{{"inputs", {good}}, {"outputs", {{{"name", "y0"}}, {{"name", "y0"}}}}}, "twice"},
       {{{"inputs", {good}}, {"outputs", {{{"name", "y0"}, {"parameters", {{"classification", 2}}}}}}},
        "classification"},
