@@ -184,7 +184,9 @@ def c_text(text: str | os.PathLike[str], what: str) -> bytes:
     try:
         return given.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise CallerError(f"{what} contains a lone surrogate at character {error.start}: it is not Unicode text") from None
+        raise CallerError(
+            f"{what} contains a lone surrogate at character {error.start}: it is not Unicode text"
+        ) from None
 
 
 class Options:

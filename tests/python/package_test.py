@@ -30,7 +30,11 @@ def test_using_the_library_opens_no_vendors_library_either():
 @pytest.mark.parametrize(
     "system, machine, why",
     [
-        ("Linux", "x86_64", "it was not included when this Latebind was built;  `scripts/setup executorch` fetches the SDK"),
+        (
+            "Linux",
+            "x86_64",
+            "it was not included when this Latebind was built;  `scripts/setup executorch` fetches the SDK",
+        ),
         ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
     ],
 )

@@ -80,7 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--shard-rows", metavar="N", type=int, help="rows of a shard (default: 16384)")
     add("--prompt-name", metavar="NAME", help="name of the model's prompt to put before each text")
     add("--prompt", metavar="TEXT", help="text to put before each text instead; '' for none")
-    add("--role", choices=["query", "document"], help="whether the texts are queries or documents, for a model that treats them differently")
+    add(
+        "--role",
+        choices=["query", "document"],
+        help="whether the texts are queries or documents, for a model that treats them differently",
+    )
     add("--normalize", action="store_true", help="scale vectors to length 1, even if the model does not normalise")
     add("--dimensions", metavar="N", type=int, help="keep only the first N numbers of each vector")
     add("--device", help="devices to try in this order, such as 'npu,cpu'")

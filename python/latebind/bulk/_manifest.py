@@ -63,9 +63,7 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
     if content is None:
         # If the manifest was lost, its remains would otherwise count as part of this output.
         if any(store.names(folder) for folder in ("", VECTORS, SKIPPED, BEGUN)):
-            raise DifferentRunError(
-                f"{store.root} has files and no {NAME}: give an empty or new folder"
-            )
+            raise DifferentRunError(f"{store.root} has files and no {NAME}: give an empty or new folder")
         store.write(NAME, _bytes(wanted))
         return False
     try:

@@ -186,7 +186,9 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
     model: str = Field(description="The model's folder or name.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Keywords of latebind.CrossEncoder.")
     top_n: int = Field(description="Number of nodes to keep.")
-    keep_retrieval_score: bool = Field(default=False, description="Whether to keep a node's previous score in its metadata.")
+    keep_retrieval_score: bool = Field(
+        default=False, description="Whether to keep a node's previous score in its metadata."
+    )
 
     _reranker: Reranker = PrivateAttr()
 

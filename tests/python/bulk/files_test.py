@@ -279,7 +279,7 @@ def test_another_device_is_refused_unless_it_is_allowed(tmp_path, parquet):
 def test_a_worker_where_something_else_answers_is_refused(tmp_path, parquet, monkeypatch):
     real = _engine.Engine.answers
     monkeypatch.setattr(_engine.Engine, "answers", lambda self, batches: replace(real(self, batches), precision="bf16"))
-    with pytest.raises(latebind.TransientError, match="precision: bf16, here f32; --allow-other-devices"):
+    with pytest.raises(latebind.TransientError, match="precision: bf16, here f32; allow it with --allow-other-devices"):
         embed(parquet, tmp_path / "out")
     assert not (tmp_path / "out" / "vectors").exists()
     assert embed(parquet, tmp_path / "out", allow_other_devices=True).devices == {f"{device()} f32": 1.0}
@@ -590,7 +590,8 @@ def test_ctrl_c_keeps_finished_shards_and_it_goes_on(tmp_path):
     code, line = interrupted(arguments, lambda _: list(tmp_path.glob("out/vectors/part-*")))
     assert code == 130
     kept = re.fullmatch(
-        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to continue", line
+        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to continue",
+        line,
     )
     assert kept and 0 < int(kept[1]) < 20_000, line
     assert not list(tmp_path.glob("out/vectors/.part-*"))
