@@ -272,7 +272,7 @@ def test_dictionaries_in_lists_and_structs_over_several_row_groups(tmp_path, on_
         (["id", "id", "body"], None, "2 columns 'id'"),
         (["id", "id", "body"], "id", "2 columns 'id'"),
         (["body", "id", "body"], None, "several columns 'body'"),
-        (["vector", "id", "body"], None, "column 'vector' already"),
+        (["vector", "id", "body"], None, "already a column 'vector'"),
     ],
 )
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])

@@ -163,7 +163,7 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
         ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not support training"),
         ({"keep_in_fp32_modules": ["classifier"]}, "keep_in_fp32_modules: "),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),
-        ({"num_labels": 3}, "num_labels is 3, and the model has 1"),
+        ({"num_labels": 3}, "num_labels is 3, but the model has 1"),
         ({"max_length": 0}, "max_length is 0"),
         ({"activation_fn": "torch.nn.Identity"}, "activation_fn is str; give a function"),
         ({"prompts": ["q"]}, "prompts is list"),

@@ -278,7 +278,7 @@ def test_code_of_a_model_may_be_trusted_and_is_not_needed(tiny, tmp_path):
 
 
 def test_a_module_is_refused_with_what_stands_for_it(small):
-    with pytest.raises(latebind.CallerTypeError, match=r"model\[0\]: it contains no PyTorch modules;  ") as refused:
+    with pytest.raises(latebind.CallerTypeError, match=r"model\[0\]: it contains no PyTorch modules; ") as refused:
         small[0]
     with pytest.raises(latebind.CallerTypeError, match=r"model\[0\]"):
         list(small)
