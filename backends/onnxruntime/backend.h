@@ -45,7 +45,8 @@ inline constexpr std::array kSettings{
                          "folders with them: full paths separated by ':' (';' on Windows) or commas. none: no "
                          "providers. Empty: the known packages are searched."},
     core::BackendSetting{"onnxruntime.trial_program", kTrialVariable, "", "PATH",
-                         "The program `latebind`, which tries plugin providers and compiles with them in separate processes. Empty: this program, or the one beside Latebind's library."}};
+                         "The program `latebind`, which tries plugin providers and compiles with them in separate "
+                         "processes. Empty: this program, or the one beside Latebind's library."}};
 
 // Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

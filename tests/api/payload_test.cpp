@@ -105,7 +105,8 @@ TEST_F(PayloadTest, AnIrAndABundleAreToldByTheirFirstBytes) {
 
 TEST_F(PayloadTest, WhatItIsNotIsSaid) {
   EXPECT_EQ(load("GGUF0000"), LB_INVALID_MODEL);
-  EXPECT_THAT(last_message(), HasSubstr("8 bytes that begin with 47 47 55 46 30 30 30 30 are not a bundle, an ONNX model"));
+  EXPECT_THAT(last_message(),
+              HasSubstr("8 bytes that begin with 47 47 55 46 30 30 30 30 are not a bundle, an ONNX model"));
   EXPECT_EQ(load(std::string("PK\3\4, and no more of it")), LB_INVALID_MODEL);
   EXPECT_EQ(load(std::string("\x08\x0a\x3a\x7f", 4)), LB_INVALID_MODEL);
   EXPECT_EQ(load("RR_UPCVO"), LB_INVALID_MODEL);

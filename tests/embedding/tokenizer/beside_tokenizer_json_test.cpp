@@ -160,10 +160,9 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
   EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
-  expect_refused(
-      gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
-      "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which uses unknown rules; with "
-      "'PreTrainedTokenizerFast' only tokenizer.json counts");
+  expect_refused(gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
+                 "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which uses unknown rules; with "
+                 "'PreTrainedTokenizerFast' only tokenizer.json counts");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "unknown rules");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
