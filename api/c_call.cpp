@@ -32,7 +32,7 @@ core::Result<Call> read_call(const lb_call_options* given) {
 
 core::Status give_attestation(std::shared_ptr<const core::Attestation> attestation, lb_attestation** out,
                               std::size_t hung_runs) {
-  if (out == nullptr) return misuse("no place for the attestation was given");
+  if (out == nullptr) return misuse("the pointer to the attestation is NULL");
   *out = new lb_attestation{std::move(attestation), hung_runs};
   return {};
 }
@@ -41,7 +41,7 @@ core::Status give_attestation(std::shared_ptr<const core::Attestation> attestati
 
 lb_code lb_cancellation_create(lb_cancellation** cancellation) {
   return api::guarded([&]() -> core::Status {
-    if (cancellation == nullptr) return api::misuse("lb_cancellation_create: no place for the cancellation was given");
+    if (cancellation == nullptr) return api::misuse("lb_cancellation_create: the pointer to the cancellation is NULL");
     *cancellation = new lb_cancellation;
     return {};
   });

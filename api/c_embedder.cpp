@@ -35,10 +35,8 @@ core::Result<embedding::TextRole> read_role(int32_t role) {
     case LB_ROLE_DOCUMENT:
       return embedding::TextRole::kDocument;
     default:
-      return misuse(
-          fmt::format("lb_embed_options.role is {}; known are LB_ROLE_UNSAID, LB_ROLE_QUERY and "
-                      "LB_ROLE_DOCUMENT (0 to 2)",
-                      role));
+      return misuse(fmt::format(
+          "lb_embed_options.role is {}; it must be LB_ROLE_UNSAID, LB_ROLE_QUERY or LB_ROLE_DOCUMENT (0 to 2)", role));
   }
 }
 
@@ -61,7 +59,7 @@ core::Result<TextCall> read_embed_options(const lb_embed_options* given) {
 core::Status check_texts(const void* texts, std::size_t count, std::string_view what) {
   if (texts == nullptr && count > 0) return misuse(fmt::format("{}: NULL was given", what));
   if (count <= kTextsMax) return {};
-  return misuse(fmt::format("{}: {} texts; {} are the most of one call", what, count, kTextsMax));
+  return misuse(fmt::format("{}: {} texts; at most {} are allowed in one call", what, count, kTextsMax));
 }
 
 core::Status read_text(const lb_text& text, std::string_view noun, std::size_t index, std::string_view what,

@@ -165,8 +165,7 @@ lb_code lb_job_start(const lb_runtime* runtime, const char* name, const char* ar
                                                       {.hint = core::PerformanceHint::kThroughput}));
     auto place = std::make_shared<const Counted>();
     if (!place->is_one()) {
-      return core::Status(core::StatusCode::kBusy,
-                          fmt::format("{} jobs are under way, and no more are begun", kJobsMax));
+      return core::Status(core::StatusCode::kBusy, fmt::format("{} jobs are running, which is the limit", kJobsMax));
     }
     auto counted = core::BackgroundWork::begin();
     if (!counted) return core::ending_error();
@@ -195,7 +194,7 @@ lb_code lb_job_wait(lb_job* job, uint64_t timeout_ms, lb_job_progress* progress)
     LB_RETURN_IF_ERROR(write_progress());  // reports a struct without its size before the wait
     const bool is_over = job->state->wait_until(Clock::now() + api::bounded_milliseconds(timeout_ms));
     LB_RETURN_IF_ERROR(write_progress());
-    return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job is not over yet");
+    return is_over ? core::Status() : core::Status(core::StatusCode::kDeadlineExceeded, "the job has not ended yet");
   });
 }
 
@@ -209,7 +208,7 @@ lb_code lb_job_result(lb_job* job, const char** report) {
     if (report != nullptr) *report = "";
     LB_RETURN_IF_ERROR(api::check_made_here(job->made, "job"));
     if (!job->state->wait_until(Clock::now())) {
-      return core::Status(core::StatusCode::kBusy, "the job is not over yet; see lb_job_wait");
+      return core::Status(core::StatusCode::kBusy, "the job has not ended yet; see lb_job_wait");
     }
     if (report != nullptr) *report = job->state->report().c_str();
     return job->state->status();

@@ -47,7 +47,7 @@ core::Result<core::TensorView> from_c(const lb_tensor& tensor, size_t index) {
     return api::misuse(fmt::format("input {} has the unknown element type {}", index, tensor.type));
   }
   if (tensor.rank < 0 || tensor.rank > LB_RANK_MAX) {
-    return api::misuse(fmt::format("input {} has rank {}; 0 to {} are possible", index, tensor.rank, LB_RANK_MAX));
+    return api::misuse(fmt::format("input {} has rank {}; it must be from 0 to {}", index, tensor.rank, LB_RANK_MAX));
   }
   core::TensorView view;
   view.data = tensor.data;
@@ -63,7 +63,7 @@ core::Result<core::TensorView> from_c(const lb_tensor& tensor, size_t index) {
 core::Status write_info(std::span<const core::TensorInfo> infos, size_t index, std::string_view what,
                         lb_tensor_info* out) {
   if (index >= infos.size()) {
-    return api::misuse(fmt::format("the model has {} {}s, there is none of index {}", infos.size(), what, index));
+    return api::misuse(fmt::format("the model has {} {}s, so there is no index {}", infos.size(), what, index));
   }
   const core::TensorInfo& info = infos[index];
   lb_tensor_info value{};
@@ -136,7 +136,7 @@ core::Result<std::vector<core::ExternalData>> external_data(const lb_model_memor
     const char* const file = memory.external_files != nullptr ? memory.external_files[i] : nullptr;
     if (file != nullptr) {
       if (one.location == nullptr || one.data != nullptr || one.size > 0) {
-        return api::misuse(fmt::format("lb_model_load_memory: external data {} has a file and data of its own", i));
+        return api::misuse(fmt::format("lb_model_load_memory: external data {} has both a file and data", i));
       }
       LB_ASSIGN_OR_RETURN(all.emplace_back(),
                           core::ExternalData::in_file(one.location, platform::path_from_utf8(file)));
@@ -174,7 +174,7 @@ core::Status load(const lb_runtime* runtime, const core::Model& model, const lb_
 
 lb_code lb_output_create(void* data, size_t capacity, lb_output** output) {
   return api::guarded([&]() -> core::Status {
-    if (output == nullptr) return api::misuse("lb_output_create: no place for the output was given");
+    if (output == nullptr) return api::misuse("lb_output_create: the pointer to the output is NULL");
     auto made = std::make_unique<lb_output>();
     if (data != nullptr) made->tensor = core::OutputTensor::bound(data, capacity);
     *output = made.release();
@@ -287,7 +287,7 @@ lb_code lb_model_load_memory(const lb_runtime* runtime, const lb_model_memory* m
       return api::misuse("lb_model_load_memory: weights_size without weights");
     }
     if (read.format < LB_FORMAT_ONNX || read.format > LB_FORMAT_BY_FIRST_BYTES) {
-      return api::misuse(fmt::format("lb_model_load_memory: {} is no format", read.format));
+      return api::misuse(fmt::format("lb_model_load_memory: {} is not a format", read.format));
     }
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     core::SharedBytes weights;
@@ -342,7 +342,7 @@ lb_code lb_model_run(lb_model* model, const lb_tensor* inputs, size_t input_coun
     const size_t expected = model->placed->outputs().size();
     if (output_count != expected) {
       return core::Status(core::StatusCode::kCountMismatch,
-                          fmt::format("the model has {} outputs, {} were given", expected, output_count));
+                          fmt::format("the model has {} outputs, but {} were given", expected, output_count));
     }
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));
     RunScratch scratch;

@@ -26,25 +26,26 @@ class Rows {
   // `what` is "queries" or "documents", for messages.
   static core::Result<Rows> read(const lb_multi_vector_rows& given, std::size_t dimension, std::string_view what) {
     if (given.count == 0) return Rows(given);
-    if (given.begins == nullptr) return api::misuse(fmt::format("{}: begins of {} is NULL", kCompare, what));
+    if (given.begins == nullptr) return api::misuse(fmt::format("{}: the offsets of {} are NULL", kCompare, what));
     if (given.dimension != dimension) {
-      return api::misuse(fmt::format("{}: the vectors of {} have {} numbers; the model's have {}", kCompare, what,
+      return api::misuse(fmt::format("{}: the vectors of {} have {} numbers, but the model's have {}", kCompare, what,
                                      given.dimension, dimension));
     }
     if (given.count > api::kTextsMax) {
       return api::misuse(
-          fmt::format("{}: {} {}; {} are the most of one call", kCompare, given.count, what, api::kTextsMax));
+          fmt::format("{}: {} {}; at most {} are allowed in one call", kCompare, given.count, what, api::kTextsMax));
     }
-    if (given.begins[0] != 0) return api::misuse(fmt::format("{}: begins of {} do not begin with 0", kCompare, what));
+    if (given.begins[0] != 0)
+      return api::misuse(fmt::format("{}: the offsets of {} do not begin with 0", kCompare, what));
     for (std::size_t i = 0; i < given.count; ++i) {
       if (given.begins[i] <= given.begins[i + 1]) continue;
-      return api::misuse(fmt::format("{}: begins of {} fall behind {}", kCompare, what, i));
+      return api::misuse(fmt::format("{}: the offsets of {} decrease after {}", kCompare, what, i));
     }
     const std::size_t vectors = given.begins[given.count];
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
     if (vectors > kMost / dimension) return api::misuse(fmt::format("{}: {} have too many vectors", kCompare, what));
     if (vectors > 0 && given.vectors == nullptr) {
-      return api::misuse(fmt::format("{}: vectors of {} is NULL", kCompare, what));
+      return api::misuse(fmt::format("{}: the vectors of {} are NULL", kCompare, what));
     }
     return Rows(given);
   }
@@ -135,7 +136,7 @@ lb_code lb_multi_vector_encoder_compare(const lb_multi_vector_encoder* encoder, 
     if (wanted > 0 && scores == nullptr) return api::misuse(fmt::format("{}: NULL was given", kCompare));
     if (capacity < wanted) {
       return {core::StatusCode::kBufferTooSmall,
-              fmt::format("{} queries and {} documents have {} scores; there is room for {}", queries->count,
+              fmt::format("{} queries and {} documents have {} scores, but there is room for {}", queries->count,
                           documents->count, wanted, capacity)};
     }
     LB_ASSIGN_OR_RETURN(const api::Call of_call, api::read_call(call));

@@ -71,7 +71,7 @@ core::Result<app::LoadRequest> load_request(const lb_runtime& runtime, const lb_
 
 lb_code lb_options_create(lb_options** options) {
   return api::guarded([&]() -> core::Status {
-    if (options == nullptr) return api::misuse("lb_options_create: no place for the options was given");
+    if (options == nullptr) return api::misuse("lb_options_create: the pointer to the options is NULL");
     *options = nullptr;
     *options = new lb_options();
     return {};
@@ -84,14 +84,14 @@ void lb_options_destroy(lb_options* options) {
 
 lb_code lb_options_set(lb_options* options, const char* key, const char* text) {
   return change(options, "lb_options_set", [&](app::EffectiveSettings& settings) -> core::Status {
-    if (key == nullptr) return api::misuse("lb_options_set: no key was given");
+    if (key == nullptr) return api::misuse("lb_options_set: the key is NULL");
     return text != nullptr ? settings.set(key, text, "") : settings.unset(key);
   });
 }
 
 lb_code lb_options_read_file(lb_options* options, const char* file) {
   return change(options, "lb_options_read_file", [&](app::EffectiveSettings& settings) -> core::Status {
-    if (file == nullptr) return api::misuse("lb_options_read_file: no file was given");
+    if (file == nullptr) return api::misuse("lb_options_read_file: the file is NULL");
     return settings.apply_toml(latebind::platform::path_from_utf8(file));
   });
 }

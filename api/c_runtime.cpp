@@ -35,7 +35,7 @@ void lb_set_log(lb_log_callback callback, void* context, int32_t least) {
 
 lb_code lb_runtime_create(const lb_options* options, lb_runtime** runtime) {
   return api::guarded([&]() -> core::Status {
-    if (runtime == nullptr) return api::misuse("lb_runtime_create: no place for the runtime was given");
+    if (runtime == nullptr) return api::misuse("lb_runtime_create: the pointer to the runtime is NULL");
     *runtime = nullptr;
     latebind::platform::keep_own_module();
     auto made = std::make_unique<lb_runtime>();
@@ -69,7 +69,7 @@ lb_code lb_runtime_check(const lb_runtime* runtime) {
         status = devices.status();
         if (devices.ok() && std::ranges::any_of(*devices, [](const auto& one) { return !one.runs_graphs_only(); }))
           return {};
-        if (devices.ok() && !devices->empty()) why = "it runs embedding models alone";
+        if (devices.ok() && !devices->empty()) why = "it runs only embedding models";
       }
       if (remedy.empty()) remedy = backend->diagnosis(nullptr).install_hint;
       if (!status.ok()) why = status.brief();

@@ -38,7 +38,7 @@ lb_code lb_stream_open(const lb_embedder* embedder, const lb_embed_options* opti
     LB_RETURN_IF_ERROR(api::check_made_here(embedder->made, "embedder"));
     LB_RETURN_IF_ERROR(core::check_not_ending());
     LB_ASSIGN_OR_RETURN(const api::TextCall asked, api::read_embed_options(options));
-    if (asked.token_counts != nullptr) return api::misuse("lb_stream_open: token counts come with each window");
+    if (asked.token_counts != nullptr) return api::misuse("lb_stream_open: token counts are returned with each window");
     LB_ASSIGN_OR_RETURN(const lb_stream_options read, api::read_struct(windows, "lb_stream_options"));
     embedding::EmbedStreamOptions typed{.window_texts = read.window_texts, .texts = asked.texts};
     if (read.window_bytes > 0) typed.window_bytes = read.window_bytes;

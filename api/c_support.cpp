@@ -20,8 +20,7 @@ struct LastError {
 // Outlives the strings; see core/thread_object.h.
 thread_local core::StatusCode t_last_code = core::StatusCode::kOk;
 
-constexpr const char* kNoWords =
-    "the words of this error are not kept: the thread is ending, or had no memory for them";
+constexpr const char* kNoWords = "the text of this error was not kept: the thread is ending, or is out of memory";
 
 }  // namespace
 
@@ -55,8 +54,8 @@ void keep_for_ever(const void* object) noexcept {
 core::Status check_made_here(const platform::MadeIn& made, std::string_view what) {
   if (made.this_process()) return {};
   return misuse(
-      fmt::format("this {0} was made before fork(), and a child process has none of the threads that it needs; "
-                  "make another {0} in the child",
+      fmt::format("this {0} was created before fork(), and its threads do not exist in a child process; create another "
+                  "{0} in the child",
                   what));
 }
 
@@ -67,15 +66,15 @@ core::Status misuse(std::string message) {
 core::Status check_struct_size(size_t size, size_t alignment, std::string_view what) {
   constexpr size_t kMax = 65'536;
   if (size >= sizeof(size_t) && size <= kMax && size % alignment == 0) return {};
-  return misuse(size == 0
-                    ? fmt::format("{0}.struct_size is not set; use LB_INIT({0})", what)
-                    : fmt::format("{0}.struct_size is {1}, which no version of it has; use LB_INIT({0})", what, size));
+  return misuse(size == 0 ? fmt::format("{0}.struct_size is not set; use LB_INIT({0})", what)
+                          : fmt::format("{0}.struct_size is {1}, which does not match any version; use LB_INIT({0})",
+                                        what, size));
 }
 
 core::Status check_reserved(int32_t value, std::string_view type, std::string_view what, size_t index) {
   if (value == 0) return {};
-  return misuse(
-      fmt::format("{} {}: {}.reserved_ is {} and must be 0; begin with a zeroed struct", what, index, type, value));
+  return misuse(fmt::format("{} {}: {}.reserved_ is {} and must be 0; initialise the struct with zeros", what, index,
+                            type, value));
 }
 
 }  // namespace latebind::api

@@ -50,8 +50,7 @@ core::Status encode(std::string_view what, const lb_tokenizer* given, const lb_t
   *list = nullptr;
   LB_ASSIGN_OR_RETURN(const lb_tokenizer::Route* tokenizer, given->routes.route_for(options.role, given->model));
   if (options.max_tokens > kTokensMax) {
-    return api::misuse(
-        fmt::format("{} tokens of a text are more than the {} there may be", options.max_tokens, kTokensMax));
+    return api::misuse(fmt::format("{} tokens of a text are above the limit of {}", options.max_tokens, kTokensMax));
   }
   LB_ASSIGN_OR_RETURN(const auto views, api::read_texts(texts, count, what));
   LB_ASSIGN_OR_RETURN(const embedding::TokenLimits limits, tokenizer->limits.of_call(options, tokenizer->prompts));
@@ -175,7 +174,7 @@ lb_code lb_token_list_offsets(const lb_token_list* list, size_t index, const lb_
   return api::guarded([&]() -> core::Status {
     if (list == nullptr || offsets == nullptr) return api::misuse("lb_token_list_offsets: NULL was given");
     *offsets = nullptr;
-    if (!list->has_offsets) return api::misuse("lb_token_list_offsets: the list was made without offsets");
+    if (!list->has_offsets) return api::misuse("lb_token_list_offsets: the list was created without offsets");
     if (index >= list->tokens.size()) return api::misuse("lb_token_list_offsets: no text of this index");
     *offsets = list->offsets.data() + list->tokens.tokens_before(index);
     return {};

@@ -74,8 +74,8 @@ std::string_view part_of(const path& model, const path& output) {
 
 Status refusal(const NamedPlace& output, const NamedPlace& read, std::string_view part) {
   return {StatusCode::kInvalidArgument,
-          fmt::format("{} {}: writing there would write over {}{}{} ({}), which is read: give another place",
-                      output.name, output.place, read.name, part.starts_with('\'') ? "" : " ", part, read.place)};
+          fmt::format("{} {}: this would overwrite {}{}{} ({}), which is an input: give another place", output.name,
+                      output.place, read.name, part.starts_with('\'') ? "" : " ", part, read.place)};
 }
 
 }  // namespace

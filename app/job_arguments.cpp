@@ -26,7 +26,7 @@ Result<JobArguments> JobArguments::parse(std::string_view json) {
   if (json.empty()) return arguments;
   auto parsed = core::parse_json(json, "the job's arguments");
   if (!parsed.ok()) return Status(StatusCode::kInvalidArgument, std::string(parsed.status().message()));
-  if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's arguments are no JSON object");
+  if (!parsed->is_object()) return Status(StatusCode::kInvalidArgument, "the job's arguments are not a JSON object");
   arguments.object_ = *std::move(parsed);
   return arguments;
 }

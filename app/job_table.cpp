@@ -184,20 +184,20 @@ constexpr std::array kJobs{
         "{model, output, target: [\"cpu\", \"npu:v73\"], shapes: [\"auto\"], format, jobs, keep_going, add, "
         "strict, name, package_version, source, revision, license, max_shape: [], compile_spec: [], program_model, "
         "plan_inputs}",
-        "as `latebind compile --json`, also of one that failed", run_compile},
+        "as `latebind compile --json`, also if it failed", run_compile},
     NamedJob{"devices", "{virtual}", "as `latebind devices --json`", either<run_devices>},
     NamedJob{"doctor", "{}", "as `latebind doctor --json`", either<run_doctor>},
     NamedJob{"export", "{model, output, hidden_states}", "{file}", either<run_export>},
-    NamedJob{
-        "find", "{model, kind}",
-        "{folder}: of a model's name on the hub, loaded where the cache lacks it; a path as it is. kind is for short "
-        "names: embedder, cross-encoder, sparse encoder or multi-vector encoder",
-        either<run_find>},
+    NamedJob{"find", "{model, kind}",
+             "{folder}: the folder of a model named on the hub, which is downloaded if the cache lacks it; a path is "
+             "returned unchanged. kind resolves short names: embedder, cross-encoder, sparse encoder or multi-vector "
+             "encoder",
+             either<run_find>},
     NamedJob{"inspect", "{bundle, verify, explain, installed}", "as `latebind inspect --json`", either<run_inspect>},
     NamedJob{"pull", "{model, force}", "as `latebind pull --json`", either<run_pull>},
     NamedJob{"unpack", "{bundle, output}", "{folder}", either<run_unpack>},
     NamedJob{"verify", "{model, against, input: [\"x=x.npy\"], shape: [\"x=1x128\"], seed}",
-             "as `latebind verify --json`, also when they disagree", either<run_verify>},
+             "as `latebind verify --json`, also if they disagree", either<run_verify>},
     NamedJob{"warm", "{model}", "as `latebind warm --json`", either<run_warm>}};
 
 }  // namespace

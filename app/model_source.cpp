@@ -48,14 +48,14 @@ Result<std::filesystem::path> find_model(const std::string& model, const std::st
   if (std::filesystem::exists(path, error) || error) return path;
   if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, error))) {
     return Status(StatusCode::kNotFound,
-                  fmt::format("{} is a symbolic link to {}, which is not there: is a disk missing, or was it moved?",
+                  fmt::format("{} is a symbolic link to {}, which does not exist: is a disk missing, or was it moved?",
                               platform::quoted(path), platform::quoted(std::filesystem::read_symlink(path, error))));
   }
   const std::string_view owner = owner_of(kind);
   if (!hub::is_model_name(model, owner)) return path;
   LB_ASSIGN_OR_RETURN(const auto name, hub::ModelName::parse(model, owner));
   const bool is_short = name.text() != model && name.id != model.substr(0, model.find('@'));
-  const std::string doubt = fmt::format("there is no folder '{}', so it is taken for {} on the hub", model,
+  const std::string doubt = fmt::format("there is no folder '{}', so it is read as {} on the hub", model,
                                         is_short ? "the name " + name.text() : "a name");
   LB_ASSIGN_OR_RETURN(auto found, pull_model(name, onnx_file, client, hub::CachedContent::kTrusted, doubt));
   return std::move(found.folder);

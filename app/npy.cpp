@@ -24,7 +24,7 @@ using core::Shape;
 using core::Status;
 using core::StatusCode;
 
-static_assert(std::endian::native == std::endian::little, "bytes are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "bytes are written in the order of memory");
 
 // The longest meaningful word in a header.
 constexpr std::size_t kWordMax = 64;
@@ -57,7 +57,7 @@ Result<ElementType> type_from_descr(std::string_view descr) {
       if (known.descr == name) return known.type;
     }
   }
-  return Status(StatusCode::kUnsupported, fmt::format("elements '{}' are of no type that a tensor has here", descr));
+  return Status(StatusCode::kUnsupported, fmt::format("elements '{}' have a type that tensors do not support", descr));
 }
 
 // Parses a header's dictionary, a Python literal with three known keys.
@@ -70,14 +70,14 @@ class HeaderText {
     bool have_type = false;
     bool have_order = false;
     bool have_shape = false;
-    if (!take('{')) return damaged("its header is no dictionary");
+    if (!take('{')) return damaged("its header is not a dictionary");
     while (!take('}')) {
       LB_ASSIGN_OR_RETURN(const std::string_view key, quoted());
       if (!take(':')) return damaged(fmt::format("no value for '{}'", key));
       if (key == "descr" && !have_type) {
         skip_space();
         if (!rest_.empty() && rest_.front() == '[') {
-          return Status(StatusCode::kUnsupported, "it holds records; only arrays of plain elements are taken");
+          return Status(StatusCode::kUnsupported, "it holds records; only arrays of plain elements are supported");
         }
         LB_ASSIGN_OR_RETURN(const std::string_view descr, quoted());
         LB_ASSIGN_OR_RETURN(header.type, type_from_descr(descr));
@@ -93,7 +93,7 @@ class HeaderText {
         LB_ASSIGN_OR_RETURN(header.shape, shape());
         have_shape = true;
       } else {
-        return damaged(fmt::format("key '{}' is unknown or there twice", key));
+        return damaged(fmt::format("key '{}' is unknown or given twice", key));
       }
       if (!take(',')) {
         if (take('}')) break;
@@ -104,7 +104,7 @@ class HeaderText {
       return damaged("'descr', 'fortran_order' or 'shape' is missing");
     }
     skip_space();
-    if (!rest_.empty()) return damaged("something follows its dictionary");
+    if (!rest_.empty()) return damaged("unexpected text follows its dictionary");
     return header;
   }
 
@@ -138,13 +138,13 @@ class HeaderText {
     return word;
   }
   Result<Shape> shape() {
-    if (!take('(')) return damaged("'shape' is no tuple");
+    if (!take('(')) return damaged("'shape' is not a tuple");
     std::vector<std::int64_t> dims;
     while (!take(')')) {
       skip_space();
       std::int64_t dim = 0;
       const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dim);
-      if (error != std::errc() || dim < 0) return damaged("a dimension is no whole number");
+      if (error != std::errc() || dim < 0) return damaged("a dimension is not a whole number");
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       if (dims.size() == core::kRankMax) {
         return Status(StatusCode::kUnsupported, fmt::format("it has more than {} dimensions", core::kRankMax));
@@ -181,7 +181,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
   const std::size_t version = byte_at(6);
   if (version < 1 || version > 3 || byte_at(7) != 0) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format(".npy version {}.{}; 1.0 to 3.0 are known", version, byte_at(7)));
+                  fmt::format(".npy version {}.{} is not supported (supported: 1.0 to 3.0)", version, byte_at(7)));
   }
   // Version 1 stores the header's length in two bytes, later versions in four.
   const std::size_t start = version == 1 ? 10 : 12;
@@ -189,7 +189,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> bytes) {
   std::size_t length = byte_at(8) | byte_at(9) << 8U;
   if (version > 1) length |= byte_at(10) << 16U | byte_at(11) << 24U;
   if (length > kNpyHeaderMax) {
-    return damaged(fmt::format("its header claims {} bytes, at most {} make sense", length, kNpyHeaderMax));
+    return damaged(fmt::format("its header claims {} bytes, which is above the limit of {}", length, kNpyHeaderMax));
   }
   if (text.size() - start < length) return damaged("it ends within its header");
   LB_ASSIGN_OR_RETURN(auto header, HeaderText(text.substr(start, length)).parse());
@@ -239,7 +239,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& file) {
   const std::size_t there = bytes.size() - header->data_offset;
   if (there != *size) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: {} {} need {} bytes of data, the file has {}", name, core::name_of(header->type),
+                  fmt::format("{}: {} {} need {} bytes of data, but the file has {}", name, core::name_of(header->type),
                               header->shape.to_string(), *size, there));
   }
   NpyArray array;

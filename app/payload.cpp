@@ -69,7 +69,7 @@ core::ModelForm split_ir(const SharedBytes& bytes) {
 Status check_names(const std::vector<core::ExternalData>& external) {
   std::set<std::string_view> names;
   for (const core::ExternalData& one : external) {
-    if (one.location.empty()) return {StatusCode::kInvalidModel, "external data without a name"};
+    if (one.location.empty()) return {StatusCode::kInvalidModel, "external data has no name"};
     if (!names.insert(one.location).second) {
       return {StatusCode::kInvalidModel, fmt::format("external data '{}' was given twice", one.location)};
     }
@@ -94,9 +94,10 @@ Result<PayloadFormat> payload_format(std::span<const std::byte> bytes) {
   std::string head;
   for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 8)))
     head += fmt::format(" {:02x}", static_cast<unsigned>(byte));
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{} bytes that begin with{} are no bundle, ONNX model, OpenVINO IR or OpenVINO blob",
-                            bytes.size(), head.empty() ? " nothing" : head));
+  return Status(
+      StatusCode::kInvalidModel,
+      fmt::format("{} bytes that begin with{} are not a bundle, an ONNX model, an OpenVINO IR or an OpenVINO blob",
+                  bytes.size(), head.empty() ? " nothing" : head));
 }
 
 Result<Model> model_of_payload(Payload payload) {
@@ -105,10 +106,10 @@ Result<Model> model_of_payload(Payload payload) {
     LB_ASSIGN_OR_RETURN(payload.format, payload_format(payload.bytes.bytes));
   }
   if (payload.format != PayloadFormat::kOpenvinoIr && !payload.weights.bytes.empty()) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an OpenVINO IR has weights of its own", name));
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an OpenVINO IR takes separate weights", name));
   }
   if (payload.format != PayloadFormat::kOnnx && !payload.external.empty()) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an ONNX model has external data", name));
+    return Status(StatusCode::kInvalidModel, fmt::format("{}: only an ONNX model takes external data", name));
   }
   core::ModelForm form;
   switch (payload.format) {

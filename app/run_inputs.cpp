@@ -75,8 +75,9 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
     const auto wanted = shapes.find(i);
     if (file != files.end()) {
       if (wanted != shapes.end()) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("{}: input '{}' comes from a file, which has a shape",
-                                                                requested.shapes_option, declared[i].name));
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("{}: input '{}' comes from a file, which determines its shape",
+                                  requested.shapes_option, declared[i].name));
       }
       LB_ASSIGN_OR_RETURN(NpyArray array, read_npy(platform::path_from_utf8(file->second)));
       input.owner = std::move(array.owner);
@@ -94,11 +95,10 @@ Result<std::vector<RunInput>> make_inputs(std::span<const TensorInfo> declared, 
     input.view.type = declared[i].type;
     LB_ASSIGN_OR_RETURN(const std::size_t size, core::byte_size_of(input.view.type, input.view.shape));
     if (size > kRandomBytesMax) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("input '{}' of shape {} needs {} bytes of random data, at most {} "
-                                "GiB are made; give a smaller {}",
-                                declared[i].name, input.view.shape.to_string(), size, kRandomBytesMax >> 30U,
-                                requested.shapes_option));
+      return Status(StatusCode::kInvalidArgument, fmt::format("input '{}' of shape {} needs {} bytes of random data, "
+                                                              "which is above the limit of {} GiB; give a smaller {}",
+                                                              declared[i].name, input.view.shape.to_string(), size,
+                                                              kRandomBytesMax >> 30U, requested.shapes_option));
     }
     auto memory = std::make_shared<std::vector<std::uint64_t>>(size / 8 + 1);
     core::fill_random(input.view.type, requested.seed + i, std::as_writable_bytes(std::span(*memory)).first(size));

@@ -109,7 +109,7 @@ Status apply_table(EffectiveSettings& settings, const toml::table& table, const 
 }
 
 // Used instead of a list of keys, which would be too long for a message.
-constexpr std::string_view kListed = "`latebind config` lists all, and docs/configuration.md explains them";
+constexpr std::string_view kListed = "`latebind config` lists all settings, and docs/configuration.md explains them";
 
 // Names that other programs use for settings.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
@@ -166,8 +166,8 @@ Status apply_system_file(EffectiveSettings& settings) {
   Status applied = settings.apply_toml(platform::system_config_folder() / kFileName);
   if (applied.ok() || applied.code() == StatusCode::kNotFound) return {};
   if (applied.code() != StatusCode::kPermissionDenied) return applied;
-  return Status(applied.code(), fmt::format("{}: make it readable for everybody who runs Latebind (a file of keys, "
-                                            "server.api_key_file, need not be)",
+  return Status(applied.code(), fmt::format("{}: make it readable for every user who runs Latebind (only a key file, "
+                                            "server.api_key_file, may be private)",
                                             applied.message()));
 }
 
@@ -246,17 +246,18 @@ Status EffectiveSettings::set(std::string_view key, std::string_view text, std::
   const SettingSpec* spec = find_setting(key);
   if (spec == nullptr) return refusal(unknown_setting_error(key));
   if (key.size() > kKeyMax) {
-    return refusal(
-        Status(StatusCode::kInvalidArgument, fmt::format("a key of {} bytes; {} are the most", key.size(), kKeyMax)));
+    return refusal(Status(StatusCode::kInvalidArgument,
+                          fmt::format("a key of {} bytes; at most {} are allowed", key.size(), kKeyMax)));
   }
   const std::size_t most = spec->is_family() ? kFamilyTextMax : kTextMax;
   if (text.size() > most || text.find('\0') != std::string_view::npos) {
     return refusal(
-        Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or has a NUL in it", key, most)));
+        Status(StatusCode::kInvalidArgument, fmt::format("{}: is longer than {} bytes or contains a NUL", key, most)));
   }
   if (spec->is_family() && !is_set(key) && values_.properties.size() >= kFamilyMax) {
-    return refusal(Status(StatusCode::kInvalidArgument,
-                          fmt::format("{}: there are {} of its kind already, and no more are taken", key, kFamilyMax)));
+    return refusal(
+        Status(StatusCode::kInvalidArgument,
+               fmt::format("{}: there are already {} settings of this family, which is the limit", key, kFamilyMax)));
   }
   Settings scratch;
   if (const Status assigned = spec->assign(scratch, key, text); !assigned.ok()) {

@@ -205,7 +205,7 @@ std::string property_text(const Settings& settings, std::string_view key) {
 Status assign_key(Settings& settings, std::string_view /*key*/, std::string_view text) {
   if (std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) <= ' '; }) ||
       core::find_invalid_utf8(text)) {
-    return Status(StatusCode::kInvalidArgument, "is no key: a key is UTF-8 text without blanks");
+    return Status(StatusCode::kInvalidArgument, "is not a key: a key is UTF-8 text without blanks");
   }
   settings.api_key = std::string(text);
   return {};
@@ -257,8 +257,7 @@ Status check_placement(std::string_view text) {
     if (word.empty() || !core::is_ascii_letter(word.front()) || !std::ranges::all_of(word, is_of_word) ||
         device.empty() || core::find_invalid_utf8(device) || !std::ranges::all_of(device, is_printable)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("must be devices with commas between them, such as auto, npu,cpu or openvino:CPU, "
-                                "not {}",
+                    fmt::format("must be devices separated by commas, such as auto, npu,cpu or openvino:CPU, not {}",
                                 core::quoted(text, 64)));
     }
   }
@@ -302,8 +301,8 @@ Status assign_listen(Settings& settings, std::string_view key, std::string_view 
                       (item.starts_with("unix:") || parse_integer("the port", item.substr(colon + 1), 0, 65535).ok());
     if (!fits) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("has {}, which is not an address to listen at: 8080, 127.0.0.1:8080, "
-                                "[::1]:8080, 0.0.0.0:8080 and unix:/run/latebind.sock are",
+                    fmt::format("has {}, which is not an address to listen at; write 8080, 127.0.0.1:8080, [::1]:8080, "
+                                "0.0.0.0:8080 or unix:/run/latebind.sock",
                                 core::quoted(item, 200)));
     }
   }
@@ -346,7 +345,7 @@ Status assign_static_lengths(Settings& settings, std::string_view /*key*/, std::
   for (const std::string_view word : list_items(text)) {
     LB_ASSIGN_OR_RETURN(const std::int64_t value, parse_integer("a length", word, 1, kTokensMax));
     if (!lengths.empty() && static_cast<std::size_t>(value) <= lengths.back()) {
-      return Status(StatusCode::kInvalidArgument, "must be rising lengths, such as 32,64,128");
+      return Status(StatusCode::kInvalidArgument, "must be lengths in rising order, such as 32,64,128");
     }
     lengths.push_back(static_cast<std::size_t>(value));
     if (lengths.size() > kStaticLengthsMax) {
@@ -373,229 +372,223 @@ Status assign_against(Settings& settings, std::string_view /*key*/, std::string_
 }
 
 constexpr SettingSpec kFirst[] = {
-    SettingSpec{"device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
-                "Devices to try, in order, with commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, native) "
-                "or a device "
-                "as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
-                false, assign_device, text_text<&Settings::device>, true},
-    SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
-                "Fails instead of falling back to a device further down the list, when loading and later.", false,
-                assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},
     SettingSpec{
-        "emulate", "LATEBIND_EMULATE", "--emulate", kTruth,
-        "Lets a virtual device that --device names exactly (onnxruntime:QNN.v73) run in its vendor's emulation: "
-        "slow, for proving numbers.",
-        false, assign_bool<&Settings::emulate>, bool_text<&Settings::emulate>, true},
+        "device", "LATEBIND_DEVICE", "--device", "PLACEMENT",
+        "Devices to try in this order, separated by commas: auto, npu, gpu, cpu, a backend (openvino, onnxruntime, "
+        "native) or a device as `latebind devices` lists it (openvino:CPU). auto is npu, then gpu, then cpu.",
+        false, assign_device, text_text<&Settings::device>, true},
+    SettingSpec{"strict", "LATEBIND_STRICT", "--strict", kTruth,
+                "Reports an error instead of falling back to a later device of the list, both at load and at run time.",
+                false, assign_bool<&Settings::strict>, bool_text<&Settings::strict>, true},
+    SettingSpec{"emulate", "LATEBIND_EMULATE", "--emulate", kTruth,
+                "Runs a virtual device that --device names exactly (onnxruntime:QNN.v73) in its vendor's emulator. It "
+                "is slow and meant for checking numbers.",
+                false, assign_bool<&Settings::emulate>, bool_text<&Settings::emulate>, true},
     SettingSpec{
         "precision", "LATEBIND_PRECISION", "--precision", "P,P,...",
-        "Precision of the computation: f32, bf16, f16, int8, fast, or several in the order in which each device is "
-        "asked, such as f16,f32: NPUs support only f16. A device that cannot compute in any of them is skipped; "
-        "results say which one it was. bf16 changes vectors in the fourth digit, and was 1.85 times as fast as f32 on "
-        "an "
-        "AMD EPYC with AVX-512, 0.61 times on a Xeon of the fifth generation without AMX; `latebind doctor` measures "
-        "this "
-        "processor, and `latebind bench embed --precision f32,bf16` a model on it. int8, of native:CPU, changes "
-        "vectors in "
-        "the second digit. fast, of native:CPU, "
-        "is the fastest whose vectors kept a cosine of 0.999 to f32's when all-MiniLM-L6-v2 was measured.",
+        "Precision to compute in: f32, bf16, f16, int8, fast, or a list in order of preference, such as f16,f32. Each "
+        "device takes the first one that it supports; NPUs support only f16. A device that supports none is skipped. "
+        "Results say which precision was used. bf16 changes vectors in the fourth digit; it was 1.85 times as fast as "
+        "f32 on an AMD EPYC with AVX-512 and 0.61 times as fast on a fifth-generation Xeon without AMX. `latebind "
+        "doctor` measures this processor, and `latebind bench embed --precision f32,bf16` measures a model on it. int8 "
+        "(native:CPU only) changes vectors in the second digit. fast (native:CPU only) is the fastest precision whose "
+        "vectors kept a cosine of 0.999 to those of f32 when measured with all-MiniLM-L6-v2.",
         false, assign_precisions, precisions_text, true},
     SettingSpec{"threads", "LATEBIND_THREADS", "--threads", "N",
-                "Threads for computing, all requests together; 0: as many as the processors this process may use.",
+                "Threads that compute, shared by all requests. 0: one for each processor that this process may use.",
                 false, assign_number<&Settings::threads, 0, kThreadsMax>, number_text<&Settings::threads>, true},
     SettingSpec{"requests", "LATEBIND_REQUESTS", "--requests", "N",
-                "Requests that run side by side on the device; 0: what the vendor finds best.", false,
+                "Requests that run in parallel on the device. 0: the vendor's choice.", false,
                 assign_number<&Settings::requests, 0, kRequestsMax>, number_text<&Settings::requests>, true},
     SettingSpec{"hint", "LATEBIND_HINT", "--hint", "auto|latency|throughput",
-                "What the device is tuned for. latency: one run at a time uses all threads; throughput: several runs "
-                "side by side. auto: throughput where the program embeds or compiles, else latency.",
+                "What the device is tuned for. latency: one run at a time uses all threads. throughput: several runs "
+                "in parallel. auto: throughput when the program embeds or compiles, otherwise latency.",
                 false, assign_hint, hint_text, true},
     SettingSpec{"input_shapes", "LATEBIND_INPUT_SHAPES", "", "1x128,1x128",
-                "One static shape for each input, in the model's order (scalar: rank 0): the model is compiled for "
-                "these alone. Empty: as the model declares them.",
+                "One static shape for each input, in the model's order (scalar: rank 0). The model is compiled for "
+                "these shapes only. Empty: the shapes that the model declares.",
                 false, assign_input_shapes, input_shapes_text, true},
 };
 
 constexpr SettingSpec kAfterBackends[] = {
-    SettingSpec{
-        "embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
-        "Tokens of a batch, padding included; 0: 1024 on a CPU, else 2048. More need more memory; fewer leave less to "
-        "compute at once.",
-        false, assign_number<&Settings::batch_tokens, 0, kTokensMax>, number_text<&Settings::batch_tokens>},
+    SettingSpec{"embedding.batch_tokens", "LATEBIND_BATCH_TOKENS", "--batch-tokens", "N",
+                "Tokens of a batch, including padding. 0: 1024 on a CPU, otherwise 2048. Larger batches need more "
+                "memory; smaller ones use the device less well.",
+                false, assign_number<&Settings::batch_tokens, 0, kTokensMax>, number_text<&Settings::batch_tokens>},
     SettingSpec{"embedding.max_tokens", "LATEBIND_MAX_TOKENS", "--max-tokens", "N",
-                "Cuts each text to this many tokens, special tokens included; 0: what the model says. A text of which "
-                "nothing would be left is refused.",
+                "Cuts each text to this many tokens, including special tokens. 0: the model's limit. A text that would "
+                "become empty is an error.",
                 false, assign_number<&Settings::max_tokens, 0, kTokensMax>, number_text<&Settings::max_tokens>},
     SettingSpec{"embedding.onnx_file", "LATEBIND_ONNX_FILE", "--onnx-file", "FILE",
-                "The ONNX file of the model's folder that is used instead of its weights, such as "
-                "onnx/model_quantized.onnx; of a model on the hub it is downloaded instead of them. Empty: "
-                "model.safetensors, or else onnx/model.onnx.",
+                "The ONNX file of the model's folder to use instead of its weights, such as onnx/model_quantized.onnx. "
+                "For a model on the hub, this file is downloaded instead of the weights. Empty: model.safetensors, or "
+                "onnx/model.onnx if there is no model.safetensors.",
                 false, assign_text<&Settings::onnx_file>, text_text<&Settings::onnx_file>},
     SettingSpec{"embedding.shapes", "LATEBIND_SHAPES", "--shapes", "auto|dynamic|static",
-                "static compiles one model for each static length, dynamic one for all lengths; auto is static where "
-                "the device "
-                "wants it (NPUs).",
+                "static compiles one model for each static length. dynamic compiles one model for all lengths. auto is "
+                "static on devices that need it (NPUs).",
                 false, assign_word<&Settings::shapes>, word_text<&Settings::shapes>},
     SettingSpec{"embedding.static_lengths", "LATEBIND_STATIC_LENGTHS", "--static-lengths", "N,N,…",
-                "Lengths in tokens that static models are compiled for, cut at the model's limit.", false,
+                "Lengths, in tokens, that static models are compiled for, up to the model's limit.", false,
                 assign_static_lengths, static_lengths_text},
-    SettingSpec{"embedding.static_batch", "LATEBIND_STATIC_BATCH", "--static-batch", "N", "Rows of a static model.",
-                false, assign_number<&Settings::static_batch, 1, 1024>, number_text<&Settings::static_batch>},
-    SettingSpec{
-        "embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
-        "Compiles all static lengths in the background at start, shortest first, instead of each when first needed.",
-        false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
+    SettingSpec{"embedding.static_batch", "LATEBIND_STATIC_BATCH", "--static-batch", "N",
+                "Rows (texts) of a static model.", false, assign_number<&Settings::static_batch, 1, 1024>,
+                number_text<&Settings::static_batch>},
+    SettingSpec{"embedding.preload", "LATEBIND_PRELOAD", "--preload", kTruth,
+                "Compiles all static lengths in the background at start, shortest first, instead of each one when it "
+                "is first needed.",
+                false, assign_bool<&Settings::preload>, bool_text<&Settings::preload>},
     SettingSpec{"verification.enabled", "LATEBIND_VERIFY", "--verify", kTruth,
-                "Compares what a device computes with what another one does, when the model is loaded, and passes over "
-                "a device that disagrees, with that as the reason. The verdict is kept in the cache.",
+                "Compares the results of a device with those of another device when the model is loaded, and skips a "
+                "device that disagrees. The verdict is kept in the cache.",
                 false, assign_bool<&Settings::verify>, bool_text<&Settings::verify>},
     SettingSpec{"verification.against", "LATEBIND_VERIFY_AGAINST", "--against", "BACKEND:DEVICE",
-                "The device to compare with, as `latebind devices` lists it. Empty: the first other CPU that takes the "
-                "model.",
+                "The device to compare with, as `latebind devices` lists it. Empty: the first other CPU that can load "
+                "the model.",
                 false, assign_against, text_text<&Settings::verify_against>},
     SettingSpec{"cache.enabled", "LATEBIND_CACHE", "--cache", kTruthOrAuto,
-                "Keeps compiled models between runs. auto: the program latebind does, and other programs when "
+                "Keeps compiled models between runs. auto: on in the program latebind, and in other programs if "
                 "cache.folder is set.",
                 false, assign_cache, cache_text},
     SettingSpec{"cache.folder", "LATEBIND_CACHE_FOLDER", "--cache-folder", "DIR",
-                "Where. Empty: the system's cache folder for Latebind. Not used if another user can write to it.", true,
-                assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
+                "Folder for compiled models. Empty: Latebind's folder in the user's cache folder. A folder that "
+                "another user can write to is not used.",
+                true, assign_text<&Settings::cache_folder>, text_text<&Settings::cache_folder>},
     SettingSpec{"cache.max_size", "LATEBIND_CACHE_MAX_SIZE", "--cache-max-size", "SIZE",
-                "The least recently used models go when the cache grows beyond this, such as 10GiB or 500MB.", false,
-                assign_bytes<&Settings::cache_bytes_max, true>, number_text<&Settings::cache_bytes_max>},
+                "Largest size of the cache, such as 10GiB or 500MB. The least recently used models are removed when it "
+                "grows beyond that.",
+                false, assign_bytes<&Settings::cache_bytes_max, true>, number_text<&Settings::cache_bytes_max>},
+    SettingSpec{"failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
+                "Milliseconds after which a run counts as hung and another device answers. 0: never. auto: one minute, "
+                "but never on CPUs.",
+                false, assign_timeout<&Settings::run_timeout>, timeout_text<&Settings::run_timeout>},
     SettingSpec{
-        "failover.run_timeout_ms", "LATEBIND_RUN_TIMEOUT_MS", "--run-timeout-ms", "N|auto",
-        "After this many milliseconds a run counts as hung and another device answers; 0: never. auto: a minute, but "
-        "never on CPUs.",
-        false, assign_timeout<&Settings::run_timeout>, timeout_text<&Settings::run_timeout>},
-    SettingSpec{"failover.load_timeout_ms", "LATEBIND_LOAD_TIMEOUT_MS", "--load-timeout-ms", "N|auto",
-                "A device that takes more milliseconds than this to load a model is skipped until it has; 0: "
-                "never. auto: five minutes, on CPUs only in a process that fork() made.",
-                false, assign_timeout<&Settings::load_timeout>, timeout_text<&Settings::load_timeout>},
+        "failover.load_timeout_ms", "LATEBIND_LOAD_TIMEOUT_MS", "--load-timeout-ms", "N|auto",
+        "Milliseconds that a device may take to load a model. A slower device is skipped until it has loaded the "
+        "model. 0: no limit. auto: five minutes, but no limit on CPUs except in a process that fork() made.",
+        false, assign_timeout<&Settings::load_timeout>, timeout_text<&Settings::load_timeout>},
     SettingSpec{"failover.backoff_first_ms", "LATEBIND_BACKOFF_FIRST_MS", "", "N",
-                "How long a device rests after its first failure, in milliseconds.", false,
+                "Milliseconds that a device rests after its first failure.", false,
                 assign_milliseconds<&Settings::backoff_first, 1>, milliseconds_text<&Settings::backoff_first>},
     SettingSpec{"failover.backoff_most_ms", "LATEBIND_BACKOFF_MOST_MS", "", "N",
-                "The longest rest between two probes of a device that fails, in milliseconds.", false,
+                "Longest rest, in milliseconds, between two probes of a device that keeps failing.", false,
                 assign_milliseconds<&Settings::backoff_most, 1>, milliseconds_text<&Settings::backoff_most>},
     SettingSpec{"failover.warm_standby", "LATEBIND_WARM_STANDBY", "--warm-standby", kTruth,
-                "Loads the second device right after the first, so that a failover costs no load.", false,
-                assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+                "Also loads the model on the second device, right after the first, so that a failover does not wait "
+                "for a load.",
+                false, assign_bool<&Settings::warm_standby>, bool_text<&Settings::warm_standby>},
+    SettingSpec{"server.models", "LATEBIND_MODEL", "--model", "[NAME=]MODEL,...",
+                "Models to serve: sentence-transformers models (a folder, a bundle, or ORG/NAME on the Hugging Face "
+                "hub) or networks that take tensors (.onnx, .xml). Requests name a model as it is named here, or by "
+                "ORG/NAME or NAME alone; NAME= gives it that name instead. A request that names no model goes to the "
+                "first one. Models on the command line replace this list.",
+                true, assign_list<&Settings::models>, list_text<&Settings::models>},
+    SettingSpec{"server.aliases", "LATEBIND_ALIAS", "--alias", "NAME[=MODEL],...",
+                "Additional names for requests, such as text-embedding-3-small=all-MiniLM-L6-v2. MODEL is any name of "
+                "a served model; without it, NAME stands for the first model.",
+                true, assign_list<&Settings::aliases>, list_text<&Settings::aliases>},
+    SettingSpec{"server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
+                "Addresses to listen at, separated by commas: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, "
+                "unix:/run/latebind.sock. 8080 and :8080 mean 127.0.0.1:8080. Port 0 takes a free port.",
+                true, assign_listen, list_text<&Settings::listen>},
     SettingSpec{
-        "server.models", "LATEBIND_MODEL", "--model", "[NAME=]MODEL,...",
-        "What the daemon serves: sentence-transformers models (a folder, a bundle, or ORG/NAME on the Hugging "
-        "Face hub) or networks that take tensors (.onnx, .xml). Requests name a model as it is named here, or by "
-        "ORG/NAME or NAME alone; with NAME= by that name instead. Those that name none go to the first. The "
-        "command line takes the place of this list.",
-        true, assign_list<&Settings::models>, list_text<&Settings::models>},
-    SettingSpec{
-        "server.aliases", "LATEBIND_ALIAS", "--alias", "NAME[=MODEL],...",
-        "More names for requests: text-embedding-3-small=all-MiniLM-L6-v2. MODEL is any name of a served model; "
-        "without it NAME stands for the first one.",
-        true, assign_list<&Settings::aliases>, list_text<&Settings::aliases>},
-    SettingSpec{
-        "server.listen", "LATEBIND_LISTEN", "--listen", "ADDRESS:PORT|unix:PATH,...",
-        "Where the daemon listens: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080, unix:/run/latebind.sock, or several "
-        "with commas. 8080 and :8080 are 127.0.0.1:8080. Port 0 takes a free one.",
-        true, assign_listen, list_text<&Settings::listen>},
-    SettingSpec{.key = "server.api_key",
-                .environment = "LATEBIND_API_KEY",
-                .flag = "",
-                .value = "KEY",
-                .help = "Requests must carry this key, or one of server.api_key_file (Authorization: Bearer KEY, or "
-                        "x-api-key: KEY). There is no flag, because every user of the machine could read it. Empty: "
-                        "no key is wanted.",
-                .trusted = true,
-                .assign = assign_key,
-                .text = text_text<&Settings::api_key>,
-                .is_secret = true},
-    SettingSpec{
-        "server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
-        "Requests must carry one of the keys of this file, one a line (Authorization: Bearer KEY, or x-api-key: "
-        "KEY). Empty: no key is wanted.",
-        true, assign_text<&Settings::api_key_file>, text_text<&Settings::api_key_file>},
+        .key = "server.api_key",
+        .environment = "LATEBIND_API_KEY",
+        .flag = "",
+        .value = "KEY",
+        .help =
+            "Requests must carry this key or one of server.api_key_file (Authorization: Bearer KEY, or x-api-key: "
+            "KEY). It has no flag, because every user of the machine could read it there. Empty: no key is required.",
+        .trusted = true,
+        .assign = assign_key,
+        .text = text_text<&Settings::api_key>,
+        .is_secret = true},
+    SettingSpec{"server.api_key_file", "LATEBIND_API_KEY_FILE", "--api-key-file", "FILE",
+                "File of keys, one per line. Requests must carry one of them (Authorization: Bearer KEY, or x-api-key: "
+                "KEY). Empty: no key is required.",
+                true, assign_text<&Settings::api_key_file>, text_text<&Settings::api_key_file>},
     SettingSpec{"server.tls_certificate", "LATEBIND_TLS_CERT", "--tls-cert", "FILE",
-                "The certificate of the daemon and those that it rests on, PEM. Empty: no TLS.", true,
+                "PEM file of the server's certificate and its chain. Empty: no TLS.", true,
                 assign_text<&Settings::tls_certificate>, text_text<&Settings::tls_certificate>},
-    SettingSpec{"server.tls_key", "LATEBIND_TLS_KEY", "--tls-key", "FILE", "The certificate's key, PEM.", true,
-                assign_text<&Settings::tls_key>, text_text<&Settings::tls_key>},
+    SettingSpec{"server.tls_key", "LATEBIND_TLS_KEY", "--tls-key", "FILE", "PEM file of the certificate's private key.",
+                true, assign_text<&Settings::tls_key>, text_text<&Settings::tls_key>},
     SettingSpec{"server.cors_origins", "LATEBIND_CORS_ORIGIN", "--cors-origin", "ORIGIN,...",
-                "Pages of these origins may ask the daemon (https://example.org); * is every page. Empty: none but its "
-                "own.",
+                "Origins whose pages may call the server, such as https://example.org; * allows every origin. Empty: "
+                "only the server's own page.",
                 true, assign_list<&Settings::cors_origins>, list_text<&Settings::cors_origins>},
     SettingSpec{"server.max_connections", "LATEBIND_MAX_CONNECTIONS", "--max-connections", "N",
-                "More connections at a time are turned away with 503.", false,
+                "Largest number of simultaneous connections; further ones are answered with 503.", false,
                 assign_number<&Settings::connections_max, 1, 65536>, number_text<&Settings::connections_max>},
     SettingSpec{"server.max_body", "LATEBIND_MAX_BODY", "--max-body", "SIZE",
-                "The largest body of a request, such as 32MiB; larger ones are answered with 413.", false,
+                "Largest body of a request, such as 32MiB; larger ones are answered with 413.", false,
                 assign_bytes<&Settings::body_bytes_max>, number_text<&Settings::body_bytes_max>},
-    SettingSpec{
-        "server.max_held", "LATEBIND_MAX_HELD", "--max-held", "SIZE",
-        "Bytes of bodies and answers that all connections together may hold; a request with a large body or for a "
-        "large answer beyond that is answered with 429.",
-        false, assign_bytes<&Settings::held_bytes_max>, number_text<&Settings::held_bytes_max>},
-    SettingSpec{"server.max_texts", "LATEBIND_MAX_TEXTS", "--max-texts", "N", "Texts of one request.", false,
-                assign_number<&Settings::texts_max, 1, 1'000'000>, number_text<&Settings::texts_max>},
+    SettingSpec{"server.max_held", "LATEBIND_MAX_HELD", "--max-held", "SIZE",
+                "Largest size of the bodies and answers that all connections hold together; beyond it, a request with "
+                "a large body or a large answer is answered with 429.",
+                false, assign_bytes<&Settings::held_bytes_max>, number_text<&Settings::held_bytes_max>},
+    SettingSpec{"server.max_texts", "LATEBIND_MAX_TEXTS", "--max-texts", "N", "Largest number of texts in one request.",
+                false, assign_number<&Settings::texts_max, 1, 1'000'000>, number_text<&Settings::texts_max>},
     SettingSpec{"server.max_queue_tokens", "LATEBIND_MAX_QUEUE_TOKENS", "--max-queue-tokens", "N",
-                "Tokens that may wait or be computed for one model, which is what a request may have to wait for; one "
-                "beyond that is answered with 429 at once.",
+                "Largest number of tokens that may be queued or running for one model, and so the longest wait of a "
+                "request; beyond it, a request is answered with 429 at once.",
                 false, assign_number<&Settings::queue_tokens_max, 1, std::int64_t{1} << 32>,
                 number_text<&Settings::queue_tokens_max>},
     SettingSpec{"server.max_queue_runs", "LATEBIND_MAX_QUEUE_RUNS", "--max-queue-runs", "N",
-                "Runs that may wait for one model that takes tensors; a request beyond that is answered with 429 at "
-                "once.",
+                "Largest number of queued runs of one model that takes tensors; beyond it, a request is answered with "
+                "429 at once.",
                 false, assign_number<&Settings::queue_runs_max, 1, 1'000'000>, number_text<&Settings::queue_runs_max>},
-    SettingSpec{"server.request_timeout_ms", "LATEBIND_REQUEST_TIMEOUT_MS", "--request-timeout-ms", "N",
-                "A request that takes longer is answered with 504; x-request-timeout-ms asks for less.", false,
-                assign_milliseconds<&Settings::request_timeout, 1>, milliseconds_text<&Settings::request_timeout>},
+    SettingSpec{
+        "server.request_timeout_ms", "LATEBIND_REQUEST_TIMEOUT_MS", "--request-timeout-ms", "N",
+        "Milliseconds after which a request is answered with 504; the header x-request-timeout-ms asks for less.",
+        false, assign_milliseconds<&Settings::request_timeout, 1>, milliseconds_text<&Settings::request_timeout>},
     SettingSpec{"server.drain_timeout_ms", "LATEBIND_DRAIN_TIMEOUT_MS", "--drain-timeout-ms", "N",
-                "How long the daemon, asked to end, waits for requests that it has accepted.", false,
+                "Milliseconds that the server waits at shutdown for requests that it has accepted.", false,
                 assign_milliseconds<&Settings::drain_timeout, 0>, milliseconds_text<&Settings::drain_timeout>},
     SettingSpec{"server.compute_nice", "LATEBIND_COMPUTE_NICE", "--compute-nice", "N",
-                "How much the daemon's threads that compute make way for those that answer: 0, not at all, to 19. They "
-                "also make way for other programs of the same control group; the unit for systemd and the image, which "
-                "have one each, have 10. Linux.",
+                "Nice value of the threads that compute, from 0 to 19, so that the threads that answer requests run "
+                "first. It also lets other programs of the same control group run first; the systemd unit and the "
+                "container image, which have their own control groups, use 10. Linux only.",
                 false, assign_number<&Settings::compute_nice, 0, platform::kNiceMost>,
                 number_text<&Settings::compute_nice>},
     SettingSpec{"server.auto_truncate", "LATEBIND_AUTO_TRUNCATE", "--auto-truncate", kTruth,
-                "Cuts texts that are too long for the model, unless a request says otherwise; false: they are answered "
-                "with 413.",
+                "Cuts texts that are too long for the model, unless a request says otherwise. false: such requests are "
+                "answered with 413.",
                 false, assign_bool<&Settings::auto_truncate>, bool_text<&Settings::auto_truncate>},
-    SettingSpec{
-        "server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
-        "Cuts vectors to the dimensions that a request asks for, also those of models that were not trained for "
-        "it.",
-        false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
+    SettingSpec{"server.allow_dimensions", "LATEBIND_ALLOW_DIMENSIONS", "--allow-dimensions", kTruth,
+                "Cuts vectors to the dimensions that a request asks for, even if the model was not trained for it.",
+                false, assign_bool<&Settings::allow_dimensions>, bool_text<&Settings::allow_dimensions>},
     SettingSpec{"server.token_vectors", "LATEBIND_TOKEN_VECTORS", "--token-vectors", kTruth,
-                "Also serves the vectors of single tokens (/embed_all), with a second copy of each model.", false,
+                "Also serves the vectors of single tokens (/embed_all), which loads each model a second time.", false,
                 assign_bool<&Settings::token_vectors>, bool_text<&Settings::token_vectors>},
     SettingSpec{"server.strict_requests", "LATEBIND_STRICT_REQUESTS", "--strict-requests", kTruth,
-                "Answers 503 where only a fallback could compute the answer.", false,
+                "Answers 503 if only a fallback device could compute the answer.", false,
                 assign_bool<&Settings::strict_requests>, bool_text<&Settings::strict_requests>},
     SettingSpec{"server.log_format", "LATEBIND_LOG_FORMAT", "--log-format", "text|json",
-                "What the lines of the log look like: one a request, and the program's own.", false, assign_log_format,
-                log_format_text},
-    SettingSpec{
-        "server.log_level", "LATEBIND_LOG_LEVEL", "--log-level", "debug|info|warning|error",
-        "info has a line for each request, warning and error have none, debug has what Latebind and the vendors do "
-        "besides. SIGHUP reads it again.",
-        false, assign_log_level, log_level_text},
+                "Format of the log, which has one line per request and the program's messages.", false,
+                assign_log_format, log_format_text},
+    SettingSpec{"server.log_level", "LATEBIND_LOG_LEVEL", "--log-level", "debug|info|warning|error",
+                "Least severe level that is logged. info includes one line per request; debug also includes what "
+                "Latebind and the vendors' libraries do. SIGHUP reads it again.",
+                false, assign_log_level, log_level_text},
     SettingSpec{"server.otlp_endpoint", "LATEBIND_OTLP_ENDPOINT", "--otlp-endpoint", "URL",
-                "Sends a trace of each request there, as OTLP over HTTP with JSON: http://127.0.0.1:4318. Empty: none.",
+                "Sends a trace of each request to this address, such as http://127.0.0.1:4318, as OTLP over HTTP with "
+                "JSON. Empty: no traces.",
                 true, assign_text<&Settings::otlp_endpoint>, text_text<&Settings::otlp_endpoint>},
     SettingSpec{"server.ready_file", "LATEBIND_READY_FILE", "--ready-file", "FILE",
-                "Gets the addresses, one a line, once every model is loaded and warm; removed at the end. Empty: none.",
+                "File that receives the addresses, one per line, once every model is loaded and warm. It is removed at "
+                "shutdown. Empty: no file.",
                 true, assign_text<&Settings::ready_file>, text_text<&Settings::ready_file>},
     SettingSpec{.key = "server.quiet",
                 .environment = "LATEBIND_QUIET",
                 .flag = "--quiet",
                 .value = kTruth,
-                .help = "The daemon says nothing but errors, warnings and the log of requests.",
+                .help = "Prints only errors, warnings and the log of requests.",
                 .assign = assign_bool<&Settings::quiet>,
                 .text = bool_text<&Settings::quiet>,
                 .letter = 'q'},
     SettingSpec{kProperties, "", "", "VALUE",
-                "property.KEY passes the property KEY to the vendor as it is, after all others; --property KEY=VALUE "
-                "on the command line.",
+                "property.KEY passes the property KEY to the vendor unchanged, after all other properties. On the "
+                "command line: --property KEY=VALUE.",
                 true, assign_property, property_text},
 };
 

@@ -158,7 +158,8 @@ class Backend {
   // blob was made for another version or device, and by default, because a backend that makes no blobs accepts none.
   [[nodiscard]] virtual Result<std::unique_ptr<Executable>> load(const Blob& /*blob*/, std::string_view /*device*/,
                                                                  const CompileOptions& /*options*/) {
-    return Status(StatusCode::kIncompatibleBlob, std::string(name()) + " makes no blobs, so that none is of it");
+    return Status(StatusCode::kIncompatibleBlob,
+                  std::string(name()) + " does not produce blobs, so this one is not its own");
   }
 
   // Returns the table of what this version of the vendor's library computes differently from ONNX

@@ -164,7 +164,7 @@ Status check_not_ending() {
 }
 
 Status ending_error() {
-  return Status(StatusCode::kBusy, "the process is ending, and no vendor's library is entered any more");
+  return Status(StatusCode::kBusy, "the process is ending, so vendors' libraries are no longer called");
 }
 
 void register_exit_mark() noexcept {

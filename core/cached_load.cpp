@@ -62,7 +62,7 @@ Status keep(CompileStore& store, const Model& model, const Result<std::string>& 
                       }));
   Status proof = model.prove_digest();
   if (!proof.ok()) {
-    log(LogLevel::kWarning, fmt::format("{} is not what it says that it is: {}", model.name(), proof.to_string()));
+    log(LogLevel::kWarning, fmt::format("{} does not match its description: {}", model.name(), proof.to_string()));
     return proof;
   }
   LB_RETURN_IF_ERROR(model.check_files());
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
         return executable;
       }
       if (is_the_blobs_fault(executable.status())) refused = key;
-      said(fmt::format("what was cached cannot be used: {}", executable.status().to_string()));
+      said(fmt::format("the cached model cannot be used: {}", executable.status().to_string()));
     } else {
       said(blob.status().code() == StatusCode::kNotFound ? "not cached yet" : blob.status().to_string());
     }
@@ -128,9 +128,9 @@ Result<std::unique_ptr<Executable>> cached_load(Backend& backend, const Model& m
   // The device works, so the blob was the cause.
   if (refused) cache->store()->drop(*refused);
   if (!loaded.export_blob) {
-    said("the backend gives no blob");
+    said("the backend does not export a blob");
   } else if (!settled) {
-    said("not kept: the model was changed a moment ago");
+    said("not kept: the model has changed a moment ago");
   } else {
     keep_later(
         *cache, model, digest, fmt::format("{} on {} is not kept in the compile cache", model.name(), device.id()),
@@ -171,7 +171,7 @@ Result<std::unique_ptr<Executable>> ready_or_cached_load(Backend& backend, const
   }
   // If the model has only blobs, the last blob's error is returned.
   if (model.has_blobs_only() && !refusal.ok()) {
-    return refusal.with_context(fmt::format("there are only compiled forms of {}", model.name()));
+    return refusal.with_context(fmt::format("{} has only compiled forms", model.name()));
   }
   auto executable = cached_load(backend, model, device, options, cache);
   if (executable.ok()) (*executable)->set_passed_over(std::move(passed_over));

@@ -137,17 +137,17 @@ namespace {
 std::string broken_bound(const Difference& one, const AgreementBounds& bounds) {
   if (!one.mismatch.empty()) return one.mismatch;
   if (one.non_finite_apart > 0) {
-    return fmt::format("{} of {} numbers are NaN or infinite on one side alone ({} NaN, {} in the reference)",
+    return fmt::format("{} of {} numbers are NaN or infinite on only one side ({} NaN, {} in the reference)",
                        one.non_finite_apart, one.elements, one.nan_count, one.reference_nan_count);
   }
   if (static_cast<double>(one.different) > bounds.different_most * static_cast<double>(one.elements)) {
     return fmt::format("{} of {} elements are not equal", one.different, one.elements);
   }
   if (one.cosine < bounds.cosine_least) {
-    return fmt::format("cosine {:.6f}, at least {} is expected", one.cosine, bounds.cosine_least);
+    return fmt::format("cosine {:.6f}; expected at least {}", one.cosine, bounds.cosine_least);
   }
   if (one.relative > bounds.relative_most) {
-    return fmt::format("largest difference {:.2g} of the largest number, at most {} is expected", one.relative,
+    return fmt::format("largest difference {:.2g} of the largest number; expected at most {}", one.relative,
                        bounds.relative_most);
   }
   return {};

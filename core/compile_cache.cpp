@@ -31,7 +31,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     const LogHold hold;
     const std::lock_guard lock(mutex_);
     if (pending_.size() >= kPendingMax) {
-      log(LogLevel::kWarning, fmt::format("{}: dropped, there is too much to do already", what));
+      log(LogLevel::kWarning, fmt::format("{}: dropped, because too many writes are queued", what));
       return;
     }
     pending_.emplace_back(std::move(what), std::move(work));
@@ -73,7 +73,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
     hurry_ = true;
     changed_.notify_all();
     const bool done = changed_.wait_for(lock, kWriterPatience, [&] { return !running_; });
-    if (!done) log(LogLevel::kWarning, "the compile cache is left while a vendor's compiler is still at work");
+    if (!done) log(LogLevel::kWarning, "the compile cache is closed while a vendor's compiler is still running");
     pending_.clear();
     platform::Thread thread = std::move(thread_);
     lock.unlock();
@@ -111,7 +111,7 @@ class CompileCache::Background : public std::enable_shared_from_this<Background>
       return status;
     } catch (...) {
       Status status = Status::of_exception();
-      log(LogLevel::kWarning, status.with_context("something is not kept in the compile cache").message());
+      log(LogLevel::kWarning, status.with_context("an entry is not kept in the compile cache").message());
       return status;
     }
   }
@@ -147,8 +147,7 @@ void CompileCache::later(std::string what, std::function<Status()> work) noexcep
   try {
     background_->add(std::move(what), std::move(work));
   } catch (...) {
-    log(LogLevel::kWarning,
-        Status::of_exception().with_context("something is not kept in the compile cache").message());
+    log(LogLevel::kWarning, Status::of_exception().with_context("an entry is not kept in the compile cache").message());
   }
 }
 

@@ -107,9 +107,8 @@ Result<std::string> entry_head(const EntryHeader& header) {
   if (text.size() > kEntryHeaderMax) {
     return Status(
         StatusCode::kInvalidArgument,
-        fmt::format(
-            "options and names of {} bytes are more than the {} that an entry of the compile cache has room for",
-            text.size(), kEntryHeaderMax));
+        fmt::format("options and names of {} bytes are above the limit of {} bytes for an entry of the compile cache",
+                    text.size(), kEntryHeaderMax));
   }
   std::string head(kMagic);
   append_number(head, static_cast<std::uint32_t>(text.size()));
@@ -129,8 +128,8 @@ bool looks_like_entry(std::span<const std::byte> head) {
 }
 
 Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
-  if (bytes.size() < kHeadSize) return damaged("it is shorter than its head");
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return damaged("it does not begin as one");
+  if (bytes.size() < kHeadSize) return damaged("it is shorter than its header");
+  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return damaged("it does not begin like an entry");
   const std::size_t length = number_at(bytes, 8);
   if (length > kEntryHeaderMax || length > bytes.size() - kHeadSize || number_at(bytes, 12) != 0) {
     return damaged("its header has an impossible length");
@@ -142,13 +141,13 @@ Result<ParsedEntry> parse_entry(std::span<const std::byte> bytes) {
   if (start > bytes.size()) return damaged("it ends before its payload");
   const auto padding = bytes.subspan(kHeadSize + length, start - kHeadSize - length);
   if (std::ranges::any_of(padding, [](std::byte byte) { return byte != std::byte{0}; })) {
-    return damaged("there is something between header and payload");
+    return damaged("it has data between header and payload");
   }
 
   const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
   if (find_zero_byte(text)) return damaged("its header has a zero byte");
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return damaged("its header is no JSON object");
+  if (!object.is_object()) return damaged("its header is not a JSON object");
   ParsedEntry entry;
   const auto read = [&](const char* key, std::string& target) {
     auto value = text_of(object, key);

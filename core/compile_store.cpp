@@ -98,7 +98,7 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
   if (status.ok()) status = check_payload(*entry);
   if (!status.ok()) {
     remove_quietly(file);
-    log(LogLevel::kWarning, fmt::format("{} is removed from the compile cache: {}",
+    log(LogLevel::kWarning, fmt::format("removed {} from the compile cache: {}",
                                         platform::path_to_utf8(file.filename()), status.to_string()));
     return status;
   }
@@ -117,10 +117,9 @@ Result<Blob> CompileStore::get(const CompileKey& key) {
 Status CompileStore::check_folder() const {
   Status trust = platform::check_folder_trust(folder_);
   if (trust.code() != StatusCode::kPermissionDenied) return trust;
-  return Status(trust.code(),
-                fmt::format("{}: make sure that only you own it and can write to it, or name another folder with "
-                            "LATEBIND_CACHE_FOLDER",
-                            trust.message()));
+  return Status(trust.code(), fmt::format("{}: make sure that you own it and that only you can write to it, or set "
+                                          "LATEBIND_CACHE_FOLDER to another folder",
+                                          trust.message()));
 }
 
 Status CompileStore::make_folder() const {
@@ -136,12 +135,11 @@ Status CompileStore::put(const CompileKey& key, const Blob& blob) {
                      .precision = std::string(word_of(key.precision)),
                      .payload_sum = {},
                      .payload_size = blob.bytes.bytes.size()};
-  if (blob.bytes.bytes.empty())
-    return Status(StatusCode::kInvalidArgument, "there is nothing in the blob to be cached");
+  if (blob.bytes.bytes.empty()) return Status(StatusCode::kInvalidArgument, "the blob is empty");
   if (blob.bytes.bytes.size() > bytes_max_) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("a blob of {} bytes is larger than the whole cache may be, {}", blob.bytes.bytes.size(),
-                              bytes_max_));
+                  fmt::format("a blob of {} bytes is larger than the limit of the whole cache, {}",
+                              blob.bytes.bytes.size(), bytes_max_));
   }
   header.payload_sum = payload_sum(blob.bytes.bytes);
   LB_ASSIGN_OR_RETURN(const std::string head, entry_head(header));

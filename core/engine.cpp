@@ -119,7 +119,7 @@ Result<std::shared_ptr<PlacedModel>> Engine::load(const Model& model, const Plac
                verifier](const Device& device) -> Result<std::unique_ptr<Executable>> {
     const auto backend = std::ranges::find_if(backends, [&](const auto& one) { return one->name() == device.backend; });
     if (backend == backends.end()) {
-      return Status(StatusCode::kDeviceNotFound, fmt::format("{}: there is no such backend", device.id()));
+      return Status(StatusCode::kDeviceNotFound, fmt::format("{}: no such backend", device.id()));
     }
     // The executable keeps it for shapes that are loaded later.
     const auto load_one = [backend = *backend, model, device, cache = options.cache](const CompileOptions& compile) {

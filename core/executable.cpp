@@ -17,7 +17,7 @@ std::optional<std::chrono::steady_clock::time_point> limit_after(std::chrono::st
 Status check_time(const RunOptions& options) {
   if (options.cancellation.is_requested()) return Status(StatusCode::kCancelled, "the call was cancelled");
   if (options.deadline && *options.deadline <= std::chrono::steady_clock::now()) {
-    return Status(StatusCode::kDeadlineExceeded, "the deadline passed before this could begin");
+    return Status(StatusCode::kDeadlineExceeded, "the deadline passed before this could start");
   }
   return {};
 }
@@ -36,27 +36,26 @@ Status check_inputs(std::span<const TensorInfo> declared, std::span<const Tensor
     for (const TensorInfo& info : declared) {
       names += (names.empty() ? "" : ", ") + printable(info.name);
     }
-    return Status(StatusCode::kCountMismatch,
-                  fmt::format("the model takes {} inputs ({}), {} were given", declared.size(), names, given.size()));
+    return Status(StatusCode::kCountMismatch, fmt::format("the model takes {} inputs ({}), but {} were given",
+                                                          declared.size(), names, given.size()));
   }
   for (std::size_t i = 0; i < declared.size(); ++i) {
     const TensorInfo& info = declared[i];
     const TensorView& view = given[i];
     if (view.type != info.type) {
       return Status(StatusCode::kTypeMismatch,
-                    fmt::format("input {} (position {}) takes {}, {} was given", core::quoted(info.name), i,
+                    fmt::format("input {} (position {}) takes {}, but {} was given", core::quoted(info.name), i,
                                 name_of(info.type), name_of(view.type)));
     }
     if (!view.shape.is_static() || !info.shape.accepts(view.shape)) {
       return Status(StatusCode::kShapeMismatch,
-                    fmt::format("input {} (position {}) takes shape {}, {} was given", core::quoted(info.name), i,
+                    fmt::format("input {} (position {}) takes shape {}, but {} was given", core::quoted(info.name), i,
                                 info.shape.to_string(), view.shape.to_string()));
     }
     for (std::size_t d = 0; d < info.upper.size() && d < view.shape.rank(); ++d) {
       if (info.upper[d] >= 0 && view.shape[d] > info.upper[d]) {
         return Status(StatusCode::kShapeMismatch,
-                      fmt::format("input {} (position {}) takes at most {} in dimension {}, "
-                                  "shape {} was given",
+                      fmt::format("input {} (position {}) takes at most {} in dimension {}, but shape {} was given",
                                   core::quoted(info.name), i, info.upper[d], d, view.shape.to_string()));
       }
     }
@@ -84,7 +83,7 @@ Status Executable::execute(std::span<const TensorView> inputs, std::span<OutputT
                            const RunOptions& options) {
   LB_RETURN_IF_ERROR(check_inputs(this->inputs(), inputs));
   if (outputs.size() != this->outputs().size()) {
-    return Status(StatusCode::kCountMismatch, fmt::format("the model gives {} outputs, room was made for {}",
+    return Status(StatusCode::kCountMismatch, fmt::format("the model has {} outputs, but there is room for {}",
                                                           this->outputs().size(), outputs.size()));
   }
   LB_RETURN_IF_ERROR(input_bounds_.check(inputs));

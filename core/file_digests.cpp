@@ -70,7 +70,7 @@ Result<std::string> FileDigests::compute(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(auto digest, platform::sha256_hex_of_file(file));
   LB_ASSIGN_OR_RETURN(const auto after, platform::file_identity(file));
   if (after != identity) {
-    return Status(StatusCode::kIo, fmt::format("{} was changed while it was being read", platform::path_to_utf8(file)));
+    return Status(StatusCode::kIo, fmt::format("{} changed while it was being read", platform::path_to_utf8(file)));
   }
   if (settled && identity.size > kSmallFile) remember(name, identity, digest);
   return digest;

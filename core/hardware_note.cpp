@@ -18,9 +18,10 @@ HardwareProblem not_allowed(const Accelerator& one) {
     return {status,
             fmt::format("add yourself to the group {0}: sudo usermod -aG {0} $USER, then log in again", one.group)};
   }
-  return {status, fmt::format("its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and be in "
-                              "the group render",
-                              one.group.empty() ? "none" : one.group, one.node)};
+  return {status,
+          fmt::format(
+              "its group ({0}) does not help: sudo chgrp render {1} && sudo chmod g+rw {1}, and join the group render",
+              one.group.empty() ? "none" : one.group, one.node)};
 }
 
 }  // namespace
@@ -32,22 +33,22 @@ std::optional<HardwareProblem> problem_of_system(const Accelerator& one, std::st
   }
   if (system == System::kWindows) {
     if (!one.node.empty()) return std::nullopt;
-    return HardwareProblem{fmt::format("its driver {} does not run", one.driver),
-                           "see what the Device Manager says of it, or install the driver again"};
+    return HardwareProblem{fmt::format("its driver {} is not running", one.driver),
+                           "look at it in the Device Manager, or install the driver again"};
   }
   if (one.node.empty()) {
-    return HardwareProblem{fmt::format("its driver {} has made no device node", one.driver),
-                           fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
+    return HardwareProblem{fmt::format("its driver {} has not created a device node", one.driver),
+                           fmt::format("read the driver's messages: sudo dmesg | grep {}", one.driver)};
   }
   if (one.open_error == 0) return std::nullopt;
   if (one.open_error == EACCES || one.open_error == EPERM) return not_allowed(one);
   if (one.open_error == ENOENT) {
-    return HardwareProblem{fmt::format("its driver {} is loaded, but {} is not here", one.driver, one.node),
+    return HardwareProblem{fmt::format("its driver {} is loaded, but {} does not exist", one.driver, one.node),
                            fmt::format("in a container, start it with --device {}", one.node)};
   }
   return HardwareProblem{fmt::format("its driver {} is loaded, but {} cannot be opened: {}", one.driver, one.node,
                                      std::generic_category().message(one.open_error)),
-                         fmt::format("see what the driver says: sudo dmesg | grep {}", one.driver)};
+                         fmt::format("read the driver's messages: sudo dmesg | grep {}", one.driver)};
 }
 
 std::string pci_id(std::uint32_t vendor_id, std::uint32_t device_id) {

@@ -180,7 +180,7 @@ std::string described(ElementType type, const Bound& bound) {
   std::string text = fmt::format("numbers from {:.0f} to {:.0f}", bound.low, bound.high);
   if (!is_float(type)) return text;
   if (!bound.may_be_nan) text += ", no NaN";
-  if (!bound.may_be_subnormal) text += ", none below the smallest normal number but 0";
+  if (!bound.may_be_subnormal) text += ", no subnormal numbers";
   return text;
 }
 
@@ -208,10 +208,11 @@ Status InputBounds::check(std::span<const TensorView> given) const {
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(view.type, view.shape));
     if (bytes == 0) {
       if (one.bound.may_be_empty) continue;
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{} has shape {}, and {} computes this model as ONNX defines it for tensors with "
-                                "elements only",
-                                what(), view.shape.to_string(), device_));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format(
+              "{} has shape {}, but {} computes this model as ONNX defines it only for tensors that are not empty",
+              what(), view.shape.to_string(), device_));
     }
     const auto* data = static_cast<const std::byte*>(view.data);
     std::vector<std::byte> copy;
@@ -225,7 +226,7 @@ Status InputBounds::check(std::span<const TensorView> given) const {
     if (!at) continue;
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} has {} as element {}, and {} computes this model as ONNX defines it for {} only", what(),
+        fmt::format("{} has {} as element {}, but {} computes this model as ONNX defines it only for {}", what(),
                     text_at(view.type, data + *at * size), *at, device_, described(view.type, one.bound)));
   }
   return {};

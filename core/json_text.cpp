@@ -56,8 +56,7 @@ std::string_view kind_of(const json& value) {
 
 Result<json> parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return invalid(name,
-                   fmt::format("{} bytes of JSON, more than the {} that are read", text.size(), limits.bytes_max));
+    return invalid(name, fmt::format("{} bytes of JSON are above the limit of {}", text.size(), limits.bytes_max));
   }
   if (is_git_lfs_pointer(text)) return invalid(name, kGitLfsPointer);
   if (const auto at = find_zero_byte(text))
@@ -101,9 +100,9 @@ Result<json> parse_json(std::string_view text, std::string_view name, const Json
     const std::string_view where = what.substr(kBefore.size(), colon - kBefore.size());
     return invalid(name, fmt::format("not JSON{}: {}", where, printable(what.substr(dash + 3))));
   }
-  if (!duplicate.empty()) return invalid(name, fmt::format("the key '{}' stands there twice", printable(duplicate)));
+  if (!duplicate.empty()) return invalid(name, fmt::format("the key '{}' occurs twice", printable(duplicate)));
   if (!document.is_structured()) {
-    return invalid(name, fmt::format("an object or an array was expected, found {}", kind_of(document)));
+    return invalid(name, fmt::format("expected an object or an array, found {}", kind_of(document)));
   }
   return document;
 }

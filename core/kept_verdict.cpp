@@ -95,7 +95,7 @@ void keep_verdict(CompileCache* cache, const Model& model, VerdictSubject subjec
                   .bytes = SharedBytes::from_string(text)};
   keep_later(
       *cache, model, Status(StatusCode::kNotFound, "computed in the background"),
-      fmt::format("what was found of {} on {} is not kept", model.name(), whole->device.id()),
+      fmt::format("the verdict about {} on {} is not kept", model.name(), whole->device.id()),
       [name = model.name(), subject = *whole](std::string_view digest) {
         return make_verdict_key(digest, name, subject);
       },

@@ -15,7 +15,7 @@ Result<MadeUpRequest> MadeUpRequest::make(std::span<const TensorInfo> inputs, st
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(inputs[i].type, shapes[i]));
     total += bytes;
-    if (total > kBytesMax) return Status(StatusCode::kUnsupported, "these shapes are too large to make up values for");
+    if (total > kBytesMax) return Status(StatusCode::kUnsupported, "these shapes are too large for generated values");
     auto& buffer = request.buffers_.emplace_back(std::max<std::size_t>(bytes, 1));
     request.views_.push_back({buffer.data(), inputs[i].type, shapes[i], {}});
   }

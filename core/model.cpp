@@ -136,7 +136,7 @@ Status check_locations(const graph::ExternalLocations& named) {
   const bool is_address = std::ranges::any_of(
       named.names, [](const std::string& name) { return name.find(kMemoryLocation) != std::string::npos; });
   if (!is_address) return {};
-  return {StatusCode::kInvalidModel, "the ONNX model names an address in memory as the place of its data"};
+  return {StatusCode::kInvalidModel, "the ONNX model refers to an address in memory for its data"};
 }
 
 // A graph in memory must have all of its data in memory, because a vendor would look for the rest in the working
@@ -148,7 +148,7 @@ Status check_external(const ModelForm& form) {
   for (const std::string& location : named.names) {
     if (std::ranges::find(form.external, location, &ExternalData::location) == form.external.end()) {
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("the ONNX model has data in '{}', which does not come with it", printable(location)));
+                    fmt::format("the ONNX model has data in '{}', which was not given", printable(location)));
     }
   }
   return {};
@@ -304,7 +304,7 @@ Result<std::string> Model::digest(const FileDigest& of_file) const {
   };
   if (digest_) return digest_(digest_of);
   if (graph_) return digest_of_graph(*graph_, digest_of);
-  if (forms_.empty()) return Status(StatusCode::kInvalidModel, "a model without any form");
+  if (forms_.empty()) return Status(StatusCode::kInvalidModel, "the model has no form");
   const ModelForm& form = forms_.front();
   platform::Sha256 digest;
   if (form.file.empty()) {
@@ -371,7 +371,7 @@ Model Model::with_check(Check check) const {
 Status Model::check_forms() const {
   if (has_blobs_only()) {
     return Status(StatusCode::kIncompatibleBlob,
-                  fmt::format("there are only compiled forms of {}, and none for this device", name_));
+                  fmt::format("{} has only compiled forms, and none for this device", name_));
   }
   for (const ModelForm& form : forms_)
     LB_RETURN_IF_ERROR(check_external(form).with_context(name_));

@@ -32,7 +32,7 @@ Result<ModelForm> onnx_form(const Model& model) {
   std::string formats;
   for (const ModelForm& form : model.forms())
     formats += fmt::format("{}{}", formats.empty() ? "" : ", ", word_of(form.format));
-  return Status(StatusCode::kUnsupported, fmt::format("{} is needed; the model {} is there as {} only",
+  return Status(StatusCode::kUnsupported, fmt::format("{} is needed, but the model {} has only {}",
                                                       word_of(ModelFormat::kOnnx), model.name(), formats));
 }
 

@@ -27,8 +27,8 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
     if (strict_ && placed) break;
     if (strict_ && !slots_.empty()) {
       const auto steps = refusals();
-      return Status(StatusCode::kStrictFallback,
-                    fmt::format("strict: '{}' could only be served by a fallback: {}", placement_text_, listed(steps)))
+      return Status(StatusCode::kStrictFallback, fmt::format("strict: only a fallback device of '{}' could answer: {}",
+                                                             placement_text_, listed(steps)))
           .with_details(details_of(steps));
     }
     if (!candidate.device) {
@@ -69,7 +69,7 @@ Status PlacedModel::State::place(std::vector<Placement::Candidate> candidates, c
   }
   const auto steps = refusals();
   return Status(code, fmt::format("no device of '{}' can run {}: {}", placement_text_, model_name_,
-                                  slots_.empty() ? "there is none here" : listed(steps)))
+                                  slots_.empty() ? "no device is available" : listed(steps)))
       .with_details(details_of(steps));
 }
 
@@ -172,7 +172,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
     is_spoiled = slot.executable && !is_usable(slot.executable);
   }
   if (is_spoiled) {
-    log(LogLevel::kInfo, fmt::format("{} loads {} again: a run that failed has spoiled it", slot.name, model_name_));
+    log(LogLevel::kInfo, fmt::format("{} reloads {}: a failed run left it unusable", slot.name, model_name_));
   }
   unload(slot);  // before another one is loaded
   LB_ASSIGN_OR_RETURN(auto made, load_(*slot.device));
@@ -185,7 +185,7 @@ Result<std::shared_ptr<Executable>> PlacedModel::State::load_now(Slot& slot, boo
     slot.out_of_rotation = true;
     return Status(
         StatusCode::kInternal,
-        fmt::format("{} declares other inputs or outputs for {} than the first device did", slot.name, model_name_));
+        fmt::format("{} declares different inputs or outputs for {} than the first device", slot.name, model_name_));
   }
   slot.executable = executable;
   slot.attestation = nullptr;

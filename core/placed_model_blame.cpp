@@ -139,7 +139,7 @@ void PlacedModel::State::judge(Miss& miss, std::shared_ptr<Executable> executabl
   }
   if (miss.answer == Answer::kFails || miss.answer == Answer::kHangs) failed(*miss.slot, miss.openings, miss.status);
   if (miss.answer == Answer::kWorks) {
-    log(LogLevel::kInfo, fmt::format("{} works, and could not compute a request, which goes to the next device: {}",
+    log(LogLevel::kInfo, fmt::format("{} works, but could not compute a request, which goes to the next device: {}",
                                      miss.slot->name, miss.status.to_string()));
   }
 }
@@ -175,9 +175,9 @@ void PlacedModel::State::check_suspect(Slot& slot) {
   if (answer != Answer::kFails && answer != Answer::kHangs) return;
   failed(slot, openings,
          Status(StatusCode::kDeviceFailed,
-                fmt::format("seems to hang: requests were not answered by their deadlines, nor was a small one of our "
-                            "own: {}",
-                            said.brief())));
+                fmt::format(
+                    "seems to hang: requests were not answered by their deadlines, and neither was a small probe: {}",
+                    said.brief())));
 }
 
 // Lets the next request through to a resting device, unless it was judged since it had opened `openings` times.

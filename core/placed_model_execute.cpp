@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kTick{16};
 
 // The error for a request that no device could compute, with the message of a device that computes others.
 Status request_is_at_fault(std::string_view device, const Status& status) {
-  std::string message = fmt::format("{} works, and could not compute this request: {}", device, status.message());
+  std::string message = fmt::format("{} works, but could not compute this request: {}", device, status.message());
   if (!status.vendor_code()) return {StatusCode::kInvalidArgument, std::move(message)};
   return Status::from_vendor(StatusCode::kInvalidArgument, std::move(message), *status.vendor_code(),
                              std::string(status.vendor_text()));
@@ -188,7 +188,7 @@ Status PlacedModel::State::no_answer_error(const std::vector<Miss>& misses) cons
   std::vector<PlacementStep> steps;
   for (const Miss& miss : misses)
     steps.push_back(PlacementStep::refused(miss.slot->name, miss.status));
-  return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may run on: {}",
+  return Status(StatusCode::kDeviceFailed, fmt::format("{}{} failed on every device that it may use: {}",
                                                        strict_ ? "strict: " : "", model_name_, listed(steps)))
       .with_details(details_of(steps));
 }

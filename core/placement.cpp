@@ -39,11 +39,11 @@ std::optional<Placement::Candidate> virtual_candidate(const std::vector<Device>&
   std::string why;
   if (found->metadata_at("Emulated") == "1") {
     if (emulate) return Placement::Candidate{*found, {}};
-    why = "is not in this machine; --emulate runs it in its vendor's emulation";
+    why = "is not in this machine; --emulate runs it in its vendor's emulator";
   } else if (const std::string missing = found->metadata_at("Missing"); !missing.empty()) {
     why = fmt::format("is not in this machine, and its compiler is not installed: {}", missing);
   } else {
-    why = "is not in this machine, and its vendor emulates it on no machine like this";
+    why = "is not in this machine, and its vendor has no emulator for this machine";
   }
   return Placement::Candidate{std::nullopt,
                               PlacementStep::refused(found->id(), Status(StatusCode::kDeviceNotFound, why))};
@@ -128,7 +128,7 @@ std::string ids_of(const std::vector<Device>& devices) {
 Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
   if (text.size() > kTextLengthMax) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("a placement of {} characters; at most {} are taken", text.size(), kTextLengthMax));
+                  fmt::format("a placement of {} characters; at most {} are allowed", text.size(), kTextLengthMax));
   }
   std::vector<std::string_view> known{"auto", "npu", "gpu", "cpu"};
   std::vector<std::string_view> backends;
@@ -154,8 +154,7 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
       }
       if (term.device.empty() || term.device.size() > kDeviceNameLengthMax) {
         return Status(StatusCode::kInvalidArgument,
-                      fmt::format("{} names no device after the colon; `latebind devices` "
-                                  "lists them",
+                      fmt::format("{} has no device after the colon; `latebind devices` lists devices",
                                   quoted(word, kDeviceNameLengthMax)));
       }
     } else if (word == "npu" || word == "gpu" || word == "cpu") {
@@ -292,7 +291,7 @@ Result<std::vector<Placement::Candidate>> Placement::resolve(const Registry& reg
         why = fmt::format("no such device here; {} has {}", term.backend,
                           offer.devices.empty() ? "none" : ids_of(offer.devices));
         if (!others.virtual_devices.empty())
-          why += fmt::format("; virtual ones, to compile for, are {}", ids_of(others.virtual_devices));
+          why += fmt::format("; virtual devices, to compile for, are {}", ids_of(others.virtual_devices));
       }
       add({std::nullopt, PlacementStep::refused(term.backend + ":" + term.device,
                                                 Status(StatusCode::kDeviceNotFound, std::move(why)))});

@@ -8,10 +8,10 @@
 namespace latebind::core {
 
 Status Registry::add(std::shared_ptr<Backend> backend) {
-  if (!backend) return Status(StatusCode::kInvalidArgument, "no backend was given to register");
+  if (!backend) return Status(StatusCode::kInvalidArgument, "the backend to register is null");
   if (find(backend->name())) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("a backend named '{}' is registered already", backend->name()));
+                  fmt::format("a backend named '{}' is already registered", backend->name()));
   }
   backends_.push_back(std::move(backend));
   return {};

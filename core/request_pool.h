@@ -103,7 +103,7 @@ class RequestPool {
     LB_ASSIGN_OR_RETURN(const std::size_t place, state_->take(options));
     Lease lease(state_, place);
     if (spoiled_by() > 0) {
-      return Status(StatusCode::kBusy, "another run has spoiled the model as it was loaded: it has to be loaded again");
+      return Status(StatusCode::kBusy, "another run left the loaded model unusable: it must be loaded again");
     }
     return lease;
   }

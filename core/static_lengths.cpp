@@ -273,7 +273,7 @@ Status StaticLengthsExecutable::run(std::span<const TensorView> inputs, std::spa
   }
   const std::size_t length = dim(shape, 1);
   Status refusal(StatusCode::kShapeMismatch,
-                 fmt::format("rows of length {} were given; the longest static shape has {}", length,
+                 fmt::format("rows of length {} were given, but the longest static shape has {}", length,
                              lengths_->all.back().length));
   bool overdue = false;
   for (StaticLength& entry : lengths_->all) {
@@ -285,7 +285,7 @@ Status StaticLengthsExecutable::run(std::span<const TensorView> inputs, std::spa
     if (is_of_the_call(loaded.status())) return loaded.status();
     overdue = overdue || lengths_->is_overdue(entry);
     // Another device may take this request, and this device other requests, whatever the vendor's reason is.
-    refusal = Status(StatusCode::kUnsupported, fmt::format("no static shape for rows of length {} can be compiled: {}",
+    refusal = Status(StatusCode::kUnsupported, fmt::format("cannot compile a static shape for rows of length {}: {}",
                                                            length, loaded.status().to_string()));
   }
   return refusal;
@@ -330,7 +330,7 @@ Status StaticLengthsExecutable::run_rows(Executable& entry, std::size_t padded_l
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const TensorView& from = part[i].view();
       if (from.shape.rank() == 0 || dim(from.shape, 0) != rows) {
-        return Status(StatusCode::kDeviceFailed, fmt::format("output '{}' came back as {}; {} rows were due",
+        return Status(StatusCode::kDeviceFailed, fmt::format("output '{}' has the shape {}; expected {} rows",
                                                              outputs_[i].name, from.shape.to_string(), rows));
       }
       const bool token_wise = is_token_wise(from.shape, padded_length);
@@ -359,7 +359,7 @@ Status StaticLengthsExecutable::run_rows(Executable& entry, std::size_t padded_l
 Result<std::unique_ptr<Executable>> load_static_lengths(LoadWithShape load, const StaticLengthOptions& options) {
   if (options.lengths.empty() || options.rows == 0 ||
       std::ranges::adjacent_find(options.lengths, std::greater_equal<>()) != options.lengths.end()) {
-    return Status(StatusCode::kInvalidArgument, "static shapes need rising lengths and at least one row");
+    return Status(StatusCode::kInvalidArgument, "static shapes need lengths in rising order and at least one row");
   }
   auto lengths = std::make_shared<StaticLengths>();
   lengths->load = std::move(load);

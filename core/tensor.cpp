@@ -74,9 +74,8 @@ Shape::Shape(std::initializer_list<std::int64_t> dims) : rank_(dims.size()) {
 
 Result<Shape> Shape::make(std::span<const std::int64_t> dims) {
   if (dims.size() > kRankMax) {
-    return Status(
-        StatusCode::kUnsupported,
-        fmt::format("rank {} is more than the {} dimensions that tensors may have here", dims.size(), kRankMax));
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("rank {} is above the limit of {} dimensions", dims.size(), kRankMax));
   }
   for (const std::int64_t dim : dims) {
     if (dim < kDynamic) {
@@ -99,7 +98,7 @@ Result<std::size_t> Shape::element_count() const {
   for (const std::int64_t dim : dims()) {
     if (dim < 0) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("shape {} has a size only when it is static", to_string()));
+                    fmt::format("shape {} is not static, so it has no size", to_string()));
     }
     const auto size = static_cast<std::uint64_t>(dim);
     // A zero in a later dimension makes the tensor empty, whatever the dimensions before it.
@@ -141,7 +140,8 @@ bool operator==(const Shape& a, const Shape& b) {
 Result<std::size_t> byte_size_of(ElementType type, const Shape& shape) {
   const std::size_t size = size_of(type);
   if (size == 0) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no element type", static_cast<std::int32_t>(type)));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is not an element type", static_cast<std::int32_t>(type)));
   }
   LB_ASSIGN_OR_RETURN(const std::size_t count, shape.element_count());
   return count * size;
@@ -170,9 +170,9 @@ Result<std::size_t> TensorView::extent() const {
     const auto steps = static_cast<std::uint64_t>(shape[i]) - 1;
     const auto stride = static_cast<std::uint64_t>((*strides)[i]);
     if (stride > (kElementsMax - last) / steps) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("stride {} in dimension {} of shape {} leads further than memory does", stride, i,
-                                shape.to_string()));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format("stride {} in dimension {} of shape {} exceeds the address space", stride, i, shape.to_string()));
     }
     last += stride * steps;
   }
@@ -230,15 +230,14 @@ Result<void*> OutputTensor::prepare(ElementType type, const Shape& shape) {
   LB_ASSIGN_OR_RETURN(const std::size_t bytes, byte_size_of(type, shape));
   if (bytes > capacity_bytes_) {
     if (bound_) {
-      return Status(StatusCode::kBufferTooSmall,
-                    fmt::format("an output of {} {} needs {} bytes, the buffer given has {}", name_of(type),
-                                shape.to_string(), bytes, capacity_bytes_));
+      return Status(StatusCode::kBufferTooSmall, fmt::format("an output of {} {} needs {} bytes, but its buffer has {}",
+                                                             name_of(type), shape.to_string(), bytes, capacity_bytes_));
     }
     owned_.reset(::operator new(bytes, std::align_val_t(kAlignment), std::nothrow));
     capacity_bytes_ = owned_ ? bytes : 0;
     if (!owned_) {
       view_ = {};
-      return Status(StatusCode::kOutOfMemory, fmt::format("no memory for {} bytes", bytes));
+      return Status(StatusCode::kOutOfMemory, fmt::format("not enough memory for {} bytes", bytes));
     }
   }
   view_.data = bound_ ? bound_data_ : owned_.get();

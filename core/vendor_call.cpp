@@ -33,7 +33,7 @@ class VendorThreads {
       Idle* const thread = calls_ < VendorCall::kMax ? take_idle() : nullptr;
       if (thread == nullptr && (calls_ >= VendorCall::kMax || threads_ >= kThreadsMax)) {
         return Status(StatusCode::kBusy,
-                      fmt::format("{} calls into vendors' libraries are under way already", VendorCall::kMax));
+                      fmt::format("{} calls into vendors' libraries are already running", VendorCall::kMax));
       }
       ++calls_;
       if (thread != nullptr) {
@@ -46,7 +46,8 @@ class VendorThreads {
       platform::run_detached([this, call = std::move(call)]() mutable { serve(std::move(call)); });
     } catch (const std::system_error& error) {
       leave(1);
-      return Status(StatusCode::kBusy, std::string("the system gives no thread to call a vendor on: ") + error.what());
+      return Status(StatusCode::kBusy,
+                    std::string("the system cannot start a thread to call a vendor: ") + error.what());
     } catch (...) {
       leave(1);
       throw;
@@ -308,8 +309,9 @@ std::size_t hung_calls(std::string_view where) {
 Status check_not_hung(std::string_view where, std::string_view refused) {
   const std::size_t hung = hung_calls(where);
   if (hung < kHungCallsMax) return {};
-  return Status(StatusCode::kDeviceFailed,
-                fmt::format("{} runs on {} never came back; it gets no other {} until they do", hung, where, refused));
+  return Status(
+      StatusCode::kDeviceFailed,
+      fmt::format("{} runs on {} have not returned; it gets no other {} until they do", hung, where, refused));
 }
 
 }  // namespace latebind::core

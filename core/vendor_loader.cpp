@@ -41,18 +41,20 @@ Status open_first(const VendorLibrary& wanted, System system, const SearchList& 
   const StatusCode code = !failure.empty() ? StatusCode::kLibraryUnusable : StatusCode::kLibraryNotFound;
   // The places that were searched, and how to name the library.
   std::string details =
-      describe(trace) + fmt::format("{} may name the full path of {} or of its folder",
-                                    wanted.library_variables.front(), library_name(wanted.stem, system));
+      describe(trace) + fmt::format("set {} to the full path of {} or of its folder", wanted.library_variables.front(),
+                                    library_name(wanted.stem, system));
   if (!list.chosen_by.empty()) {
     if (failure.empty() && !trace.empty()) failure = fmt::format("{}: {}", trace.front().place, trace.front().outcome);
-    return Status(code, fmt::format("{} cannot be opened as {} says ({}): correct or clear that, or install it ({})",
-                                    wanted.product, list.chosen_by, failure, wanted.install_command))
+    return Status(code,
+                  fmt::format(
+                      "cannot open {} at the path set by {} ({}): correct or clear that setting, or install it ({})",
+                      wanted.product, list.chosen_by, failure, wanted.install_command))
         .with_details(std::move(details));
   }
   if (failure.empty()) failure = left_out;
   return Status(code, fmt::format("{}: install it ({}){}{}",
-                                  failure.empty() ? fmt::format("{} is not here", wanted.product)
-                                                  : fmt::format("no {} that was found can be used", wanted.product),
+                                  failure.empty() ? fmt::format("{} was not found", wanted.product)
+                                                  : fmt::format("found {}, but cannot use it", wanted.product),
                                   wanted.install_command, failure.empty() ? "" : "; ", failure))
       .with_details(std::move(details));
 }

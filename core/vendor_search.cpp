@@ -154,7 +154,7 @@ class ListMaker {
       path.pop_back();
     const std::string source = list_.chosen_by;
     if (!is_absolute(path, facts_.system)) {
-      add_miss(path, source, "a relative path, and the current folder is never searched: give the full path");
+      add_miss(path, source, "the path is relative, and the current folder is never searched: give the full path");
       return true;
     }
     switch (files_.kind_of(path)) {
@@ -408,7 +408,7 @@ SearchFacts SearchFacts::gather(const VendorLibrary& wanted, std::string explici
 SearchCandidate found_by_itself(const std::string& file, const std::string& source, const FileSystem& files) {
   const std::string why = files.why_not_trusted(file);
   if (why.empty()) return {file, source, {}};
-  return {file, source, fmt::format("left out, for it was found and not named, and {}", why), true};
+  return {file, source, fmt::format("skipped, because it was found and not named, and {}", why), true};
 }
 
 SearchList search_list(const VendorLibrary& wanted, const SearchFacts& facts, const FileSystem& files) {

@@ -48,7 +48,7 @@ Result<Sample> random_sample(std::span<const TensorInfo> inputs, const Sizes& si
     if (bytes > kSampleBytesMax - total) {
       return Status(
           StatusCode::kUnsupported,
-          fmt::format("inputs of more than {} MiB are too large to make up values for", kSampleBytesMax >> 20U));
+          fmt::format("inputs of more than {} MiB are too large for generated values", kSampleBytesMax >> 20U));
     }
     total += bytes;
     auto& buffer = buffers->emplace_back(bytes / sizeof(std::uint64_t) + 1);
@@ -64,7 +64,7 @@ Status check_outputs(std::span<const TensorInfo> tested, std::span<const TensorI
   const auto same = [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; };
   if (std::ranges::equal(tested, reference, same)) return {};
   return Status(StatusCode::kCountMismatch,
-                fmt::format("the devices declare other outputs of the model: {} and {} of them, or other names",
+                fmt::format("the devices declare different outputs of the model: {} and {} of them, or other names",
                             tested.size(), reference.size()));
 }
 
@@ -101,7 +101,7 @@ bool Comparison::agrees() const {
 }
 
 std::string Comparison::text() const {
-  if (!failure.ok()) return fmt::format("it could not compute what the other one did: {}", failure.brief());
+  if (!failure.ok()) return fmt::format("it could not compute what the other device computed: {}", failure.brief());
   const OfOutput* widest = nullptr;
   for (const OfOutput& output : outputs) {
     if (!output.agrees) {
@@ -147,7 +147,7 @@ Result<Comparison> compare(const Comparand& tested, const Comparand& reference, 
                                   : result.samples.front().left_out;
   }
   if (compared == 0) {
-    return Status(StatusCode::kUnsupported, "all outputs are empty, so that there is nothing to compare");
+    return Status(StatusCode::kUnsupported, "all outputs are empty, so there is nothing to compare");
   }
   for (auto& output : result.outputs)
     output.agrees = core::agrees(output.difference, result.bounds);

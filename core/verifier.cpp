@@ -94,10 +94,10 @@ Result<std::vector<Device>> reference_devices(std::span<const std::shared_ptr<Ba
     return found;
   }
   if (against.empty()) {
-    return no_reference_error(device, reasons.empty() ? "there is no other CPU device here" : reasons);
+    return no_reference_error(device, reasons.empty() ? "there is no other CPU device" : reasons);
   }
   if (reasons.empty()) {
-    reasons = here.empty() ? "there is no such backend" : fmt::format("there is no such device; here is {}", here);
+    reasons = here.empty() ? "no such backend" : fmt::format("no such device; available: {}", here);
   }
   return Status(StatusCode::kDeviceNotFound, fmt::format("{} cannot be compared with: {}", against, reasons));
 }
@@ -119,7 +119,7 @@ Verifier::Verifier(std::vector<std::shared_ptr<Backend>> backends, Model model, 
 Status Verifier::verify(const Device& device, const CompileOptions& compile, Executable& executable) {
   const std::string id = device.id();
   if (id == setup_.verification.against || disagreements_->is_reference(model_key_, id)) {
-    executable.note_verification("it is what others are compared with");
+    executable.note_verification("it is the device that others are compared with");
     return {};
   }
   std::string reasons;
@@ -133,7 +133,7 @@ Status Verifier::verify(const Device& device, const CompileOptions& compile, Exe
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reference.id(), why);
     };
     if (disagreements_->is_refused(model_key_, reference.id())) {
-      skipped("it was refused, because it disagreed");
+      skipped("it was refused because it disagreed");
       continue;
     }
     if (reference.runs_graphs_only() && model_.graph() == nullptr) {
@@ -158,7 +158,7 @@ Status Verifier::verify(const Device& device, const CompileOptions& compile, Exe
     if (!known->agrees) {
       disagreements_->add(model_key_, id, reference.id());
       return Status(StatusCode::kUnsupported,
-                    fmt::format("it does not compute what {} does in f32: {}", reference.id(), known->text));
+                    fmt::format("it disagrees with {} in f32: {}", reference.id(), known->text));
     }
     executable.note_verification(fmt::format("agrees with {}: {}", reference.id(), known->text));
     return {};

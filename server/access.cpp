@@ -93,12 +93,11 @@ bool is_origin(std::string_view text) {
 
 Status check_origin(std::string_view origin) {
   if (origin == "*" || origin == "null" || is_origin(origin)) return {};
-  return Status(
-      StatusCode::kInvalidArgument,
-      fmt::format("--cors-origin {}: no browser sends such an origin; it is scheme://host or scheme://host:port "
-                  "in small letters, without a path or a / at the end and without the scheme's own port, such "
-                  "as https://example.org; or * for every page",
-                  core::quoted(origin)));
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("--cors-origin {}: browsers never send this origin; write scheme://host or "
+                            "scheme://host:port in lower case, without a path, a trailing / or the scheme's default "
+                            "port, such as https://example.org; or * for every origin",
+                            core::quoted(origin)));
 }
 
 Access::Access(std::string_view key, std::string key_file, std::vector<std::string> origins)
@@ -116,26 +115,27 @@ core::Result<Access::Keys> Access::load_keys() const {
   if (text.starts_with(core::kByteOrderMark)) text.remove_prefix(core::kByteOrderMark.size());
   if (text.find('\0') != std::string_view::npos || core::find_invalid_utf8(text)) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the file of keys {} is not UTF-8 text", core::quoted(key_file_)));
+                  fmt::format("the key file {} is not UTF-8 text", core::quoted(key_file_)));
   }
   const std::size_t before = keys->size();
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::string_view key = trimmed(core::take_until(text, '\n'));
     if (key.empty() || key.front() == '#') continue;
     if (has_blank(key)) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the file of keys {} has a blank inside the key of line {}: put a note into a line of "
-                                "its own, which begins with #",
-                                core::quoted(key_file_), line));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format(
+              "the key file {} has a blank inside the key of line {}: put comments on separate lines that begin with #",
+              core::quoted(key_file_), line));
     }
     if (keys->size() == kKeysMax) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the file of keys {} has more than {}", core::quoted(key_file_), kKeysMax));
+                    fmt::format("the key file {} has more than {}", core::quoted(key_file_), kKeysMax));
     }
     keys->push_back(digest_of(key));
   }
   if (keys->size() == before) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("the file of keys {} has none", core::quoted(key_file_)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("the key file {} has no keys", core::quoted(key_file_)));
   }
   return Keys(std::move(keys));
 }
@@ -155,9 +155,8 @@ std::optional<std::string_view> Access::why_not(const HttpRequest& request) cons
   const std::string_view key = key_of(request);
   if (key.empty()) {
     return request.header("authorization").empty()
-               ? "a key is wanted, and the request has none: Authorization: Bearer KEY, or x-api-key: KEY"
-               : "a key is wanted, and the Authorization header has none: it must be Bearer KEY; x-api-key: KEY will "
-                 "do, too";
+               ? "the request has no key: send Authorization: Bearer KEY, or x-api-key: KEY"
+               : "the Authorization header has no key: it must be Bearer KEY; x-api-key: KEY works, too";
   }
   const std::string digest = digest_of(key);
   bool is_known = false;
@@ -165,7 +164,7 @@ std::optional<std::string_view> Access::why_not(const HttpRequest& request) cons
   for (const std::string& known : *keys)
     is_known = is_same(known, digest) || is_known;
   if (is_known) return std::nullopt;
-  return "the request's key is not one of this server's";
+  return "the request's key is not a key of this server";
 }
 
 std::string Access::allowed_origin(std::string_view origin) const {

@@ -40,7 +40,7 @@ Deadlines::Clock::time_point Deadlines::end_late(Clock::time_point now) {
     if (exchange == nullptr || exchange->is_answered()) continue;
     try {
       refuse(*exchange, *one.protocol,
-             {.kind = RefusalKind::kTimeout, .message = "the request's time was up before its answer", .param = {}});
+             {.kind = RefusalKind::kTimeout, .message = "the request timed out before it was answered", .param = {}});
     } catch (const std::bad_alloc&) {
       // The cancellation below ends it without an answer.
     }

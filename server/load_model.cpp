@@ -67,7 +67,7 @@ Result<std::shared_ptr<const ServedModel>> load_model(const FoundModel& found, c
   model->folder = platform::path_to_utf8(place);
   const auto began = std::chrono::steady_clock::now();
   const auto warmed = [&name = model->name](const auto& encoder) {
-    return warm(encoder).with_context(fmt::format("{}: the first text, which the daemon embeds itself", name));
+    return warm(encoder).with_context(fmt::format("{}: the warm-up text", name));
   };
   if (is_network_file(place)) {
     LB_ASSIGN_OR_RETURN(const auto network, app::open_model(place));

@@ -90,9 +90,10 @@ ModelNames names_of(const ModelArgument& argument) {
 
 Status NameTable::add(const ModelNames& names) {
   if (!is_usable(names.name)) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{}: the name of a served model is a line of 1 to {} bytes: give it one, --model NAME=…",
-                              core::quoted(names.given, kShownMax), kNameMax));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{}: the name of a served model must be one line of 1 to {} bytes: set it with --model NAME=…",
+                    core::quoted(names.given, kShownMax), kNameMax));
   }
   const std::size_t model = given_.size();
   given_.push_back(names.given);
@@ -100,7 +101,7 @@ Status NameTable::add(const ModelNames& names) {
     const auto [at, is_new] = models_.try_emplace(std::string(without_latest(name)), model);
     if (is_new || at->second == model) return {};
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("two models are called {}: {} and {}; give one another name, --model NAME=MODEL",
+                  fmt::format("two models are called {}: {} and {}; rename one with --model NAME=MODEL",
                               core::quoted(name, kNameMax), core::quoted(given_[at->second], kShownMax),
                               core::quoted(names.given, kShownMax)));
   };
@@ -134,7 +135,8 @@ Status add_aliases(std::span<const std::string> aliases, std::span<ModelNames> m
           StatusCode::kInvalidArgument,
           fmt::format(
               "--alias must be NAME=MODEL, or NAME for the first model, not {}{}", core::quoted(text, kShownMax),
-              found ? "" : fmt::format(": no model is called {}; there is {}", core::quoted(model, kNameMax), known)));
+              found ? ""
+                    : fmt::format(": no model is called {}; available: {}", core::quoted(model, kNameMax), known)));
     }
     models[*found].others.push_back(alias);
   }

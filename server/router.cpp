@@ -198,7 +198,7 @@ Refusal Router::refusal_of(const Match& match, std::string_view method, std::str
             .param = {}};
   }
   std::string message = match.generates_text
-                            ? "this server computes embeddings, it does not generate text"
+                            ? "this server computes embeddings and does not generate text"
                             : fmt::format("there is no path {} here", core::quoted(path, kPathShownMax));
   if (!match.nearest.empty()) message += fmt::format(" ({} is near)", match.nearest);
   const bool is_like_none = match.protocol == &own_protocol();

@@ -270,7 +270,7 @@ void Server::State::route(const ExchangePtr& exchange, const Router::Match& matc
     } catch (const std::bad_alloc&) {
       refuse(*of, *to.protocol,
              {.kind = RefusalKind::kOverloaded,
-              .message = "no memory left for the request",
+              .message = "not enough memory for the request",
               .param = {},
               .retry_after_s = 1});
     } catch (const std::exception& failure) {
@@ -288,7 +288,7 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Status Server::check(const app::Settings& settings) {
   if (settings.tls_certificate.empty() != settings.tls_key.empty()) {
-    return Status(StatusCode::kInvalidArgument, "TLS needs both, --tls-cert and --tls-key");
+    return Status(StatusCode::kInvalidArgument, "TLS needs both --tls-cert and --tls-key");
   }
   for (const std::string& text : settings.listen)
     LB_RETURN_IF_ERROR(ListenAddress::parse(text).status());
@@ -309,7 +309,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
     transport.listen.push_back(std::move(address));
   }
   if (options.inherited.empty()) {
-    if (settings.listen.empty()) return Status(StatusCode::kInvalidArgument, "there is no address to listen at");
+    if (settings.listen.empty()) return Status(StatusCode::kInvalidArgument, "no address to listen at is given");
     for (const std::string& text : settings.listen) {
       LB_ASSIGN_OR_RETURN(transport.listen.emplace_back(), ListenAddress::parse(text));
     }
@@ -382,10 +382,9 @@ std::vector<std::string> Server::warnings() const {
   for (const std::string& text : settings.listen) {
     const auto address = ListenAddress::parse(text);
     if (address.ok() && !address->is_local()) {
-      warnings.push_back(
-          fmt::format("{} can be reached from other machines, without a key: --api-key-file or LATEBIND_API_KEY "
-                      "wants one",
-                      text));
+      warnings.push_back(fmt::format(
+          "{} can be reached from other machines without a key: set --api-key-file or LATEBIND_API_KEY to require one",
+          text));
     }
   }
   return warnings;

@@ -199,7 +199,7 @@ Outcome<const ServedModel*> Service::find(std::string_view name) const {
   for (const auto& model : models_)
     known += (known.empty() ? "" : ", ") + model->name;
   return Refusal{.kind = RefusalKind::kNoModel,
-                 .message = fmt::format("no model is served as {}; there is {}", core::quoted(name, 100), known),
+                 .message = fmt::format("no model is served as {}; available: {}", core::quoted(name, 100), known),
                  .param = "model"};
 }
 
@@ -261,12 +261,12 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   if (is_sparse ? model.sparse_encoder == nullptr : model.embedder == nullptr && !is_late) {
     return done(
         Refusal{.kind = RefusalKind::kUnsupported,
-                .message = fmt::format("{} makes no {}vectors of texts", model.name, is_sparse ? "sparse " : ""),
+                .message = fmt::format("{} does not make {}vectors of texts", model.name, is_sparse ? "sparse " : ""),
                 .param = "model"});
   }
   if (of_tokens && !is_late && model.token_embedder == nullptr) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = "vectors of tokens are not served: the server was started without --token-vectors",
+                        .message = "token vectors are not served: start the server with --token-vectors",
                         .param = {}});
   }
   const embedding::Embedder& whole = is_late     ? model.multi_vector_encoder->network()
@@ -286,12 +286,11 @@ void Service::embed(const ExchangePtr& exchange, VectorCall call, std::function<
   }
   if (call.dimensions > 0 && call.dimensions < embedder.dimension() && whole.matryoshka_dimensions().empty() &&
       !limits_.allow_dimensions) {
-    return done(
-        Refusal{.kind = RefusalKind::kUnsupported,
-                .message = fmt::format("{} was not trained for fewer dimensions than {}; --allow-dimensions cuts "
-                                       "its vectors all the same",
-                                       model.name, embedder.dimension()),
-                .param = "dimensions"});
+    return done(Refusal{.kind = RefusalKind::kUnsupported,
+                        .message = fmt::format("{} was not trained for fewer dimensions than {}; start the server with "
+                                               "--allow-dimensions to cut its vectors anyway",
+                                               model.name, embedder.dimension()),
+                        .param = "dimensions"});
   }
   const embedding::PromptChoice prompt = prompt_choice(call.prompt_name);
   if (texts == nullptr && call.prompt_name && !call.prompt_name->empty()) {
@@ -336,20 +335,19 @@ std::optional<Refusal> Service::reserve(Exchange& exchange, const embedding::Enc
                                         std::uint64_t answer_bytes) const {
   const auto most = limits_.queue_tokens_max;
   if (const auto state = encoder.queue_state(); most == 0 || !state.has_room(tokens, most)) {
-    return overloaded(fmt::format("{} waiting already and {} being computed, of {} at most{}",
+    return overloaded(fmt::format("{} already waiting and {} being computed, of at most {}{}",
                                   core::counted(state.waiting_tokens, "token"), state.running_tokens, most,
-                                  tokens > 1 ? fmt::format(", and these are about {} more", tokens) : ""));
+                                  tokens > 1 ? fmt::format(", and this request has about {} more", tokens) : ""));
   }
   if (exchange.reserve(answer_bytes)) return std::nullopt;
   if (const auto held_most = exchange.never_holds(answer_bytes)) {
-    return Refusal{
-        .kind = RefusalKind::kTooLarge,
-        .message = fmt::format("the answer may take {} bytes, and with its request more than the {} that are "
-                               "held of all together (--max-held): ask for fewer texts at once",
-                               answer_bytes, *held_most),
-        .param = {}};
+    return Refusal{.kind = RefusalKind::kTooLarge,
+                   .message = fmt::format("the answer may take {} bytes, which with its request is above the limit of "
+                                          "{} bytes (--max-held): ask for fewer texts at once",
+                                          answer_bytes, *held_most),
+                   .param = {}};
   }
-  return overloaded("too many bytes of other requests and answers are held");
+  return overloaded("other requests and answers hold too many bytes: try again later");
 }
 
 void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std::function<void(Outcome<Vectors>)> done,
@@ -373,7 +371,7 @@ void Service::compute(const ExchangePtr& exchange, const ServedModel& model, std
             try {
               pending->service->finish(*pending, std::move(*shared));
             } catch (const std::bad_alloc&) {
-              pending->done(overloaded("no memory left for the answer"));
+              pending->done(overloaded("not enough memory for the answer"));
             }
           },
           is_large);
@@ -427,13 +425,13 @@ void Service::finish(Pending& pending, embedding::TaskOutcome outcome) const {
   if (!outcome.status.ok()) return pending.done(failed_run(outcome.status));
   if (is_fallback && limits_.strict_requests) {
     return pending.done(Refusal{.kind = RefusalKind::kFallback,
-                                .message = fmt::format("only a fallback could answer: {}", answered_by->reason),
+                                .message = fmt::format("only a fallback device could answer: {}", answered_by->reason),
                                 .param = {}});
   }
   Vectors vectors;
   vectors.model = pending.model;
   if (!pending.exchange->reserve(entries_of(outcome.sparse) * kSparseEntryBytes)) {
-    return pending.done(overloaded("too many bytes of other requests and answers are held"));
+    return pending.done(overloaded("other requests and answers hold too many bytes: try again later"));
   }
   vectors.rows = std::move(outcome.vectors);
   vectors.sparse = std::move(outcome.sparse);

@@ -110,12 +110,12 @@ void Service::score(const ExchangePtr& exchange, ScoreCall call, std::function<v
   const auto* const chosen = std::get_if<const ServedModel*>(&found);
   if (chosen != nullptr && (*chosen)->of_texts() != nullptr &&
       call.document_tokens_max < (*chosen)->of_texts()->max_tokens()) {
-    return done(Refusal{
-        .kind = RefusalKind::kUnsupported,
-        .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only with their query, to the {} "
-                               "tokens that {} takes together: leave it out, or send shorter documents",
-                               call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
-        .param = "max_tokens_per_doc"});
+    return done(
+        Refusal{.kind = RefusalKind::kUnsupported,
+                .message = fmt::format("'max_tokens_per_doc' is {}, but documents are cut only together with their "
+                                       "query, to {} tokens by {}: leave it out, or send shorter documents",
+                                       call.document_tokens_max, (*chosen)->of_texts()->max_tokens(), (*chosen)->name),
+                .param = "max_tokens_per_doc"});
   }
   if (chosen != nullptr && (*chosen)->multi_vector_encoder != nullptr) {
     return score_late(exchange, **chosen, std::move(call), std::move(done));
@@ -192,8 +192,8 @@ void Service::compute_scores(const ExchangePtr& exchange, const ScoreRequest& re
   const embedding::CrossEncoder* const encoder = model->cross_encoder.get();
   if (encoder == nullptr || (request.ranks && encoder->labels().size() != 1)) {
     return done(Refusal{.kind = RefusalKind::kUnsupported,
-                        .message = fmt::format("{} gives no {}: a cross-encoder does", model->name,
-                                               request.ranks ? "score for two texts" : "labels"),
+                        .message = fmt::format("{} does not give {}: use a cross-encoder", model->name,
+                                               request.ranks ? "scores for two texts" : "labels"),
                         .param = "model"});
   }
   if (request.count > limits_.texts_max) {

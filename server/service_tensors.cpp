@@ -31,7 +31,7 @@ std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<
     const auto bytes = core::byte_size_of(found->type, found->shape);
     if (!bytes.ok()) return refusal_of(bytes.status());
     if (*bytes != found->data.size()) {
-      return bad_input(fmt::format("the input {} has {}; its type and shape make {}", core::quoted(wanted.name, 100),
+      return bad_input(fmt::format("the input {} has {}; its type and shape require {}", core::quoted(wanted.name, 100),
                                    core::counted(found->data.size(), "byte"), *bytes));
     }
     std::vector<std::byte>& data = memory.emplace_back(std::move(found->data));
@@ -42,7 +42,7 @@ std::optional<Refusal> order_inputs(const core::PlacedModel& model, std::vector<
   std::string known;
   for (const core::TensorInfo& wanted : model.inputs())
     known += (known.empty() ? "" : ", ") + wanted.name;
-  return bad_input(fmt::format("the model has no input {}, or it is given twice; there is {}",
+  return bad_input(fmt::format("the model has no input {}, or it is given twice; available: {}",
                                core::quoted(given.front().name, 100), known));
 }
 
@@ -83,7 +83,7 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
   if (!ran.status.ok()) return refusal_of(ran.status);
   if (ran.answered_by->fallback && limits_.strict_requests) {
     return Refusal{.kind = RefusalKind::kFallback,
-                   .message = fmt::format("only a fallback could answer: {}", ran.answered_by->reason),
+                   .message = fmt::format("only a fallback device could answer: {}", ran.answered_by->reason),
                    .param = {}};
   }
   std::vector<std::size_t> sizes;
@@ -96,7 +96,8 @@ Outcome<std::vector<NamedTensor>> Service::tensors_of(Exchange& exchange, const 
   }
   if (!exchange.reserve(total * kTensorByteBytes)) {
     return Refusal{.kind = RefusalKind::kOverloaded,
-                   .message = fmt::format("outputs of {} bytes are too many beside what other requests hold", total),
+                   .message = fmt::format(
+                       "outputs of {} bytes do not fit beside what other requests hold: try again later", total),
                    .param = {},
                    .retry_after_s = kRetryAfter};
   }

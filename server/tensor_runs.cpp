@@ -39,13 +39,13 @@ Status TensorRuns::start(const ExchangePtr& exchange, Inputs memory, std::vector
     if (exchange->gone().is_requested()) return {};
     const std::size_t before = waiting_.size() + running_;
     if (before >= threads_max + waiting_max_) {
-      return Status(StatusCode::kBusy, core::counted(waiting_.size(), "run") + " of the model waiting already");
+      return Status(StatusCode::kBusy, core::counted(waiting_.size(), "run") + " of the model already waiting");
     }
     if (before >= threads_.size() && threads_.size() < threads_max) {
       try {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error&) {
-        if (threads_.empty()) return Status(StatusCode::kBusy, "the system has no thread left for a run");
+        if (threads_.empty()) return Status(StatusCode::kBusy, "the system cannot start a thread for a run");
       }
     }
     run->is_waiting = true;
@@ -123,7 +123,7 @@ void TensorRuns::execute(Run& run) const {
     run.done(std::move(ran));
   } catch (const std::exception& failure) {
     // The destructor of the exchange answers.
-    core::log(core::LogLevel::kError, fmt::format("an answer could not be made: {}", failure.what()));
+    core::log(core::LogLevel::kError, fmt::format("cannot make an answer: {}", failure.what()));
   }
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kShownMax = 100;
 constexpr std::size_t kPlaceMax = 200;
 
 Status changed(const ManifestInput& input) {
-  return Status(StatusCode::kIo, fmt::format("{} was changed while it was read; run this again", input.name));
+  return Status(StatusCode::kIo, fmt::format("{} changed while it was read; run this again", input.name));
 }
 
 Status check_unchanged(const ManifestInput& input) {
@@ -141,7 +141,7 @@ Result<Json> parse_manifest(const std::string& text, const std::string& name) {
   Json json = parsed.ok() ? Json(*parsed) : Json();
   const auto format = json.is_object() ? json.find("format") : json.end();
   if (!json.is_object() || format == json.end() || !format->is_number_integer()) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no manifest of Latebind's", name));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} is not a manifest of Latebind", name));
   }
   if (*format != kManifestFormat) {
     return Status(StatusCode::kInvalidArgument, fmt::format("{} has the format {}; this version of latebind writes {}",

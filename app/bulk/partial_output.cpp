@@ -124,7 +124,9 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
   {
     LB_ASSIGN_OR_RETURN(const auto place, platform::OutputFile::create(output));
     if (!place.is_rewritable()) {
-      return Status(StatusCode::kUnsupported, fmt::format("{} is written as it comes", platform::quoted(output)));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("{} is not a regular file, so the output is written to it directly", platform::quoted(output)));
     }
   }
   std::error_code error;
@@ -136,14 +138,14 @@ Result<PartialOutput> PartialOutput::open(const path& output) {
   if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::directory) {
     return Status(
         StatusCode::kInvalidArgument,
-        fmt::format("{} is no folder; it is where an unfinished output is kept: remove it", platform::quoted(folder)));
+        fmt::format("{} is not a folder, and an unfinished output is kept there: remove it", platform::quoted(folder)));
   }
   std::filesystem::create_directory(folder, error);
   if (error) return platform::status_of_errno("create", folder, error.default_error_condition().value());
   auto lock = platform::FileLock::acquire(folder / kLock, std::chrono::milliseconds(0));
   if (!lock.ok() && lock.status().code() == StatusCode::kBusy) {
     return Status(StatusCode::kBusy,
-                  fmt::format("another run is writing {}; wait for its end", platform::quoted(output)));
+                  fmt::format("another run is writing {}; wait until it ends", platform::quoted(output)));
   }
   PartialOutput partial(std::move(real), std::move(folder));
   // On a file system without locks, none is held.
@@ -192,10 +194,11 @@ Status PartialOutput::load() {
     LB_ASSIGN_OR_RETURN(manifest_, parse_manifest(*text, platform::quoted(folder_ / kManifest)));
     const auto kind = manifest_->find("kind");
     if (kind == manifest_->end() || *kind != "file") {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{} has what latebind.bulk has not finished; finish it by the same command, or remove "
-                                "the folder",
-                                platform::quoted(folder_)));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format(
+              "{} has an unfinished output of latebind.bulk; finish it with the same command, or remove the folder",
+              platform::quoted(folder_)));
     }
   }
   LB_RETURN_IF_ERROR(check_entries());

@@ -53,7 +53,7 @@ Result<TextIndex> TextIndex::open(const std::filesystem::path& file) {
     if (tensors.status().code() != StatusCode::kInvalidModel) return tensors.status();
     return Status(
         StatusCode::kInvalidArgument,
-        fmt::format("{} is no index, or a damaged one: name another file, or remove it and run this again ({})",
+        fmt::format("{} is not an index, or is damaged: name another file, or remove it and run this again ({})",
                     core::quoted(platform::path_to_utf8(file)), tensors.status().message()));
   }
   return of(*std::move(tensors));
@@ -73,7 +73,7 @@ Result<TextIndex> TextIndex::of(embedding::Safetensors tensors) {
 }
 
 Status TextIndex::damaged(std::string_view what) const {
-  return Status(StatusCode::kInvalidModel, fmt::format("the index {} is damaged: {}; remove it, and it is made anew",
+  return Status(StatusCode::kInvalidModel, fmt::format("the index {} is damaged: {}; remove it, and it is built again",
                                                        core::quoted(tensors_.name()), what));
 }
 
@@ -86,7 +86,7 @@ Result<std::span<const T>> TextIndex::tensor(std::string_view name, std::string_
   const auto stored = tensors_.shape_of(name);
   if (!std::ranges::equal(*stored, shape,
                           [](std::int64_t one, std::size_t wanted) { return std::cmp_equal(one, wanted); })) {
-    return damaged(fmt::format("'{}' has another shape than what belongs to it", name));
+    return damaged(fmt::format("'{}' does not have the expected shape", name));
   }
   // The numbers are used in place.
   if (reinterpret_cast<std::uintptr_t>(found->bytes.data()) % alignof(T) != 0)
@@ -105,7 +105,7 @@ Status TextIndex::read_description() {
   const auto found = tensors_.stored("description");
   const auto not_ours = [&] {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} is a safetensors file, but no index: name another file for the index",
+                  fmt::format("{} is a safetensors file, but not an index: name another file for the index",
                               core::quoted(tensors_.name())));
   };
   if (!found || found->type != "U8" || found->bytes.size() > kIndexDescriptionMax) return not_ours();
@@ -118,15 +118,15 @@ Status TextIndex::read_description() {
   if (!version) return damaged("its description has no 'version'");
   if (*version != kIndexVersion) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("the index {} has version {} of the format, this program reads {}: use the latebind that "
-                              "wrote it, or remove it, and it is made anew",
+                  fmt::format("the index {} has version {} of the format, but this program reads version {}: use the "
+                              "latebind that wrote it, or remove it, and it is built again",
                               core::quoted(tensors_.name()), *version, kIndexVersion));
   }
   LB_ASSIGN_OR_RETURN(made_by_.model, core::read_text(*json, "model", "", tensors_.name()));
   LB_ASSIGN_OR_RETURN(made_by_.digest, core::read_text(*json, "model_sha256", "", tensors_.name()));
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (made_by_.digest.size() != kDigestDigits || !std::ranges::all_of(made_by_.digest, is_digit))
-    return damaged("'model_sha256' of its description is no digest");
+    return damaged("'model_sha256' of its description is not a digest");
   LB_ASSIGN_OR_RETURN(const auto dimension,
                       core::read_size(*json, "dimension", 1, kIndexDimensionMax, tensors_.name()));
   if (!dimension) return damaged("its description has no 'dimension'");
@@ -134,7 +134,7 @@ Status TextIndex::read_description() {
   const auto* const options = core::find_member(*json, "options");
   if (options == nullptr || !options->is_object()) return damaged("its description has no 'options'");
   for (const auto& [key, value] : options->items()) {
-    if (value.is_structured()) return damaged("an option of its description is no single value");
+    if (value.is_structured()) return damaged("an option of its description is not a single value");
     made_by_.options[key] = value.is_string() ? Json(value.get<std::string>()) : Json::parse(value.dump());
   }
   return {};
@@ -150,7 +150,7 @@ Status TextIndex::read_files() {
   LB_ASSIGN_OR_RETURN(const auto modified, tensor<std::int64_t>("files.modified_ns", "I64", {count}));
   LB_ASSIGN_OR_RETURN(const auto changed, tensor<std::int64_t>("files.changed_ns", "I64", {count}));
   LB_ASSIGN_OR_RETURN(const auto text_ends, tensor<std::uint64_t>("files.text_ends", "U64", {count}));
-  if (!rises_to(ends, names.size())) return damaged("its files' names do not follow each other");
+  if (!rises_to(ends, names.size())) return damaged("its files' names are not contiguous");
   files_.reserve(count);
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -178,7 +178,7 @@ Status TextIndex::read_texts() {
   LB_ASSIGN_OR_RETURN(all_.ends, tensor<std::uint64_t>("texts.ends", "U64", {count}));
   LB_ASSIGN_OR_RETURN(all_.lines, tensor<std::uint64_t>("texts.lines", "U64", {count}));
   LB_ASSIGN_OR_RETURN(all_.vectors, tensor<float>("texts.vectors", "F32", {count, made_by_.dimension}));
-  if (!rises_to(text_ends_, count)) return damaged("its files' texts do not follow each other");
+  if (!rises_to(text_ends_, count)) return damaged("its files' texts are not contiguous");
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const IndexedTexts texts = texts_of(file);
     std::uint64_t end = 0;
@@ -258,9 +258,10 @@ Status write_index(const std::filesystem::path& file, const IndexedBy& by, std::
   }
   const std::string description = description_of(by);
   if (parts.size() > kIndexFilesMax || texts > kIndexTextsMax || description.size() > kIndexDescriptionMax) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} files with {} texts are more than an index holds ({} files, {} texts): use several",
-                              parts.size(), texts, kIndexFilesMax, kIndexTextsMax));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("{} files with {} texts are more than an index can hold ({} files, {} texts): use several indices",
+                    parts.size(), texts, kIndexFilesMax, kIndexTextsMax));
   }
   const std::size_t files = parts.size();
   constexpr std::size_t kWord = sizeof(std::uint64_t);

@@ -108,7 +108,7 @@ class Update {
     }
     if (const std::string difference = request_.by.difference_from(opened->made_by()); !difference.empty()) {
       if (request_.note) {
-        request_.note(fmt::format("the index {} is made anew: {}", platform::quoted(request_.file), difference));
+        request_.note(fmt::format("the index {} is built again: {}", platform::quoted(request_.file), difference));
       }
       is_changed_ = true;
       return {};

@@ -40,7 +40,7 @@ Status check_unchanged(const CompileOptions& options, const Client& client) {
   const std::string replacement = client.name("program_model");
   if (!options.targets.empty()) {
     return misuse(
-        fmt::format("{} compiles a model: say with {} which one the program gets", client.name("target"), replacement));
+        fmt::format("{} compiles a model: name the model of the program with {}", client.name("target"), replacement));
   }
   const std::pair<const char*, bool> options_of_bundles[] = {
       {"shapes", options.shapes != std::vector<std::string>{kAutoShapes}},
@@ -53,7 +53,7 @@ Status check_unchanged(const CompileOptions& options, const Client& client) {
   for (const auto& [option, is_given] : options_of_bundles) {
     if (!is_given) continue;
     return misuse(
-        fmt::format("{} is of a bundle: say with {} which model the program gets", client.name(option), replacement));
+        fmt::format("{} is about a bundle: name the model of the program with {}", client.name(option), replacement));
   }
   return {};
 }
@@ -78,14 +78,14 @@ Status check_format(const CompileOptions& options, bool is_program, const Client
   if (!is_program) {
     if (options.pte.model.empty()) return {};
     return misuse(
-        fmt::format("{} goes with a {} that is a program of ExecuTorch (.pte)", client.name("program_model"), model));
+        fmt::format("{} requires a {} that is a program of ExecuTorch (.pte)", client.name("program_model"), model));
   }
   if (options.add) {
-    return misuse(fmt::format("{} makes a bundle: it does not go with a program of ExecuTorch", client.name("add")));
+    return misuse(fmt::format("{} makes a bundle: it cannot be used with a program of ExecuTorch", client.name("add")));
   }
   if (!of_program.empty() && of_program != "program_model") {
-    return misuse(
-        fmt::format("{} does not go with a program that is converted: it keeps its own", client.name(of_program)));
+    return misuse(fmt::format("{} cannot be used with a program that is converted: the program keeps its own",
+                              client.name(of_program)));
   }
   return options.pte.model.empty() ? check_unchanged(options, client) : Status();
 }
@@ -100,13 +100,14 @@ Status in_options(CompileReport& report, Status status) {
 Status check(const CompileOptions& options, const Runtime& runtime, bool is_program, const Client& client,
              CompileReport& report) {
   if (!runtime.load.compile.input_shapes.empty()) {
-    return in_options(report, misuse(fmt::format("input_shapes is set, and what is compiled has its shapes from {}",
-                                                 client.name("shapes"))));
+    return in_options(
+        report, misuse(fmt::format("input_shapes is set, but a compiled model has its shapes from {}: leave it out",
+                                   client.name("shapes"))));
   }
   LB_RETURN_IF_ERROR(in_options(report, check_shapes(options, client)));
   if (options.add && options.format == CompileFormat::kBlob) {
-    return in_options(report, misuse(fmt::format("{} makes a bundle: {} blob does not go with it", client.name("add"),
-                                                 client.name("format"))));
+    return in_options(report, misuse(fmt::format("{} makes a bundle: it cannot be used with {} blob",
+                                                 client.name("add"), client.name("format"))));
   }
   LB_RETURN_IF_ERROR(in_options(report, check_output(options, is_program, client)));
   LB_RETURN_IF_ERROR(check_input(client.name("model"), options.model));
@@ -142,7 +143,7 @@ Status compile_and_write(const CompileOptions& options, const Runtime& runtime, 
   LB_RETURN_IF_ERROR(check_portable(options, input));
   LB_RETURN_IF_ERROR(plan_compile(options, runtime, input, client, report));
   if (options.format == CompileFormat::kBlob && report.jobs.size() != 1) {
-    return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, these are {}",
+    return in_options(report, misuse(fmt::format("{} blob takes one target and one shape, not {}",
                                                  client.name("format"), report.jobs.size())));
   }
   core::CompileRun run;

@@ -25,7 +25,7 @@ Result<CompileInput> read_folder(const std::filesystem::path& place, const std::
   if (folder.has_routes() && folder.queries()->network.term_table == nullptr) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("{} has a way for queries and another for documents; what is compiled has one", folder.name()));
+        fmt::format("{} has one route for queries and another for documents; a compiled model has one", folder.name()));
   }
   const embedding::Specification& specification = folder.documents();
   LB_ASSIGN_OR_RETURN(auto graph, embedding::build_model(specification));
@@ -53,7 +53,7 @@ Result<CompileInput> read_bundle(const std::filesystem::path& place, const std::
   const core::Variant* portable = core::portable_variant(*component);
   if (portable == nullptr) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: there is no portable model in it to compile", package.files().name()));
+                  fmt::format("{}: it has no portable model to compile", package.files().name()));
   }
   const bool embeds = portable->latebind && portable->latebind->assets.contains(core::kModelFolderRole);
   Result<CompileInput> input = Status(StatusCode::kInternal, "not read");
@@ -80,11 +80,11 @@ Result<CompileInput> read_compile_input(const std::string& model, bool add, cons
   LB_ASSIGN_OR_RETURN(const auto place, find_model(model, onnx_file, client));
   const bool is_bundle = core::is_bundle(place);
   if (is_bundle && add) return read_bundle(place, onnx_file, client);
-  if (add) return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is no bundle", client.name("add"), model));
+  if (add)
+    return Status(StatusCode::kInvalidArgument, fmt::format("{}: {} is not a bundle", client.name("add"), model));
   if (is_bundle) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("{} is a bundle already: with {}, what is compiled is added to it", model, client.name("add")));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is already a bundle: {} adds compiled models to it", model, client.name("add")));
   }
   std::error_code error;
   if (!std::filesystem::is_regular_file(place, error)) {

@@ -34,9 +34,9 @@ core::Result<platform::OutputLock> lock_output(const std::string& output, const 
 }
 
 Status changed_meanwhile(const std::string& output) {
-  return {StatusCode::kBusy, fmt::format("cannot write {}: another program has changed it since it was read; nothing "
-                                         "was written, try again",
-                                         output)};
+  return {StatusCode::kBusy,
+          fmt::format("cannot write {}: another program changed it after it was read; nothing was written, try again",
+                      output)};
 }
 
 }  // namespace latebind::app

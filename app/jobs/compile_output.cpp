@@ -100,7 +100,7 @@ Status check_head(const CompileOptions& options, const CompileInput& input, cons
   const auto check = [&client](std::string_view option, const std::string& text) -> Status {
     if (!core::find_invalid_utf8(text)) return {};
     return {core::StatusCode::kInvalidArgument,
-            fmt::format("{}: '{}' is not UTF-8, and cannot stand in a bundle: give another text", client.name(option),
+            fmt::format("{}: '{}' is not UTF-8, which a bundle requires: give another text", client.name(option),
                         core::printable(text))};
   };
   LB_RETURN_IF_ERROR(check("name", head.name));

@@ -32,7 +32,7 @@ Status check_output(const CompileOptions& options, bool is_program, const Client
       replaced && is_same_file(platform::path_from_utf8(options.model), platform::path_from_utf8(options.output));
   if (over_itself && !platform::can_replace_mapped_files()) {
     return {StatusCode::kInvalidArgument,
-            fmt::format("{} {}: Windows lets nothing take the place of a file that is read: give another name", called,
+            fmt::format("{} {}: Windows cannot replace a file that is being read: give another name", called,
                         options.output)};
   }
   if (!over_itself) LB_RETURN_IF_ERROR(check_apart({called, options.output}, {client.name("model"), options.model}));

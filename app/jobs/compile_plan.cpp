@@ -76,10 +76,11 @@ Result<Shapes> for_texts(const std::string& item, const Shapes& given, const Com
                          const Client& client) {
   if (std::ranges::adjacent_find(given, std::not_equal_to<>()) != given.end() ||
       (given.size() > 1 && given.size() != input.inputs)) {
-    return misfit(item, "all inputs of a model that embeds text have one shape, as in 1x32", client);
+    return misfit(item, "all inputs of a model that embeds text have the same shape: give one, such as 1x32", client);
   }
   const core::Shape& shape = given.front();
-  if (shape.rank() != 2) return misfit(item, "a model that embeds text takes texts x tokens, as in 1x32", client);
+  if (shape.rank() != 2)
+    return misfit(item, "the shape of a model that embeds text is texts x tokens, such as 1x32", client);
   if (std::cmp_greater(shape[1], input.longest)) {
     return misfit(item, fmt::format("the model takes {} tokens", input.longest), client);
   }
@@ -92,9 +93,9 @@ Result<Shapes> for_inputs(const std::string& item, Shapes given,
   if (!declared) return given;
   if (given.size() == 1) given.resize(declared->size(), given.front());
   if (given.size() != declared->size() || given.empty()) {
-    return misfit(
-        item, fmt::format("the model has {} inputs; give one shape for each, with + between them", declared->size()),
-        client);
+    return misfit(item,
+                  fmt::format("the model has {} inputs; give one shape for each, separated by +", declared->size()),
+                  client);
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     const graph::OnnxTensor& tensor = (*declared)[i];
@@ -104,7 +105,7 @@ Result<Shapes> for_inputs(const std::string& item, Shapes given,
     return misfit(item,
                   fmt::format("the input '{}' has the shape {}, which {} does not fit{}", core::printable(tensor.name),
                               shape.to_string(), given[i].to_string(),
-                              given.size() > 1 ? "; each input may have its own, with + between them" : ""),
+                              given.size() > 1 ? "; to give each input its own shape, separate them by +" : ""),
                   client);
   }
   return given;

@@ -39,8 +39,8 @@ Result<std::vector<pte::CompileSpec>> specs_of(const PteOptions& options, const 
     const auto equals = text.find('=');
     const std::string key = text.substr(0, equals);
     if (equals == std::string::npos || equals + 1 == text.size()) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}: '{}' must be KEY=VALUE, as in device=npu,cpu", client.name("compile_spec"), text));
+      return Status(StatusCode::kInvalidArgument, fmt::format("{}: '{}' must be KEY=VALUE, such as device=npu,cpu",
+                                                              client.name("compile_spec"), text));
     }
     const SettingSpec* setting = find_setting(key);
     if (setting == nullptr) return unknown_setting_error(key).with_context(client.name("compile_spec"));
@@ -82,7 +82,7 @@ Status check_precisions(const std::vector<pte::CompileSpec>& specs, const std::v
   for (const core::Precision precision : wanted) {
     if (std::ranges::find(asked, precision) != asked.end()) continue;
     return {StatusCode::kInvalidArgument,
-            fmt::format("{} precision={} contradicts {}, which says {}: leave one of them out",
+            fmt::format("{} precision={} contradicts {}, which is {}: leave one of them out",
                         client.name("compile_spec"), spec->value, client.name("precision"), core::word_of(precision))};
   }
   return {};

@@ -266,7 +266,7 @@ Result<InspectReport> inspect(const InspectOptions& options, const Runtime* expl
     if (!options.verify && explained_by == nullptr) return report;
     return core::Status(
         core::StatusCode::kInvalidArgument,
-        fmt::format("{}: no bundle is in it, so there is nothing for {} and {}", platform::path_to_utf8(options.place),
+        fmt::format("{}: it contains no bundle, so {} and {} do not apply", platform::path_to_utf8(options.place),
                     client.name("verify"), client.name("explain")));
   }
   LB_ASSIGN_OR_RETURN(report.files, report.package->files().list());

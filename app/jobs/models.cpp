@@ -19,7 +19,7 @@ constexpr std::string_view kEnglish = "English";
 
 constexpr std::array kRecommended{
     RecommendedModel{"minishlab/potion-base-8M", EncoderKind::kEmbedder, "static",
-                     "a table instead of a network: much faster than all others, and less exact", 30, 256, kEnglish,
+                     "a table instead of a network: much faster than all others, and less accurate", 30, 256, kEnglish,
                      "MIT"},
     RecommendedModel{"sentence-transformers/all-MiniLM-L6-v2", EncoderKind::kEmbedder, "bert",
                      "the usual first choice: small, fast, good for short texts", 91, 384, kEnglish, "Apache-2.0"},
@@ -28,11 +28,11 @@ constexpr std::array kRecommended{
     RecommendedModel{"Alibaba-NLP/gte-modernbert-base", EncoderKind::kEmbedder, "modernbert",
                      "search over long texts, up to 8,192 tokens, and code", 298, 768, kEnglish, "Apache-2.0"},
     RecommendedModel{"sentence-transformers/all-mpnet-base-v2", EncoderKind::kEmbedder, "mpnet",
-                     "similarity of sentences, more exact than MiniLM and slower", 438, 768, kEnglish, "Apache-2.0"},
+                     "similarity of sentences, more accurate than MiniLM and slower", 438, 768, kEnglish, "Apache-2.0"},
     RecommendedModel{"sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", EncoderKind::kEmbedder, "bert",
                      "similarity of short texts across languages", 471, 384, "50 languages", "Apache-2.0"},
     RecommendedModel{"mixedbread-ai/mxbai-embed-large-v1", EncoderKind::kEmbedder, "bert",
-                     "search where quality counts more than speed; vectors may be cut", 670, 1024, kEnglish,
+                     "search when quality matters more than speed; vectors may be cut", 670, 1024, kEnglish,
                      "Apache-2.0"},
     RecommendedModel{"Qwen/Qwen3-Embedding-0.6B", EncoderKind::kEmbedder, "qwen3",
                      "search across languages and code, long texts, instructions before the query", 1192, 1024,

@@ -79,11 +79,9 @@ Status check_all_used(const core::Model& model, const Runtime& runtime, const De
   LB_ASSIGN_OR_RETURN(const Declared seen, ask(in_memory, runtime, {}));
   for (const TensorInfo& info : declared.inputs) {
     if (std::ranges::find(seen.inputs, info.name, &TensorInfo::name) != seen.inputs.end()) continue;
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("no program can be made of {}: nothing in it uses its input '{}', and OpenVINO leaves that out of "
-                    "a program's model; take it out of the model",
-                    model.name(), info.name)};
+    return {StatusCode::kUnsupported, fmt::format("cannot make a program of {}: the model does not use its input '{}', "
+                                                  "and OpenVINO drops such inputs; remove it from the model",
+                                                  model.name(), info.name)};
   }
   return {};
 }
@@ -147,7 +145,7 @@ Result<Shape> parse_bound(std::string text, const Client& client) {
 
 Status no_max_shape(std::string_view text, std::string_view why, const Client& client) {
   return {StatusCode::kInvalidArgument,
-          fmt::format("{}: '{}' must be NAME=DIMxDIM..., as in ids=8x256, each DIM from 1 to {}: {}",
+          fmt::format("{}: '{}' must be NAME=DIMxDIM..., such as ids=8x256, each DIM from 1 to {}: {}",
                       client.name("max_shape"), text, kBoundMax, why)};
 }
 
@@ -160,7 +158,7 @@ Result<Declared> declared_only(const CompileInput& input, const Runtime& runtime
                                const std::vector<Shape>& only, const Client& client) {
   const std::string option = only_option(client);
   if (only.size() != declared.inputs.size()) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} has {} shapes, and the model {} inputs", option,
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} has {} shapes, but the model has {} inputs", option,
                                                             only.size(), declared.inputs.size()));
   }
   for (std::size_t i = 0; i < only.size(); ++i) {
@@ -231,11 +229,10 @@ Status no_bound(std::string_view what, const TensorInfo& info, const Client& cli
   std::string example;
   for (std::size_t i = 0; i < info.shape.rank(); ++i)
     example += fmt::format("{}{}", i == 0 ? "" : "x", info.shape[i] == core::kDynamic ? 8 : info.shape[i]);
-  return {
-      StatusCode::kInvalidArgument,
-      fmt::format("the {} '{}' has the shape {}, and a program needs an upper bound for each dimension: say it, as in "
-                  "{} {}={}",
-                  what, info.name, info.shape.to_string(), client.name("max_shape"), info.name, example)};
+  return {StatusCode::kInvalidArgument,
+          fmt::format("the {} '{}' has the shape {}, but a program needs an upper bound for each dimension: give it, "
+                      "as in {} {}={}",
+                      what, info.name, info.shape.to_string(), client.name("max_shape"), info.name, example)};
 }
 
 Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
@@ -250,7 +247,8 @@ Result<pte::TensorSpec> spec_of(const TensorInfo& info, const Shape& largest) {
   spec.is_dynamic = !info.shape.is_static();
   for (const std::int64_t dim : largest.dims()) {
     if (dim > kBoundMax) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("'{}': {} is too much for ExecuTorch", info.name, dim));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("'{}': {} exceeds the limits of ExecuTorch", info.name, dim));
     }
     spec.sizes.push_back(static_cast<std::int32_t>(dim));
   }
@@ -299,8 +297,7 @@ Result<std::vector<Shape>> largest_outputs(const CompileInput& input, const Runt
       if (shape && !has_room(found->second, *shape)) {
         return Status(
             StatusCode::kInvalidArgument,
-            fmt::format("{}: '{}' comes out as {} when the inputs are at their largest, and {} has no room for "
-                        "that",
+            fmt::format("{}: '{}' has the shape {} when the inputs are at their largest, which does not fit {}",
                         client.name("max_shape"), declared.outputs[i].name, shape->to_string(),
                         found->second.to_string()));
       }
@@ -335,7 +332,7 @@ Status check_call(const CompileInput& input, const Runtime& runtime, const std::
   const std::size_t inputs = declared.inputs.size();
   if (arguments.size() != inputs + declared.outputs.size()) {
     return {StatusCode::kCountMismatch,
-            fmt::format("its delegate is called with {} tensors, and the model of {} has {} inputs and {} outputs",
+            fmt::format("its delegate is called with {} tensors, but the model of {} has {} inputs and {} outputs",
                         arguments.size(), client.name("program_model"), inputs, declared.outputs.size())};
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -365,11 +362,12 @@ Result<PteSignature> pte_signature(const CompileInput& input, const Runtime& run
     const std::string option = only.empty() ? client.name("max_shape") : only_option(client);
     for (const Shape& shape : inputs) {
       if (!(shape == inputs.front())) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("{}: ids and mask need one shape, these are {} and {}",
-                                                                option, inputs.front().to_string(), shape.to_string()));
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("{}: ids and mask must have the same shape, not {} and {}", option,
+                                  inputs.front().to_string(), shape.to_string()));
       }
       if (shape[1] > static_cast<std::int64_t>(input.longest)) {
-        return Status(StatusCode::kInvalidArgument, fmt::format("{}: the model takes {} tokens, this is {}", option,
+        return Status(StatusCode::kInvalidArgument, fmt::format("{}: the model takes at most {} tokens, not {}", option,
                                                                 input.longest, shape.to_string()));
       }
     }

@@ -72,15 +72,14 @@ core::ModelKind kind_of(const std::filesystem::path& place, const std::string& o
 Status check_warm(const Settings& settings) {
   if (settings.cache.value_or(true)) return {};
   return {StatusCode::kInvalidArgument,
-          "the cache is off (cache.enabled), so that nothing that is compiled would be kept"};
+          "the cache is off, so compiled models would not be kept: set cache.enabled to true"};
 }
 
 Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const Client& client) {
   LB_RETURN_IF_ERROR(check_warm(runtime.settings));
   if (!runtime.load.cache) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("there is no folder for the cache of compiled models: name one with {}",
-                              client.name("cache_folder")));
+    return Status(StatusCode::kNotFound, fmt::format("the cache of compiled models has no folder: name one with {}",
+                                                     client.name("cache_folder")));
   }
   LB_RETURN_IF_ERROR(runtime.load.cache->store()->check_folder());
   LB_ASSIGN_OR_RETURN(const auto folder, find_model(model, runtime.onnx_file, client));
@@ -101,7 +100,7 @@ Result<WarmReport> warm(const std::string& model, const Runtime& runtime, const 
   LB_RETURN_IF_ERROR(client.check_cancelled());
   if (report.devices.empty()) {
     return Status(StatusCode::kNoDevice,
-                  fmt::format("no device of '{}' is there: {}", runtime.placement.text(), listed(refusals)))
+                  fmt::format("no device of '{}' is available: {}", runtime.placement.text(), listed(refusals)))
         .with_details(details_of(refusals));
   }
   return report;

@@ -91,8 +91,8 @@ class NativeBackend final : public core::Backend {
                                            const CompileOptions& /*options*/) override {
     return Status(
         StatusCode::kUnsupported,
-        "native:CPU has nothing to compile: it packs a model's weights in milliseconds when it loads them, for one "
-        "processor's instructions; it runs every bundle and program of an embedding model as it is");
+        "native:CPU does not compile: when it loads a model, it packs the weights in milliseconds for the processor's "
+        "instructions; it runs every bundle and program of an embedding model without compilation");
   }
 
   [[nodiscard]] bool has_blobs() const override { return false; }
@@ -106,9 +106,10 @@ class NativeBackend final : public core::Backend {
     }
     LB_RETURN_IF_ERROR(check(options, *kernels));
     if (model.graph() == nullptr) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("native computes what Latebind builds from model.safetensors, and {} is none of that",
-                                core::quoted(model.name())));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("native runs only models that Latebind builds from model.safetensors, and {} is not one of them",
+                      core::quoted(model.name())));
     }
     LB_RETURN_IF_ERROR(model.check_forms());
     LB_RETURN_IF_ERROR(model.check_bytes());
@@ -132,7 +133,7 @@ class NativeBackend final : public core::Backend {
       LB_RETURN_IF_ERROR(executable->pack(files));
       return std::unique_ptr<Executable>(std::move(executable));
     } catch (const std::bad_alloc&) {
-      return Status(StatusCode::kOutOfMemory, "there is no memory for the weights as native:CPU computes with them");
+      return Status(StatusCode::kOutOfMemory, "not enough memory for the packed weights of native:CPU");
     }
   }
 
@@ -186,14 +187,15 @@ class NativeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(core::check_counts(options));
     if (options.precision != Precision::kFast && product_of(kernels, options.precision) == nullptr) {
       return {StatusCode::kUnsupported,
-              fmt::format("native:CPU computes in {} with {}, and {} was asked for", precisions(kernels, ", "),
+              fmt::format("native:CPU supports {} with {}, but {} was requested", precisions(kernels, ", "),
                           kernels.name, core::word_of(options.precision))};
     }
     if (!options.input_shapes.empty()) {
-      return {StatusCode::kUnsupported, "native:CPU takes texts of any number and length, and no static shapes"};
+      return {StatusCode::kUnsupported,
+              "native:CPU takes any number of texts of any length, and does not support static shapes"};
     }
     if (!options.properties.empty()) {
-      return {StatusCode::kUnsupported, fmt::format("native:CPU has no property {}, nor any other",
+      return {StatusCode::kUnsupported, fmt::format("native:CPU has no property {}; it has no properties",
                                                     core::quoted(options.properties.begin()->first))};
     }
     return {};
@@ -213,10 +215,11 @@ class NativeBackend final : public core::Backend {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", set->name);
       if (set->name != isa) continue;
       if (can_run(*set)) return set;
-      return Status(StatusCode::kUnsupported, fmt::format("native.isa is {}, which this processor does not have", isa));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("native.isa is {}, which this processor does not support", isa));
     }
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("native.isa is {}; this build has {}", core::quoted(isa), known));
+                  fmt::format("native.isa is {}; this build supports {}", core::quoted(isa), known));
   }
 
   const BackendOptions options_;

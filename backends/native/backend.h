@@ -26,10 +26,8 @@ inline constexpr std::array kSettings{core::BackendSetting{
     .environment = "LATEBIND_NATIVE_ISA",
     .flag = "",
     .value = "NAME",
-    .help =
-        "The instruction set that native:CPU computes with: avx512_fp16, avx512_bf16, avx512_vnni, avx512, avx2_vnni, "
-        "avx2, neon_i8mm, neon_bf16, neon_fp16, neon_dotprod or portable. Empty: the fastest that the processor "
-        "has.",
+    .help = "Instruction set of native:CPU: avx512_fp16, avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, neon_i8mm, "
+            "neon_bf16, neon_fp16, neon_dotprod or portable. Empty: the fastest one that the processor supports.",
     .words = kInstructionSets,
 }};
 

@@ -115,7 +115,7 @@ class Limits {
  private:
   [[nodiscard]] Status check() const {
     LB_RETURN_IF_ERROR(core::check_time(options_));
-    if (options_.nobody_waits.is_requested()) return {StatusCode::kCancelled, "nobody waits for this run any more"};
+    if (options_.nobody_waits.is_requested()) return {StatusCode::kCancelled, "no caller waits for this run any more"};
     if (!timeout_ || *timeout_ > std::chrono::steady_clock::now()) return {};
     return {StatusCode::kDeviceFailed,
             fmt::format("hung: native:CPU did not finish within {} ms", options_.run_timeout->count())};

@@ -94,14 +94,15 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
       }
       const bool is_first = batch.positions.size() == batch.first.back();
       if (plan_.by_distance && !is_first && batch.positions.back() + 1 != t) {
-        return {StatusCode::kInvalidArgument,
-                fmt::format("text {} has a gap before token {}: the mask leaves out tokens in between", text, t)};
+        return {
+            StatusCode::kInvalidArgument,
+            fmt::format("text {} has a gap before token {}: the mask must not leave out tokens in between", text, t)};
       }
       if (plan_.may_be_unattended) {
         const bool is_attended = data[*mask_input_][at] != graph::kUnattended;
         if (is_attended && unattended > 0) {
           return {StatusCode::kInvalidArgument,
-                  fmt::format("text {} has a token that is attended to, {}, behind one that is not", text, t)};
+                  fmt::format("text {} attends to token {} after a token that it does not attend to", text, t)};
         }
         if (!is_attended) ++unattended;
       }
@@ -110,8 +111,9 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
       for (std::size_t i = 0; i < batch.ids.size(); ++i) {
         const std::int64_t id = data[id_inputs_[i]][at];
         if (id < 0 || static_cast<std::uint64_t>(id) >= plan_.ids_end[i]) {
-          return {StatusCode::kInvalidArgument, fmt::format("input '{}' has {} for token {} of text {}; there are {}",
-                                                            plan_.inputs[i].name, id, t, text, plan_.ids_end[i])};
+          return {StatusCode::kInvalidArgument,
+                  fmt::format("input '{}' has {} for token {} of text {}; it must be below {}", plan_.inputs[i].name,
+                              id, t, text, plan_.ids_end[i])};
         }
         batch.ids[i].push_back(static_cast<std::uint32_t>(id));
       }
@@ -119,7 +121,7 @@ Status NativeExecutable::gather(std::span<const TensorView> inputs, Batch& batch
     batch.first.push_back(batch.positions.size());
     batch.unattended.push_back(unattended);
     if (batch.first[text] + unattended == batch.first[text + 1]) {
-      return {StatusCode::kInvalidArgument, fmt::format("text {} has no token: the mask keeps none", text)};
+      return {StatusCode::kInvalidArgument, fmt::format("text {} has no token: its mask is all zero", text)};
     }
   }
   return {};

@@ -9,13 +9,13 @@ namespace {
 constexpr OrderRule kRules[] = {
     {[](const Processor& p) { return p.name.starts_with("Intel") && p.kernels.starts_with("avx512"); },
      "Intel with AVX-512", true, false,
-     "on Intel with AVX-512 it is faster in f32; int8 and fast are its own; in bf16 vendors use AMX"},
+     "on Intel with AVX-512 it is faster in f32; only it has int8 and fast; in bf16 vendors use AMX"},
     {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx512"); },
-     "AMD with AVX-512", true, true, "on AMD with AVX-512 it is faster in f32 and bf16; int8 and fast are its own"},
+     "AMD with AVX-512", true, true, "on AMD with AVX-512 it is faster in f32 and bf16; only it has int8 and fast"},
     {[](const Processor& p) { return p.name.starts_with("AMD") && p.kernels.starts_with("avx2"); },
-     "AMD with AVX2 alone", false, false, "fast is its own; with many texts OpenVINO is a little ahead in f32"},
+     "AMD with AVX2 alone", false, false, "only it has fast; with many texts OpenVINO is slightly faster in f32"},
     {[](const Processor&) { return true; }, "any other", false, false,
-     "int8 and fast are its own; f32 was not compared on such a processor"},
+     "only it has int8 and fast; f32 was not compared on such a processor"},
 };
 
 }  // namespace

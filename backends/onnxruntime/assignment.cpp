@@ -33,7 +33,7 @@ Result<std::size_t> read_nodes(const Library& library, const abi::EpAssignedSubg
   const abi::PluginApi& api = library.plugin;
   const abi::EpAssignedNode* const* list = nullptr;
   std::size_t count = 0;
-  constexpr const char* kUnreadable = "ONNX Runtime does not list the nodes that a provider took";
+  constexpr const char* kUnreadable = "ONNX Runtime does not list the nodes of a provider";
   LB_ORT_RETURN_IF_ERROR(library, api.EpAssignedSubgraph_GetNodes(part, &list, &count), kUnreadable);
   for (std::size_t i = 0; nodes != nullptr && i < count; ++i) {
     const char* type = nullptr;
@@ -62,7 +62,7 @@ Result<Assignment> read_assignment(const Library& library, const abi::Session* s
   // Without assignments, the vendor itself has refused nodes that must not be left to the CPU.
   if (!library.plugin.has_assignment()) return assignment;
   const abi::PluginApi& api = library.plugin;
-  constexpr const char* kUnreadable = "ONNX Runtime does not say which nodes a provider took";
+  constexpr const char* kUnreadable = "ONNX Runtime does not report the nodes of a provider";
   const abi::EpAssignedSubgraph* const* parts = nullptr;
   std::size_t count = 0;
   LB_ORT_RETURN_IF_ERROR(library, api.Session_GetEpGraphAssignmentInfo(session, &parts, &count), kUnreadable);
@@ -86,7 +86,7 @@ Result<Assignment> read_assignment(const Library& library, const abi::Session* s
   return Status(
       StatusCode::kUnsupported,
       fmt::format("{} leaves {} of the {} nodes of {} to the CPU{}: {}", plugin.id, refused.count, assignment.nodes,
-                  name, host_nodes == HostNodes::kIntegers ? ", and not only shapes, masks and indices" : "",
+                  name, host_nodes == HostNodes::kIntegers ? ", not only shapes, masks and indices" : "",
                   named_nodes(refused)));
 }
 

@@ -58,7 +58,7 @@ Status check_label(const Blob& blob, std::string_view device, const CompileOptio
     return refuse(fmt::format("the blob was made for device {}, not for {}", blob.device, device));
   }
   if (blob.precision != options.precision) {
-    return refuse(fmt::format("the blob computes in {}, asked for is {}", core::word_of(blob.precision),
+    return refuse(fmt::format("the blob computes in {}, but the request is for {}", core::word_of(blob.precision),
                               core::word_of(options.precision)));
   }
   if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
@@ -70,14 +70,14 @@ Status check_emulation(const TargetName& target, const CompileOptions& options) 
   const std::string id = fmt::format("onnxruntime:{}", device_name(target));
   if (!is_emulated(core::own_system(), core::own_architecture())) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run where it is; its "
-                              "vendor emulates it on x86_64 Linux only",
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
+                              "have it; its vendor's emulator needs x86_64 Linux",
                               id));
   }
   if (!options.emulate) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is a virtual device: models can be compiled for it here, and run where it is; its "
-                              "vendor's emulation runs them here when that is allowed (--emulate)",
+                  fmt::format("{} is a virtual device: models can be compiled for it here, and run on machines that "
+                              "have it; --emulate runs them here in its vendor's emulator",
                               id));
   }
   return {};
@@ -184,7 +184,7 @@ class OnnxruntimeBackend final : public core::Backend {
     LB_RETURN_IF_ERROR(check_precision(device, place.computes_in, options, place.provider));
     if (!compiles(place)) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{} compiles nothing ahead: it runs the model itself", place.use.id));
+                    fmt::format("{} does not compile ahead of time: it runs the model itself", place.use.id));
     }
     Blob blob;
     LB_ASSIGN_OR_RETURN(blob.bytes, compile_in_child(trial_options(), vendor.environment->library().file, place.library,
@@ -243,7 +243,7 @@ class OnnxruntimeBackend final : public core::Backend {
     // A provider's blob contains the provider's statement about versions; a blob of the CPU is for exactly one version.
     if (blob.backend == kBackendName && blob.device == kCpu && blob.runtime_version != version) {
       return Status(StatusCode::kIncompatibleBlob,
-                    fmt::format("the blob was made by ONNX Runtime {}, here is {}", blob.runtime_version, version));
+                    fmt::format("the blob was made by ONNX Runtime {}, but this is {}", blob.runtime_version, version));
     }
     LB_RETURN_IF_ERROR(check_label(blob, device, options));
     LB_RETURN_IF_ERROR(check_precision(device, Precision::kF32, options));
@@ -260,7 +260,7 @@ class OnnxruntimeBackend final : public core::Backend {
     const KnownProvider* const known = known_provider_of_device(device);
     const bool is_absent = vendor.status().code() == StatusCode::kLibraryNotFound && !loader_.is_expected();
     if (known == nullptr || !is_absent) return {};
-    return fmt::format("ONNX Runtime with {} is not here: install it ({})", known->provider,
+    return fmt::format("ONNX Runtime with {} is not installed: install it ({})", known->provider,
                        install_command_with_runtime(*known));
   }
 

@@ -37,17 +37,16 @@ inline constexpr const char* kProvidersVariable = "LATEBIND_ONNXRUNTIME_PROVIDER
 [[nodiscard]] std::vector<std::string> provider_paths(std::string_view text);
 
 inline constexpr std::array kSettings{
-    core::BackendSetting{"onnxruntime.library", kLibraryVariable, "--onnxruntime-library", "PATH",
-                         "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the search."},
     core::BackendSetting{
-        "onnxruntime.providers", kProvidersVariable, "--onnxruntime-providers", "PATHS",
-        "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or folders "
-        "with them, full paths with ':' (';' on Windows) or commas between; none: no providers. Empty: the "
-        "known packages are searched."},
-    core::BackendSetting{
-        "onnxruntime.trial_program", kTrialVariable, "", "PATH",
-        "The program `latebind`, which tries plugin providers and compiles with them in processes of their own. "
-        "Empty: this program, or the one beside Latebind's library."}};
+        "onnxruntime.library", kLibraryVariable, "--onnxruntime-library", "PATH",
+        "ONNX Runtime's library (libonnxruntime.so…) or its folder. Empty: the known places are searched."},
+    core::BackendSetting{"onnxruntime.providers", kProvidersVariable, "--onnxruntime-providers", "PATHS",
+                         "Libraries of plugin execution providers for ONNX Runtime (libonnxruntime_providers_….so) or "
+                         "folders with them: full paths separated by ':' (';' on Windows) or commas. none: no "
+                         "providers. Empty: the known packages are searched."},
+    core::BackendSetting{"onnxruntime.trial_program", kTrialVariable, "", "PATH",
+                         "The program `latebind`, which tries plugin providers and compiles with them in separate "
+                         "processes. Empty: this program, or the one beside Latebind's library."}};
 
 // Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

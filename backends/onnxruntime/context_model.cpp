@@ -170,7 +170,7 @@ Result<ContextModel> read_context_model(std::span<const std::byte> bytes) {
     if (field->number == kModelMetadata) good = read_metadata(field->bytes, model);
   }
   if (!good || fields.damaged() || !has_graph) {
-    return Status(StatusCode::kInvalidModel, "this is no compiled model: it is no ONNX model, or a damaged one");
+    return Status(StatusCode::kInvalidModel, "this is not a compiled model: it is not an ONNX model, or is damaged");
   }
   return model;
 }

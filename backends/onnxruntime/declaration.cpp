@@ -24,7 +24,8 @@ class Reader {
   Result<std::vector<Declared>> read(Side side) const {
     std::size_t count = 0;
     const auto get_count = side == Side::kInput ? api_.SessionGetInputCount : api_.SessionGetOutputCount;
-    LB_ORT_RETURN_IF_ERROR(library_, get_count(session_, &count), "ONNX Runtime does not count the model's tensors");
+    LB_ORT_RETURN_IF_ERROR(library_, get_count(session_, &count),
+                           "ONNX Runtime does not report the number of the model's tensors");
     std::vector<Declared> result;
     for (std::size_t i = 0; i < count; ++i) {
       LB_ASSIGN_OR_RETURN(auto name, read_name(side, i));
@@ -62,7 +63,8 @@ class Reader {
     LB_ORT_RETURN_IF_ERROR(library_, api_.GetOnnxTypeFromTypeInfo(raw, &value), unreadable);
     const abi::TensorTypeAndShapeInfo* tensor = nullptr;  // part of `type`
     LB_ORT_RETURN_IF_ERROR(library_, api_.CastTypeInfoToTensorInfo(raw, &tensor), unreadable);
-    if (value != abi::kTensorValue || tensor == nullptr) return refuse("is no tensor (a sequence, map or the like)");
+    if (value != abi::kTensorValue || tensor == nullptr)
+      return refuse("is not a tensor (but a sequence, map or the like)");
 
     auto vendor = abi::kUndefined;
     LB_ORT_RETURN_IF_ERROR(library_, api_.GetTensorElementType(tensor, &vendor), unreadable);
@@ -76,7 +78,7 @@ class Reader {
     }
     if (side == Side::kInput && rank == 0 && api_.TensorTypeAndShape_HasShape != nullptr &&
         !api_.TensorTypeAndShape_HasShape(tensor)) {
-      return refuse("declares no number of dimensions, which is not supported");
+      return refuse("has no declared number of dimensions, which is not supported");
     }
     std::array<std::int64_t, core::kRankMax> dims{};
     std::array<const char*, core::kRankMax> names{};  // owned by the vendor

@@ -57,7 +57,7 @@ Result<abi::Value*> OnnxruntimeRun::wrap(const TensorInfo& info, void* data, con
       library_,
       library_.api.CreateTensorWithDataAsOrtValue(loaded_->session.environment->cpu_memory(), data, bytes, dims.data(),
                                                   dims.size(), vendor_type(info.type), &value),
-      fmt::format("ONNX Runtime does not take the tensor '{}' of shape {}", info.name, shape.to_string()));
+      fmt::format("ONNX Runtime refuses the tensor '{}' of shape {}", info.name, shape.to_string()));
   return value;
 }
 
@@ -121,11 +121,12 @@ Status OnnxruntimeRun::compute() {
 
 Status OnnxruntimeRun::read(const TensorInfo& info, Output& output) const {
   const abi::Api& api = library_.api;
-  const std::string unreadable = fmt::format("ONNX Runtime does not hand out the output '{}'", info.name);
+  const std::string unreadable = fmt::format("ONNX Runtime does not return the output '{}'", info.name);
   int is_tensor = 0;
   if (output.value != nullptr) LB_ORT_RETURN_IF_ERROR(library_, api.IsTensor(output.value, &is_tensor), unreadable);
   if (is_tensor == 0) {
-    return Status(StatusCode::kDeviceFailed, fmt::format("ONNX Runtime gave no tensor for the output '{}'", info.name));
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("ONNX Runtime returned no tensor for the output '{}'", info.name));
   }
   abi::TensorTypeAndShapeInfo* raw = nullptr;
   LB_ORT_RETURN_IF_ERROR(library_, api.GetTensorTypeAndShape(output.value, &raw), unreadable);
@@ -138,8 +139,8 @@ Status OnnxruntimeRun::read(const TensorInfo& info, Output& output) const {
   if (element_type(vendor) != info.type || rank > core::kRankMax) {
     return Status(
         StatusCode::kDeviceFailed,
-        fmt::format("ONNX Runtime gave the output '{}' as {} with {} dimensions, declared is {} {}", info.name,
-                    vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
+        fmt::format("ONNX Runtime returned the output '{}' as {} with {} dimensions, but it is declared as {} {}",
+                    info.name, vendor_type_name(vendor), rank, core::name_of(info.type), info.shape.to_string()));
   }
   LB_ORT_RETURN_IF_ERROR(library_, api.GetDimensions(raw, dims.data(), rank), unreadable);
   LB_ASSIGN_OR_RETURN(output.shape, Shape::make({dims.data(), rank}));
@@ -178,7 +179,7 @@ OnnxruntimeExecutable::OnnxruntimeExecutable(const std::shared_ptr<const Onnxrun
                          const abi::Api& api = environment->api();
                          abi::RunOptions* options = nullptr;
                          LB_ORT_RETURN_IF_ERROR(environment->library(), api.CreateRunOptions(&options),
-                                                "ONNX Runtime does not make a request");
+                                                "ONNX Runtime cannot create a request");
                          return OnnxruntimeRun::Request(options, api.ReleaseRunOptions);
                        }),
       active_(std::move(active)) {}

@@ -30,7 +30,7 @@ constexpr std::array kMakers{
     Maker{0x1002, "AMD", "amdgpu", "sudo modprobe amdgpu"},
     Maker{kNvidia, "NVIDIA", "nvidia", "install NVIDIA's driver (package nvidia-driver)"},
 };
-constexpr Maker kOther{0, "", "its maker's", "install the driver of its maker"};
+constexpr Maker kOther{0, "", "its maker's", "install the vendor's driver"};
 
 const Maker& maker_of(const Accelerator& one) {
   const auto* const found = std::ranges::find(kMakers, one.vendor_id, &Maker::vendor_id);
@@ -51,7 +51,7 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
     if (one.kind != platform::AcceleratorClass::kRender) continue;
     const Maker& maker = maker_of(one);
     const std::string_view load_module =
-        system == core::System::kWindows ? "install its maker's graphics driver" : maker.load_module;
+        system == core::System::kWindows ? "install the vendor's graphics driver" : maker.load_module;
     std::vector<HardwareProblem> problems;
     if (auto problem = core::problem_of_system(one, maker.kernel_module, load_module, system)) {
       problems.push_back(*std::move(problem));
@@ -62,10 +62,10 @@ std::vector<HardwareNote> hardware_notes(std::span<const Accelerator> found,
       return device.kind == DeviceKind::kGpu && known != nullptr && known->is_for_gpus_of(one.vendor_id);
     };
     if (!devices.ok()) {
-      problems.push_back(
-          {"ONNX Runtime, which would use it, is not here or does not work", install_command_with_runtime(provider)});
+      problems.push_back({"ONNX Runtime, which would use it, is not installed or does not work",
+                          install_command_with_runtime(provider)});
     } else if (std::ranges::none_of(*devices, is_such)) {
-      problems.push_back({fmt::format("{}, which would use it, is not here or does not work", provider.provider),
+      problems.push_back({fmt::format("{}, which would use it, is not installed or does not work", provider.provider),
                           install_command(provider)});
     }
     notes.push_back(core::hardware_note(name_of(one, maker), DeviceKind::kGpu, one, problems));

@@ -45,7 +45,7 @@ Result<std::uint32_t> choose_api(const std::string& file, std::string_view text)
   const auto version = parse_version(text);
   if (!version) {
     return Status(StatusCode::kLibraryUnusable,
-                  fmt::format("{} calls itself version '{}', which is no version of ONNX Runtime", file, text));
+                  fmt::format("{} reports version '{}', which is not a version of ONNX Runtime", file, text));
   }
   if (version->major == 0 || (version->major == 1 && version->minor < abi::kOldestApi)) {
     return Status(StatusCode::kLibraryUnusable,
@@ -119,8 +119,8 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
   const auto get_base = reinterpret_cast<abi::GetApiBase>(opened.symbol(abi::kEntryPoint));
   const abi::ApiBase* base = get_base != nullptr ? get_base() : nullptr;
   if (base == nullptr || base->GetApi == nullptr || base->GetVersionString == nullptr) {
-    return Status(StatusCode::kLibraryUnusable, fmt::format("{} is no ONNX Runtime: {} {}", file, abi::kEntryPoint,
-                                                            get_base == nullptr ? "is not in it" : "gives nothing"));
+    return Status(StatusCode::kLibraryUnusable, fmt::format("{} is not ONNX Runtime: {} {}", file, abi::kEntryPoint,
+                                                            get_base == nullptr ? "is missing" : "gives nothing"));
   }
   const char* text = base->GetVersionString();
   Library library;
@@ -130,7 +130,7 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
   const abi::Slot* table = base->GetApi(library.api_version);
   if (table == nullptr) {
     return Status(StatusCode::kLibraryUnusable,
-                  fmt::format("{} calls itself ONNX Runtime {} but does not offer the interface of 1.{}", file,
+                  fmt::format("{} reports ONNX Runtime {} but does not offer the interface of 1.{}", file,
                               library.version, library.api_version));
   }
 

@@ -84,7 +84,7 @@ Status check_driver(const KnownProvider& known) {
   if (opened.ok()) return {};
   return Status(
       StatusCode::kLibraryNotFound,
-      fmt::format("{} needs NVIDIA's driver, and its library {} is not here: install the driver{}", known.provider,
+      fmt::format("{} needs NVIDIA's driver, but its library {} was not found: install the driver{}", known.provider,
                   name, windows ? "" : " (package nvidia-driver, in a container the NVIDIA Container Toolkit)"));
 }
 
@@ -108,7 +108,7 @@ Status with_remedy(const KnownProvider& known, Status failure) {
     if (at == std::string::npos || text.find("cannot open shared object", at) == std::string::npos) continue;
     const std::string name = text.substr(at, text.find_first_of(": ", at) - at);
     return Status(StatusCode::kLibraryNotFound,
-                  fmt::format("{} needs {}, which is not here: {}", known.provider, name, install_command(known)));
+                  fmt::format("{} needs {}, which was not found: {}", known.provider, name, install_command(known)));
   }
   return failure;
 }

@@ -42,11 +42,10 @@ Result<OneAtATime::Turn> OneAtATime::take(const std::function<bool()>& is_enough
     const auto now = steady_clock::now();
     if (wait_until(is_enough ? std::min(end, now + kLook) : end)) return Turn(this);
     if (now < end) continue;
-    return Status(
-        StatusCode::kBusy,
-        fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for another "
-                    "one has not returned; try again, and start the process anew where that call hangs",
-                    std::chrono::duration<double>(limits_.turn).count()));
+    return Status(StatusCode::kBusy,
+                  fmt::format("no turn within {} s: the provider computes for one model at a time, and a call for "
+                              "another model has not returned; try again, or restart the process if that call hangs",
+                              std::chrono::duration<double>(limits_.turn).count()));
   }
   return Turn();
 }
@@ -63,8 +62,7 @@ void OneAtATime::end(std::shared_ptr<void> session) {
     if (is_left) left_.push_back(std::move(session));
   }
   core::log(core::LogLevel::kWarning,
-            "a session of a provider that can be in one at a time is not ended yet: a call for another one has not "
-            "returned");
+            "a session cannot be closed yet: its provider runs one call at a time, and another call has not returned");
 }
 
 }  // namespace latebind::onnxruntime

@@ -82,7 +82,7 @@ class ListMaker {
     while (path.size() > 1 && path.ends_with('/'))
       path.pop_back();
     if (!is_absolute(path, facts_.search.system)) {
-      return miss(path, source, "a relative path, and the current folder is never searched: give the full path");
+      return miss(path, source, "the path is relative, and the current folder is never searched: give the full path");
     }
     const Kind kind = files_.kind_of(path);
     if (kind == Kind::kNothing) return miss(path, source, "does not exist");
@@ -100,9 +100,10 @@ class ListMaker {
     const KnownProvider* const known = known_provider_of_file(core::last_part(path), facts_.search.system);
     if (known != nullptr && known->of_runtime &&
         !files_.is_same(core::parent_folder(path), core::parent_folder(facts_.runtime_file))) {
-      return miss(path, source,
-                  fmt::format("a part of the build of ONNX Runtime beside it, and works with no other; this is {}",
-                              facts_.runtime_file));
+      return miss(
+          path, source,
+          fmt::format("a part of the ONNX Runtime build beside it, which works only with that build; this is {}",
+                      facts_.runtime_file));
     }
     add({path, source, {}});
   }

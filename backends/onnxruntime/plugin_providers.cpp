@@ -121,9 +121,8 @@ std::string why_it_only_compiles(const PluginDevice& device) {
       targets += fmt::format("{}{}", targets.empty() ? "" : ", ", device_name({known, &target}));
   }
   return fmt::format(
-      "the hardware of {} is not in this machine, and its CPU runs no model: its compiler works there, for {} "
-      "(`latebind "
-      "devices --virtual`)",
+      "the hardware of {} is not in this machine, and its CPU device does not run models: its compiler works there, "
+      "for {} (`latebind devices --virtual`)",
       device.provider, targets);
 }
 
@@ -198,7 +197,7 @@ std::string registration_name(const std::string& file) {
 Result<std::vector<PluginDevice>> register_provider(const Environment& environment, const std::string& file) {
   const Library& library = environment.library();
   if (!library.plugin.has_devices()) {
-    return Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer, here is {}",
+    return Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer; this is {}",
                                                         abi::kDevicesSince, library.version));
   }
   const auto path = platform::path_from_utf8(file);
@@ -240,7 +239,7 @@ Result<std::vector<PluginDevice>> register_provider(const Environment& environme
     was_there = text != nullptr && std::string_view(text).find("already registered") != std::string_view::npos;
     if (!was_there) {
       return explained(library.error_by_kind(
-          StatusCode::kDeviceFailed, fmt::format("ONNX Runtime does not register the provider {}", file), failure));
+          StatusCode::kDeviceFailed, fmt::format("ONNX Runtime cannot register the provider {}", file), failure));
     }
     library.api.ReleaseStatus(failure);
   }
@@ -340,8 +339,9 @@ Result<PluginDevice> PluginProviders::any_of(std::string_view provider) {
     if (!one.refusal.ok()) return one.refusal;
     return Status(StatusCode::kNoDevice, fmt::format("{} offers no device on this machine", one.file));
   }
-  return Status(StatusCode::kLibraryNotFound, fmt::format("{} is not here{}{}", provider, known != nullptr ? ": " : "",
-                                                          known != nullptr ? install_command(*known) : ""));
+  return Status(StatusCode::kLibraryNotFound,
+                fmt::format("{} was not found{}{}", provider, known != nullptr ? ": " : "",
+                            known != nullptr ? install_command(*known) : ""));
 }
 
 std::string PluginProviders::why_not(std::string_view device) {
@@ -387,7 +387,7 @@ void PluginProviders::ask(Known& known) {
   const Library& library = environment_->library();
   if (!library.plugin.has_devices()) {
     known.refusal =
-        Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer, here is {}",
+        Status(StatusCode::kUnsupported, fmt::format("plugin providers need ONNX Runtime 1.{} or newer; this is {}",
                                                      abi::kDevicesSince, library.version));
     return;
   }

@@ -141,7 +141,7 @@ Status compile_job(const std::string& job_file) {
   LB_ASSIGN_OR_RETURN(const auto bytes, mapped(platform::path_from_utf8(job_file)));
   if (bytes.bytes.size() > kJobBytesMax) return Status(StatusCode::kInvalidArgument, "the job is too large");
   const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
-  if (core::find_zero_byte(text)) return Status(StatusCode::kInvalidArgument, "the job has a zero byte");
+  if (core::find_zero_byte(text)) return Status(StatusCode::kInvalidArgument, "the job contains a zero byte");
   const json job = json::parse(text);
   LB_ASSIGN_OR_RETURN(const auto model, model_from_job(job.at("model")));
   LB_ASSIGN_OR_RETURN(const auto options, options_from_job(job.at("options")));
@@ -203,7 +203,7 @@ Result<PluginUse> plugin_use(const std::string& device, const std::vector<Plugin
     const std::string compiler = compiler_file(*target.provider, one.library);
     if (compiler.empty()) {
       return Status(StatusCode::kLibraryNotFound,
-                    fmt::format("the compiler for {} is not installed: {} should lie beside {} ({})", use.id,
+                    fmt::format("the compiler for {} is not installed: {} should be beside {} ({})", use.id,
                                 core::library_name(target.provider->compiler_stem, core::own_system()), one.library,
                                 install_command(*target.provider)));
     }

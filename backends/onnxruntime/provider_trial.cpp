@@ -76,7 +76,8 @@ class Memory {
       entries.erase(entries.begin());
     entries[key] = {{"provider", provider}, {"reason", reason}};
     if (const auto status = write(entries); !status.ok()) {
-      core::log(core::LogLevel::kDebug, fmt::format("the trial of {} is not remembered: {}", provider, status.brief()));
+      core::log(core::LogLevel::kDebug,
+                fmt::format("the result of trying {} is not kept: {}", provider, status.brief()));
     }
   }
 
@@ -120,10 +121,11 @@ bool is_file(const std::filesystem::path& path) {
 }
 
 Status refusal(const std::string& provider_file, const std::string& reason, const std::filesystem::path& memory) {
-  return Status(StatusCode::kDeviceFailed,
-                fmt::format("{} {} when it was tried in a process of its own; this is remembered for this version of "
-                            "it (remove {} to try again)",
-                            provider_file, reason, platform::path_to_utf8(memory)));
+  return Status(
+      StatusCode::kDeviceFailed,
+      fmt::format(
+          "{} {} when it was tried in its own process; this result is kept for this version (remove {} to try again)",
+          provider_file, reason, platform::path_to_utf8(memory)));
 }
 
 }  // namespace
@@ -136,10 +138,9 @@ Result<std::filesystem::path> trial_program(const TrialOptions& options) {
   if (!chosen.empty()) {
     auto path = platform::path_from_utf8(chosen);
     if (path.is_absolute() && is_file(path)) return path;
-    return Status(StatusCode::kNotFound,
-                  fmt::format("{}, which is set as the program to try providers with, is no full path of a program: "
-                              "correct or clear that",
-                              chosen));
+    return Status(StatusCode::kNotFound, fmt::format("{}, which is set as the program to try providers with, is not "
+                                                     "the full path of a program: correct or clear the setting",
+                                                     chosen));
   }
   const auto own = platform::own_program_file();
   if (own.ok() && platform::path_to_utf8(own->filename()) == name) return *own;
@@ -153,13 +154,13 @@ Result<std::filesystem::path> trial_program_near(const std::filesystem::path& fo
     const auto trusted = platform::check_folder_trust(candidate);
     if (trusted.ok()) return candidate;
     return Status(StatusCode::kPermissionDenied,
-                  fmt::format("{}, the program to try providers with, is left out, for it was found and not named, and "
-                              "{}: set {} to its full path",
+                  fmt::format("{}, the program to try providers with, is not used, because it was found and not named, "
+                              "and {}: set {} to its full path",
                               platform::path_to_utf8(candidate), trusted.message(), kTrialVariable));
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("plugin providers are first tried in a process of their own, and the program for that, {}, "
-                            "is neither beside this library nor in ../bin: set {} to its full path",
+                fmt::format("plugin providers are first tried in their own process, but the program for that, {}, is "
+                            "neither beside this library nor in ../bin: set {} to its full path",
                             name, kTrialVariable));
 }
 
@@ -204,7 +205,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
     }
   }
   LB_ASSIGN_OR_RETURN(const auto program, trial_program(options));
-  core::log(core::LogLevel::kDebug, fmt::format("trying {} in a process of its own", provider_file));
+  core::log(core::LogLevel::kDebug, fmt::format("trying {} in its own process", provider_file));
   auto outcome = platform::run_child(program, {"try-provider", runtime_file, provider_file},
                                      platform::ChildLimits{.time = options.time});
   if (!outcome.ok()) return outcome.status().with_context(fmt::format("{} was not tried", provider_file));
@@ -220,7 +221,7 @@ Status try_provider(const TrialOptions& options, const std::string& runtime_file
       return refusal(provider_file, reason, *file);
     }
     return Status(StatusCode::kDeviceFailed,
-                  fmt::format("{} {} when it was tried in a process of its own", provider_file, reason));
+                  fmt::format("{} {} when it was tried in its own process", provider_file, reason));
   }
   Status status = status_from_child(outcome->output);
   // The child's message is the last thing that it writes.

@@ -154,7 +154,7 @@ Status add_external_data(const Library& library, const ReadableForm& readable, a
   LB_ORT_RETURN_IF_ERROR(library,
                          library.api.AddExternalInitializersFromFilesInMemory(options, names.data(), buffers.data(),
                                                                               sizes.data(), names.size()),
-                         "ONNX Runtime does not take the model's external data");
+                         "ONNX Runtime refuses the model's external data");
   return {};
 }
 
@@ -171,7 +171,7 @@ Result<Owned<abi::Session>> create_session(const Environment& environment, const
   Owned<abi::Session> owned(session, api.ReleaseSession);
   if (failure != nullptr) {
     Status refused = library.error_by_kind(StatusCode::kInvalidModel,
-                                           fmt::format("ONNX Runtime does not load the model {}", name), failure);
+                                           fmt::format("ONNX Runtime cannot load the model {}", name), failure);
     LB_RETURN_IF_ERROR(check_external_data(name, readable));
     return refused;
   }
@@ -184,7 +184,7 @@ Status apply_shapes(std::span<const Shape> shapes, std::vector<Declared>& inputs
   if (shapes.empty()) return {};
   if (shapes.size() != inputs.size()) {
     return Status(StatusCode::kCountMismatch,
-                  fmt::format("{} input shapes are given; the model has {} inputs", shapes.size(), inputs.size()));
+                  fmt::format("{} input shapes are given, but the model has {} inputs", shapes.size(), inputs.size()));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& [info, names] = inputs[i];
@@ -299,7 +299,7 @@ Result<Session> open_blob(std::shared_ptr<const Environment> environment, const 
   abi::Session* handle = nullptr;
   if (auto* failure = library.api.CreateSessionFromArray(environment->env(), blob.bytes.bytes.data(),
                                                          blob.bytes.bytes.size(), options, &handle)) {
-    return library.error(StatusCode::kIncompatibleBlob, fmt::format("{} does not load the blob", loader), failure);
+    return library.error(StatusCode::kIncompatibleBlob, fmt::format("{} cannot load the blob", loader), failure);
   }
   session.handle = Owned<abi::Session>(handle, library.api.ReleaseSession);
   LB_ASSIGN_OR_RETURN(auto declaration, read_declaration(*environment, handle));
@@ -364,7 +364,7 @@ Result<Session> load_blob(std::shared_ptr<const Environment> environment, const 
                           const CompileOptions& options) {
   const Library& library = environment->library();
   if (!is_blob(blob.bytes.bytes)) {
-    return Status(StatusCode::kIncompatibleBlob, "the blob is no compiled model of ONNX Runtime: it is damaged");
+    return Status(StatusCode::kIncompatibleBlob, "the blob is not a compiled model of ONNX Runtime, or is damaged");
   }
   LB_ASSIGN_OR_RETURN(auto session_options, make_session_options(*environment, SessionKind::kBlob, options, {}));
   const auto bytes = blob.bytes.bytes;
@@ -381,13 +381,14 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
   const auto refuse = [](std::string text) { return Status(StatusCode::kIncompatibleBlob, std::move(text)); };
   const auto model = read_context_model(blob.bytes.bytes);
   if (!model.ok()) return refuse(fmt::format("the blob is damaged: {}", model.status().message()));
-  if (model->contexts == 0) return refuse("the blob is no compiled model: it has no EPContext node");
+  if (model->contexts == 0) return refuse("the blob is not a compiled model: it has no EPContext node");
   // The vendor would read it from any place that the model names.
   if (!model->embedded) return refuse("the blob names a context in another file");
   const char* provider = library.plugin.EpDevice_EpName(plugin.device);
   const std::string compatibility = model->compatibility(provider != nullptr ? provider : "");
   if (!blob.compatibility.empty() && blob.compatibility != compatibility) {
-    return refuse(fmt::format("the blob says of itself '{}', its label '{}'", compatibility, blob.compatibility));
+    return refuse(
+        fmt::format("the blob describes itself as '{}', but its label is '{}'", compatibility, blob.compatibility));
   }
   if (plugin.target != nullptr && is_for_another(*plugin.target, compatibility)) {
     return refuse(fmt::format("the blob was made for '{}', not for {}", compatibility, plugin.id));
@@ -397,7 +398,8 @@ Result<Session> load_context(std::shared_ptr<const Environment> environment, con
     abi::CompiledModelCompatibility verdict = abi::kNotApplicable;
     if (auto* failure =
             library.plugin.GetModelCompatibilityForEpDevices(&plugin.device, 1, compatibility.c_str(), &verdict)) {
-      return library.error(StatusCode::kIncompatibleBlob, "the provider does not judge the blob", failure);
+      return library.error(StatusCode::kIncompatibleBlob, "the provider does not report whether it can use the blob",
+                           failure);
     }
     if (verdict == abi::kNotCompatible) {
       return refuse(fmt::format("{} cannot use a blob made for '{}'", plugin.id, compatibility));
@@ -436,7 +438,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
   const Library& library = environment.library();
   const abi::PluginApi& api = library.plugin;
   if (!api.has_compiler()) {
-    return Status(StatusCode::kUnsupported, fmt::format("compiling for {} needs ONNX Runtime 1.{} or newer, here is {}",
+    return Status(StatusCode::kUnsupported, fmt::format("compiling for {} needs ONNX Runtime 1.{} or newer; this is {}",
                                                         plugin.id, abi::kCompilerSince, library.version));
   }
   LB_ASSIGN_OR_RETURN(const auto prepared, prepare(environment, model, options));
@@ -449,11 +451,11 @@ Status compile_context(const Environment& environment, const core::Model& model,
   abi::ModelCompilationOptions* raw = nullptr;
   LB_ORT_RETURN_IF_ERROR(
       library, api.CreateModelCompilationOptionsFromSessionOptions(environment.env(), session_options.get(), &raw),
-      "ONNX Runtime does not make options to compile with");
+      "ONNX Runtime cannot create compile options");
   const Owned<abi::ModelCompilationOptions> compilation(raw, api.ReleaseModelCompilationOptions);
   const auto check = [&](abi::Status* failure, const char* what) -> Status {
     if (failure == nullptr) return {};
-    return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime does not compile with {}", what), failure);
+    return library.error(StatusCode::kInternal, fmt::format("ONNX Runtime cannot compile with {}", what), failure);
   };
   const ModelForm& form = prepared.readable.form;
   const auto model_file = form.file.empty() ? form.file : from_here(form.file);
@@ -468,7 +470,7 @@ Status compile_context(const Environment& environment, const core::Model& model,
       check(api.ModelCompilationOptions_SetGraphOptimizationLevel(raw, abi::kEnableBasic), "basic optimisations"));
   if (auto* failure = api.CompileModel(environment.env(), raw)) {
     return library.error_by_kind(StatusCode::kDeviceFailed,
-                                 fmt::format("{} does not compile the model {}", plugin.id, model.name()), failure);
+                                 fmt::format("{} cannot compile the model {}", plugin.id, model.name()), failure);
   }
   LB_RETURN_IF_ERROR(check_external_data(model.name(), prepared.readable));
 
@@ -494,7 +496,7 @@ Result<core::SharedBytes> compile_model(const Environment& environment, const co
   const auto file = folder.path() / "model.ort";
   LB_RETURN_IF_ERROR(add_entry(library, session_options.get(), "session.save_model_format", "ORT"));
   LB_ORT_RETURN_IF_ERROR(library, library.api.SetOptimizedModelFilePath(session_options.get(), file.c_str()),
-                         "ONNX Runtime does not take the path to write to");
+                         "ONNX Runtime refuses the output path");
   {
     LB_ASSIGN_OR_RETURN(const auto session,
                         create_session(environment, model.name(), prepared.readable, session_options.get()));

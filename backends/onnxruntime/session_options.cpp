@@ -26,7 +26,7 @@ Concurrency concurrency_of(const core::CompileOptions& options) {
 Status add_entry(const Library& library, abi::SessionOptions* options, const std::string& key,
                  const std::string& value) {
   LB_ORT_RETURN_IF_ERROR(library, library.api.AddSessionConfigEntry(options, key.c_str(), value.c_str()),
-                         fmt::format("ONNX Runtime does not take the property {}={}", key, value));
+                         fmt::format("ONNX Runtime refuses the property {}={}", key, value));
   return {};
 }
 
@@ -38,8 +38,7 @@ Result<Owned<abi::SessionOptions>> make_session_options(const Environment& envir
   const abi::Api& api = library.api;
   const auto check = [&](abi::Status* failure, const char* what) -> Status {
     if (failure == nullptr) return {};
-    return library.error(core::StatusCode::kInternal, fmt::format("ONNX Runtime does not take the option {}", what),
-                         failure);
+    return library.error(core::StatusCode::kInternal, fmt::format("ONNX Runtime refuses the option {}", what), failure);
   };
 
   abi::SessionOptions* raw = nullptr;
@@ -95,7 +94,7 @@ Status use_plugin(const Environment& environment, const PluginUse& plugin, const
   LB_ORT_RETURN_IF_ERROR(library,
                          library.plugin.SessionOptionsAppendExecutionProvider_V2(
                              options, environment.env(), &plugin.device, 1, keys.data(), values.data(), keys.size()),
-                         fmt::format("ONNX Runtime does not use the provider of {}", plugin.id));
+                         fmt::format("ONNX Runtime cannot use the provider of {}", plugin.id));
   if (library.plugin.has_assignment()) {
     return add_entry(library, options, "session.record_ep_graph_assignment_info", "1");
   }

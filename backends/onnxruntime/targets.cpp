@@ -61,12 +61,11 @@ constexpr std::array kKnown{
         .compiles = false,
         .one_session_at_a_time = true,
         .explanation = {"Failed to get a WebGPU adapter",
-                        "no Vulkan driver for a GPU is here, or none that does what WebGPU needs: install its "
-                        "maker's, with Vulkan's loader (Debian: sudo apt install mesa-vulkan-drivers)",
-                        "no graphics driver is here that does what WebGPU needs: install the newest of the "
-                        "GPU's maker"},
-        .why_one_precision = "WebGPU computes in what a model is written in, which is f32, and its provider "
-                             "does not tell whether an adapter has f16 (shader-f16)",
+                        "no Vulkan driver supports this GPU and what WebGPU needs: install the vendor's driver and "
+                        "Vulkan's loader (Debian: sudo apt install mesa-vulkan-drivers)",
+                        "no graphics driver supports what WebGPU needs: install the newest driver of the GPU's vendor"},
+        .why_one_precision = "WebGPU computes in the precision of the model, which is f32, and its provider does not "
+                             "report whether an adapter supports f16 (shader-f16)",
         .gpus_of = 0},
     // After WebGPU, since it has not been run with Latebind yet.
     KnownProvider{.short_name = "TensorRtRtx",

@@ -59,7 +59,7 @@ struct PartialShape {
   Dimension* dims;
 };
 
-static_assert(sizeof(void*) == 8, "Latebind knows the 64-bit interface only");
+static_assert(sizeof(void*) == 8, "Latebind supports only the 64-bit interface");
 static_assert(std::is_standard_layout_v<Version> && sizeof(Version) == 16 && offsetof(Version, description) == 8);
 static_assert(std::is_standard_layout_v<Devices> && sizeof(Devices) == 16 && offsetof(Devices, size) == 8);
 static_assert(std::is_standard_layout_v<Shape> && sizeof(Shape) == 16 && offsetof(Shape, dims) == 8);

@@ -54,10 +54,10 @@ Status check_label(const Blob& blob, const std::string& device, const std::strin
                               target.empty() ? "" : ", which is " + target));
   }
   if (blob.runtime_version != version) {
-    return refuse(fmt::format("the blob was made by OpenVINO {}, here is {}", blob.runtime_version, version));
+    return refuse(fmt::format("the blob was made by OpenVINO {}, but this is {}", blob.runtime_version, version));
   }
   if (blob.precision != options.precision) {
-    return refuse(fmt::format("the blob computes in {}, asked for is {}", core::word_of(blob.precision),
+    return refuse(fmt::format("the blob computes in {}, but the request is for {}", core::word_of(blob.precision),
                               core::word_of(options.precision)));
   }
   if (!options.input_shapes.empty()) return refuse("a blob's input shapes cannot be changed");
@@ -78,13 +78,13 @@ Result<CompileOptions> options_for(const NpuTarget& target, const CompileOptions
   const std::string id = fmt::format("{}:{}", kBackendName, device_name(target));
   if (options.precision != core::Precision::kF16) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} computes in f16 only; asked for is {}", id, core::word_of(options.precision)));
+                  fmt::format("{} computes only in f16, but {} was requested", id, core::word_of(options.precision)));
   }
   CompileOptions for_target = options;
   for (const char* key : {kPlatformKey, kCompilerKey}) {
     if (options.properties.contains(key)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the property {} cannot be set for {}: the target decides it", key, id));
+                    fmt::format("the property {} cannot be set for {}: the target determines it", key, id));
     }
   }
   for_target.properties[kPlatformKey] = target.architecture;
@@ -231,7 +231,7 @@ class OpenvinoBackend final : public core::Backend {
     if (!compiled.ok()) {
       // The vendor's message about shapes that are not static names no remedy.
       return compiled.status().with_context(
-          fmt::format("for {}{}", name, options.input_shapes.empty() ? " (which wants static shapes: --shapes)" : ""));
+          fmt::format("for {}{}", name, options.input_shapes.empty() ? " (which needs static shapes: --shapes)" : ""));
     }
     LB_ASSIGN_OR_RETURN(Blob blob, export_blob(**compiled));
     blob.device = name;

@@ -23,12 +23,12 @@ struct BackendOptions {
 };
 
 inline constexpr std::array kSettings{
-    core::BackendSetting{
-        "openvino.library", kLibraryVariable, "--openvino-library", "PATH",
-        "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the search."},
+    core::BackendSetting{"openvino.library", kLibraryVariable, "--openvino-library", "PATH",
+                         "OpenVINO's C library (libopenvino_c.so…) or its folder. Empty: OPENVINO_LIB_PATH, then the "
+                         "known places are searched."},
     core::BackendSetting{"openvino.known_errors", kKnownErrorsVariable, "", "FILE",
-                         "A table in place of the built-in one of what OpenVINO computes otherwise than ONNX says. An "
-                         "empty file: everything is computed as it is."}};
+                         "A file that replaces the built-in table of what OpenVINO computes differently from ONNX. An "
+                         "empty file turns the check off."}};
 
 // Creates the backend from its settings. Opens no library.
 [[nodiscard]] std::shared_ptr<core::Backend> configured_backend(const core::BackendSettingTexts& texts);

@@ -61,7 +61,7 @@ Status check_blob(std::span<const std::byte> bytes) {
   if (begins_with(bytes, kElf)) return {};
   const auto cut_off = [&] {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("the OpenVINO blob is damaged: its parts do not fill its {} bytes", bytes.size()));
+                  fmt::format("the OpenVINO blob is damaged: its parts do not add up to its {} bytes", bytes.size()));
   };
   const auto table = table_at(bytes);
   if (!table) return cut_off();

@@ -88,7 +88,7 @@ Result<TensorInfo> describe_port(const Library& library, const ConstPortHandle& 
   info.name = name.value_or(fmt::format("{}_{}", what, index));
   abi::ElementCode type = 0;
   if (const auto code = api.ov_port_get_element_type(port.get(), &type); code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not tell its type", what, info.name),
+    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not report its type", what, info.name),
                          code);
   }
   const auto known = library.element_types.type_of(type);
@@ -99,7 +99,7 @@ Result<TensorInfo> describe_port(const Library& library, const ConstPortHandle& 
   info.type = *known;
   abi::PartialShape shape{};
   if (const auto code = api.ov_port_get_partial_shape(port.get(), &shape); code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not tell its shape", what, info.name),
+    return library.error(StatusCode::kInvalidModel, fmt::format("{} '{}' does not report its shape", what, info.name),
                          code);
   }
   const Status read = read_shape(shape, info, what);
@@ -116,15 +116,15 @@ Result<std::vector<TensorInfo>> describe_ports(const Library& library, const Com
                                                bool& all_named) {
   std::size_t count = 0;
   if (const auto code = count_ports(model.get(), &count); code != abi::kOk || count > kPortsMax) {
-    return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not count its {}s", what),
-                         code);
+    return library.error(StatusCode::kInvalidModel,
+                         fmt::format("the compiled model does not report the number of its {}s", what), code);
   }
   std::vector<TensorInfo> infos;
   for (std::size_t i = 0; i < count; ++i) {
     abi::ConstPort* port = nullptr;
     if (const auto code = get_port(model.get(), i, &port); code != abi::kOk) {
-      return library.error(StatusCode::kInvalidModel, fmt::format("the compiled model does not show {} {}", what, i),
-                           code);
+      return library.error(StatusCode::kInvalidModel,
+                           fmt::format("the compiled model does not describe {} {}", what, i), code);
     }
     const ConstPortHandle owned(library.api, port);
     LB_ASSIGN_OR_RETURN(auto info, describe_port(library, owned, what, i, all_named));
@@ -194,7 +194,7 @@ Status set_property(const VendorCore& core, const std::string& device, const std
   if (code == abi::kOk) return {};
   const bool is_users = options.properties.contains(key);
   return library.error(is_users ? StatusCode::kInvalidArgument : StatusCode::kUnsupported,
-                       fmt::format("openvino:{} does not take the property {}={}", device, key, value), code);
+                       fmt::format("openvino:{} refuses the property {}={}", device, key, value), code);
 }
 
 // Finds the user's property that the vendor rejects, in a separate core. Called only after a failure: a vendor may
@@ -213,8 +213,8 @@ Status check_user_properties(const std::shared_ptr<const Library>& library, cons
 // The vendor reports success for a truncated export.
 Status incomplete(const Compiled& compiled, const platform::TemporaryFolder& folder, StatusCode code,
                   std::string_view found) {
-  return Status(code, fmt::format("what OpenVINO exports for {} is not complete in the folder for temporary files, {}: "
-                                  "{}; or set TMPDIR (on Windows TMP) to another folder",
+  return Status(code, fmt::format("OpenVINO's export for {} in the folder for temporary files, {}, is incomplete: {}; "
+                                  "or set TMPDIR (on Windows TMP) to another folder",
                                   compiled.device, platform::quoted(folder.path().parent_path()), found));
 }
 
@@ -294,7 +294,7 @@ Result<Blob> export_blob(const Compiled& compiled) {
     if (const Status room = platform::check_room_behind(path); !room.ok())
       return incomplete(compiled, exported->folder, room.code(), room.message());
     return library.error(StatusCode::kDeviceFailed,
-                         fmt::format("OpenVINO cannot export what it compiled for {}", compiled.device), code);
+                         fmt::format("OpenVINO cannot export the model compiled for {}", compiled.device), code);
   }
   if (const Status room = platform::check_room_behind(path); !room.ok()) {
     return incomplete(compiled, exported->folder, room.code(), room.message());

@@ -134,7 +134,9 @@ Status check_present(const VendorCore& core, std::string_view device) {
   if (const auto target = find_target(device); target.ok() && *target != nullptr) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("openvino:{} is a virtual device: it can only be compiled for here, and run where it is", device));
+        fmt::format(
+            "openvino:{} is a virtual device: models can be compiled for it here, and run on machines that have it",
+            device));
   }
   std::string known;
   for (const std::string& name : names)
@@ -152,10 +154,11 @@ Status check_precision(const VendorCore& core, const std::string& device, core::
   const auto listed = property(core, device, kCapabilities);
   // A device that does not list its precisions is checked after compiling, by what the vendor reports as active.
   if (!listed || listed->find(vendors_word) != std::string::npos) return {};
-  return Status(StatusCode::kUnsupported,
-                fmt::format("openvino:{} was asked to compute in {}, which this processor has no instructions for: "
-                            "ask for a precision that it has",
-                            device, core::word_of(precision)));
+  return Status(
+      StatusCode::kUnsupported,
+      fmt::format(
+          "openvino:{} cannot compute in {}: this processor has no instructions for it; choose another precision",
+          device, core::word_of(precision)));
 }
 
 }  // namespace latebind::openvino

@@ -55,12 +55,13 @@ void threads_are_left() noexcept {
 core::Status check_inherited() {
   const Inherited inherited = g_inherited;
   if (inherited == Inherited::kNothing) return {};
-  constexpr const char* kRemedy = "start such processes anew (in Python multiprocessing's 'spawn' or 'forkserver')";
+  constexpr const char* kRemedy =
+      "start such processes without fork() (in Python, multiprocessing's 'spawn' or 'forkserver')";
   return core::Status(
       core::StatusCode::kLibraryUnusable,
       inherited == Inherited::kCalls
           ? fmt::format("OpenVINO cannot work in this process: fork() made it while its parent was in a call of "
-                        "OpenVINO, which stays locked here; fork while nothing is computed or loaded, or {}",
+                        "OpenVINO, which stays locked here; call fork() while OpenVINO is idle, or {}",
                         kRemedy)
           : fmt::format(
                 "OpenVINO cannot work in this process: fork() made it while its parent had closed a model of "

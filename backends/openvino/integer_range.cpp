@@ -65,7 +65,7 @@ Status check_integer_range(std::span<const core::TensorInfo> declared, std::span
     if (!all_fit(view.type, data, count)) {
       return Status(
           StatusCode::kUnsupported,
-          fmt::format("input '{}' has a value that does not fit in 32 bits, in which openvino:CPU computes {}",
+          fmt::format("input '{}' has a value that does not fit in 32 bits, the type in which openvino:CPU computes {}",
                       declared[i].name, core::name_of(view.type)));
     }
   }

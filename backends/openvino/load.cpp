@@ -54,7 +54,7 @@ Status check_version(const std::string& file, std::string_view version) {
   const auto parsed = parse_version(version);
   if (!parsed) {
     return Status(StatusCode::kLibraryUnusable,
-                  fmt::format("{} calls itself version '{}', which is no version of OpenVINO", file, version));
+                  fmt::format("{} reports version '{}', which is not a version of OpenVINO", file, version));
   }
   if (*parsed < std::pair(kOldestYear, kOldestRelease)) {
     return Status(StatusCode::kLibraryUnusable,
@@ -78,7 +78,7 @@ Result<ElementNumbering> ask_numbering(const std::string& file, const abi::Api& 
   if (bytes == 4) return ElementNumbering::k2024;
   if (bytes == 8) return ElementNumbering::k2025;
   return Status(StatusCode::kLibraryUnusable,
-                fmt::format("{} numbers its element types in a way that this Latebind does not know", file));
+                fmt::format("{} numbers its element types in a way that this version of Latebind does not know", file));
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ Result<std::shared_ptr<const Library>> open_library(const std::string& file) {
   if (api.ov_get_openvino_version != nullptr && api.ov_version_free != nullptr) {
     abi::Version given{};
     if (const auto code = api.ov_get_openvino_version(&given); code != abi::kOk) {
-      return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("{} does not tell its version", file), code,
-                                 "");
+      return Status::from_vendor(StatusCode::kLibraryUnusable, fmt::format("{} does not report its version", file),
+                                 code, "");
     }
     version = given.build_number != nullptr ? given.build_number : "";
     api.ov_version_free(&given);

@@ -63,8 +63,8 @@ core::Status check_same_shape(std::span<const core::TensorInfo> declared, std::s
     if (given[i].shape == given[0].shape) continue;
     return core::Status(
         core::StatusCode::kShapeMismatch,
-        fmt::format("input '{}' has shape {}, and '{}' has {}: both are to have one for each token", declared[i].name,
-                    given[i].shape.to_string(), declared[0].name, given[0].shape.to_string()));
+        fmt::format("input '{}' has shape {}, and '{}' has {}: both must have one element for each token",
+                    declared[i].name, given[i].shape.to_string(), declared[0].name, given[0].shape.to_string()));
   }
   return {};
 }

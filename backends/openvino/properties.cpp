@@ -43,18 +43,18 @@ Status add_user_properties(Properties& properties, const core::CompileOptions& o
     const auto value = without_trailing_nul(raw_value);
     if (key.empty() || key.size() > kKeyLengthMax || !is_word(key)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{} is no name of an OpenVINO property", core::quoted(key, kDeviceLengthMax)));
+                    fmt::format("{} is not the name of an OpenVINO property", core::quoted(key, kDeviceLengthMax)));
     }
     if (value.size() > kValueLengthMax || value.find('\0') != std::string_view::npos) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("the value of property {} is longer than {} bytes or has a zero byte in it", key,
+                    fmt::format("the value of property {} is longer than {} bytes or contains a zero byte", key,
                                 kValueLengthMax));
     }
     set(properties, std::string(key), std::string(value));
   }
   if (properties.size() > kPropertiesMax) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} properties are more than the {} that can be passed",
-                                                            properties.size(), kPropertiesMax));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} properties are above the limit of {}", properties.size(), kPropertiesMax));
   }
   return {};
 }
@@ -82,8 +82,9 @@ std::string device_base(std::string_view device) {
 Result<std::string> checked_device(std::string_view device) {
   const auto name = without_trailing_nul(device);
   if (name.empty() || name.size() > kDeviceLengthMax || !is_word(name)) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("{} is no name of an OpenVINO device, such as CPU or GPU.1",
-                                                            core::quoted(name, kDeviceLengthMax)));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{} is not the name of an OpenVINO device, such as CPU or GPU.1",
+                              core::quoted(name, kDeviceLengthMax)));
   }
   return std::string(name);
 }
@@ -108,7 +109,7 @@ Result<Properties> properties_for(std::string_view device, const core::CompileOp
   // The vendor would report an unknown word only as a bad value of a property.
   if (std::ranges::find(kPrecisions, options.precision) == kPrecisions.end()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("openvino:{} computes in f32, bf16 or f16, and {} was asked for", device,
+                  fmt::format("openvino:{} computes in f32, bf16 or f16, but {} was requested", device,
                               core::word_of(options.precision)));
   }
   Properties properties;
@@ -144,7 +145,8 @@ std::size_t kept_shapes(std::string_view device, const Properties& properties) {
 Result<std::string> compiled_property(const Library& library, const abi::CompiledModel* compiled, const char* key) {
   char* value = nullptr;
   if (const auto code = library.api.ov_compiled_model_get_property(compiled, key, &value); code != abi::kOk) {
-    return library.error(StatusCode::kDeviceFailed, fmt::format("the compiled model does not tell its {}", key), code);
+    return library.error(StatusCode::kDeviceFailed, fmt::format("the compiled model does not report its {}", key),
+                         code);
   }
   std::string text(without_trailing_nul(value != nullptr ? value : ""));
   library.api.ov_free(value);
@@ -159,8 +161,7 @@ Result<Active> read_back(const Library& library, const abi::CompiledModel* compi
   if (precision != wanted) {
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("openvino:{} was asked to compute in {} and chose {} instead: ask for a precision that it "
-                    "has",
+        fmt::format("openvino:{} does not compute in {} and chose {} instead: choose a precision that it supports",
                     device, core::word_of(wanted), word.empty() ? "one that it does not name" : word));
   }
   active.precision = wanted;

@@ -83,7 +83,7 @@ Result<ModelHandle> read_by_addresses(const VendorCore& core, const Model& model
     const auto found = std::ranges::find(form.external, place.location, &core::ExternalData::location);
     if (found == form.external.end() || place.offset > found->data.bytes.size()) {
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("the ONNX model has data in {} that is not there", core::quoted(place.location)));
+                    fmt::format("the ONNX model has data in {}, which does not exist", core::quoted(place.location)));
     }
     const auto rest = found->data.bytes.subspan(place.offset);
     const bool is_to_the_end = place.length == graph::ExternalPlace::kToTheEnd;
@@ -107,7 +107,7 @@ Status place(const core::ExternalData& external, const std::filesystem::path& fo
   const auto name = platform::path_from_utf8(external.location);
   if (name.empty() || name.has_root_path() || std::ranges::find(name, "..") != name.end()) {
     return {StatusCode::kInvalidModel,
-            fmt::format("the data '{}' is outside of the model's folder", core::printable(external.location))};
+            fmt::format("the data '{}' is outside the model's folder", core::printable(external.location))};
   }
   const auto file = folder / name;
   std::error_code refused;
@@ -184,7 +184,7 @@ Result<ModelHandle> read_memory(const VendorCore& core, const Model& model, cons
                                                              abi::Shape{1, &dim}, data, &tensor);
         code != abi::kOk) {
       return library.error(StatusCode::kInvalidModel,
-                           fmt::format("OpenVINO does not take the weights of model '{}'", model.name()), code);
+                           fmt::format("OpenVINO refuses the weights of model '{}'", model.name()), code);
     }
     weights = TensorHandle(api, tensor);
   }
@@ -233,11 +233,11 @@ Status reshape(const Library& library, const ModelHandle& network, const std::ve
   if (shapes.empty()) return {};
   std::size_t count = 0;
   if (const auto code = library.api.ov_model_inputs_size(network.get(), &count); code != abi::kOk) {
-    return library.error(StatusCode::kInvalidModel, "OpenVINO cannot count the model's inputs", code);
+    return library.error(StatusCode::kInvalidModel, "OpenVINO does not report the number of the model's inputs", code);
   }
   if (count != shapes.size()) {
     return Status(StatusCode::kCountMismatch,
-                  fmt::format("the model has {} inputs, shapes were given for {}", count, shapes.size()));
+                  fmt::format("the model has {} inputs, but shapes were given for {}", count, shapes.size()));
   }
   std::vector<std::array<abi::Dimension, core::kRankMax>> dims(count);
   std::vector<abi::PartialShape> wanted(count);
@@ -245,7 +245,7 @@ Status reshape(const Library& library, const ModelHandle& network, const std::ve
   for (std::size_t i = 0; i < count; ++i) {
     if (!shapes[i].is_static()) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("input {} was to get the shape {}, which is not static", i, shapes[i].to_string()));
+                    fmt::format("input {} was given the shape {}, which is not static", i, shapes[i].to_string()));
     }
     const auto rank = static_cast<std::int64_t>(shapes[i].rank());
     for (std::size_t d = 0; d < shapes[i].rank(); ++d)
@@ -259,7 +259,7 @@ Status reshape(const Library& library, const ModelHandle& network, const std::ve
     std::string text;
     for (const Shape& shape : shapes)
       text += (text.empty() ? "" : ", ") + shape.to_string();
-    return library.error(StatusCode::kShapeMismatch, fmt::format("the model does not take the input shapes {}", text),
+    return library.error(StatusCode::kShapeMismatch, fmt::format("the model does not accept the input shapes {}", text),
                          code);
   }
   return {};

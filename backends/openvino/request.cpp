@@ -37,7 +37,8 @@ Result<Request> Request::create(const Compiled& compiled) {
   abi::InferRequest* made = nullptr;
   if (const auto code = library.api.ov_compiled_model_create_infer_request(compiled.handle.get(), &made);
       code != abi::kOk) {
-    return library.error(StatusCode::kDeviceFailed, fmt::format("openvino:{} makes no request", compiled.device), code);
+    return library.error(StatusCode::kDeviceFailed, fmt::format("openvino:{} cannot create a request", compiled.device),
+                         code);
   }
   Request request(compiled);
   request.handle_ = InferRequestHandle(library.api, made);
@@ -65,14 +66,13 @@ Status Request::set(Slot& slot, const TensorInfo& info, std::size_t index, SetTe
           data, &made);
       code != abi::kOk) {
     return library.error(StatusCode::kDeviceFailed,
-                         fmt::format("OpenVINO does not take memory for '{}' {}", info.name, shape.to_string()), code);
+                         fmt::format("OpenVINO refuses the memory of '{}' {}", info.name, shape.to_string()), code);
   }
   TensorHandle tensor(library.api, made);
   if (const auto code = set_tensor(handle_.get(), index, made); code != abi::kOk) {
     return library.error(
         StatusCode::kDeviceFailed,
-        fmt::format("openvino:{} does not take the tensor '{}' {}", compiled_->device, info.name, shape.to_string()),
-        code);
+        fmt::format("openvino:{} refuses the tensor '{}' {}", compiled_->device, info.name, shape.to_string()), code);
   }
   slot.tensor = std::move(tensor);
   slot.data = data;
@@ -214,9 +214,9 @@ Status Request::read_placed(std::size_t index) {
       given.rank == static_cast<std::int64_t>(dims.size()) && std::equal(dims.begin(), dims.end(), given.dims);
   (void)library.api.ov_shape_free(&given);
   if (!same) {
-    return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' another shape than the {} it "
-                                                         "declares",
-                                                         compiled_->device, info.name, info.shape.to_string()));
+    return Status(StatusCode::kDeviceFailed,
+                  fmt::format("openvino:{} returned output '{}' with another shape than the declared {}",
+                              compiled_->device, info.name, info.shape.to_string()));
   }
   return {};
 }
@@ -240,8 +240,9 @@ Status Request::read_given(std::size_t index) {
     (void)api.ov_shape_free(&given);
     if (!shape.ok()) {
       // Not a shape of the caller: the vendor's answer is invalid.
-      return Status(StatusCode::kDeviceFailed, fmt::format("openvino:{} gave output '{}' a shape that cannot be: {}",
-                                                           compiled_->device, info.name, shape.status().message()));
+      return Status(StatusCode::kDeviceFailed,
+                    fmt::format("openvino:{} returned output '{}' with an impossible shape: {}", compiled_->device,
+                                info.name, shape.status().message()));
     }
   }
 
@@ -257,7 +258,7 @@ Status Request::read_given(std::size_t index) {
   if (!info.shape.accepts(*shape) || library.element_types.type_of(type) != info.type || !expected.ok() ||
       *expected != bytes) {
     return Status(StatusCode::kDeviceFailed,
-                  fmt::format("openvino:{} gave output '{}' as {} {} with {} bytes, declared is {} {}",
+                  fmt::format("openvino:{} returned output '{}' as {} {} with {} bytes, but it is declared as {} {}",
                               compiled_->device, info.name, library.element_types.name_of(type), shape->to_string(),
                               bytes, core::name_of(info.type), info.shape.to_string()));
   }
@@ -275,8 +276,8 @@ Status Request::cut(Slot& slot, const TensorInfo& info) const {
   // text.
   if (shape.rank() < 2 || shape[0] != computed_texts_[0] || (shape.rank() > 2 && shape[1] != computed_texts_[1])) {
     return Status(StatusCode::kDeviceFailed,
-                  fmt::format("openvino:{} gave output '{}' the shape {} for texts {}", compiled_->device, info.name,
-                              shape.to_string(), computed_texts_.to_string()));
+                  fmt::format("openvino:{} returned output '{}' with the shape {} for texts {}", compiled_->device,
+                              info.name, shape.to_string(), computed_texts_.to_string()));
   }
   shape[0] = given_texts_[0];
   if (shape.rank() > 2) shape[1] = given_texts_[1];

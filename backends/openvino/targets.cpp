@@ -88,9 +88,9 @@ std::string missing_npu_compiler(core::System system) {
     return fmt::format("{}, which is in Intel's OpenVINO archive and Python package for Windows", name);
   }
   return fmt::format(
-      "{}, which is in Intel's OpenVINO archive for Linux and not in the Python package (Intel's NPU driver package "
-      "has "
-      "a compiler for its own driver only): unpack the archive, and name its libopenvino_c.so with --openvino-library",
+      "{}, which is in Intel's OpenVINO archive for Linux and not in the Python package (the compiler in Intel's NPU "
+      "driver package works only for that driver): unpack the archive, and name its libopenvino_c.so with "
+      "--openvino-library",
       name);
 }
 

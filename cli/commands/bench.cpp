@@ -56,7 +56,7 @@ Result<std::vector<std::string>> read_texts(const BenchArguments& options) {
     }
     texts.push_back(std::move(record.text));
   }
-  if (texts.empty()) return Status(StatusCode::kInvalidArgument, "there is no text to embed");
+  if (texts.empty()) return Status(StatusCode::kInvalidArgument, "the input has no text to embed");
   return texts;
 }
 
@@ -197,22 +197,22 @@ Exit bench_embed(BenchArguments options) {
 
 void add_bench_embed(Command& bench, Action& chosen) {
   auto options = std::make_shared<BenchArguments>();
-  Command& app = *bench.add_subcommand("embed", "Measures how fast texts become vectors.");
+  Command& app = *bench.add_subcommand("embed", "Measures the speed of embedding.");
   options->embedder.add_to(app);
   add_text_source(app, options->source);
   add_integer(app, "--repeat", options->repeat, 1, 1000,
-              "Passes over all texts; the best one counts (default 2). The first one also warms up, "
-              "so that with 1 the figures are those of a cold start.");
+              "Passes over all texts; the best one counts (default 2). The first pass also warms up, so 1 measures a "
+              "cold start.");
   add_integer(app, "--texts", options->texts_max, 1, 100000,
-              "Uses at most so many texts of the file (default 10000). Empty lines do not count.");
+              "Largest number of texts to read from the file (default 10000). Empty lines do not count.");
   add_integer(app, "--singles", options->singles, 0, 100000,
-              "Number of single texts that are timed, taken evenly from the file; each is run once "
-              "before (default 200; 0: none, and the figures are 0).");
-  app.add_flag(
-      "--compare", options->compare,
-      "Measures every device of --device in turn, --repeat rounds of all texts, at least 5, and the single texts "
-      "one by one, and says which one to choose. Without --device those of auto. Several precisions, as in --precision "
-      "f32,bf16, are compared in the same way: on every device with --compare, else on the first that has each.");
+              "Number of single texts to time, taken evenly from the file; each is run once before it is timed "
+              "(default 200; 0: none, and the figures are 0).");
+  app.add_flag("--compare", options->compare,
+               "Compares all devices of --device (default: those of auto): --repeat rounds of all texts, at least 5, "
+               "alternating between devices, and the single texts; then recommends one. Several precisions, as in "
+               "--precision f32,bf16, are compared in the same way: on every device with --compare, otherwise on the "
+               "first device that supports each.");
   app.add_flag(
       "--json", options->json,
       "Prints {texts_per_s, tokens_per_s, p50_ms, p95_ms, p99_ms, padding_ratio, load_ms, "
@@ -223,14 +223,15 @@ void add_bench_embed(Command& bench, Action& chosen) {
       "for_many: {device, precision}, for_single}.");
   app.add_option("FILE", options->source.files, "File of texts; - is stdin.")->required()->repeats(Repeat::kError);
   app.footer(
-      "Two parts. Throughput: the model is loaded with the vendor's throughput hint and all texts\n"
-      "are embedded in one call, from text to vector; load_ms and rss_mb (peak resident memory in\n"
-      "MiB, the vendor's libraries included) are of this part. Latency: the model is loaded again,\n"
-      "with the latency hint, and single texts are timed one after the other; p50, p95 and p99 are\n"
-      "by nearest rank, in milliseconds. start_uncached_ms and start_cached_ms are from opening the\n"
-      "model to the first vector, without and with the compile cache (best of three each, with the\n"
-      "vendor's library open already; the cached one is 0 with --no-cache); the other parts go\n"
-      "without the cache. padding_ratio is the share of computed tokens that was padding, 0 to 1.");
+      "The benchmark has two parts. Throughput: the model is loaded with the vendor's throughput\n"
+      "hint, and one call embeds all texts, from text to vector; load_ms and rss_mb (peak resident\n"
+      "memory in MiB, including the vendor's libraries) belong to this part. Latency: the model is\n"
+      "loaded again with the latency hint, and single texts are timed one after the other; p50, p95\n"
+      "and p99 are nearest-rank percentiles in milliseconds. start_uncached_ms and start_cached_ms\n"
+      "measure from opening the model to the first vector, without and with the compile cache (best\n"
+      "of three each, with the vendor's library already open; start_cached_ms is 0 with --no-cache).\n"
+      "The other parts do not use the cache. padding_ratio is the share of computed tokens that was\n"
+      "padding, from 0 to 1.");
   app.callback([options, &chosen] { chosen = [options] { return bench_embed(*options); }; });
 }
 

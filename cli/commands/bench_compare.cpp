@@ -186,10 +186,10 @@ std::string for_people(const std::vector<Contender>& contenders, const std::vect
   for (const auto& step : left_out)
     text += fmt::format("left out: {}: {}\n", step.device, core::one_line(step.brief));
   text += fmt::format("for many texts {}", for_many.flags());
-  if (for_single != nullptr) text += fmt::format(", for single ones {}", for_single->flags());
+  if (for_single != nullptr) text += fmt::format(", for single texts {}", for_single->flags());
   text += fmt::format(
-      " (below {:.2f} times the rate of one above it, none is chosen); ratio and least cosine are to "
-      "the first one\n",
+      " (a rate below {:.2f} times that of an earlier one is not chosen); ratio and least cosine are relative to the "
+      "first one\n",
       kWorthIt);
   return text;
 }

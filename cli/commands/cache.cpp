@@ -78,10 +78,11 @@ Exit verify(bool as_json, CompileStore& store) {
   std::string text;
   for (const auto& entry : damaged)
     text += to_line(entry);
-  text += damaged.empty()
-              ? fmt::format("all {} compiled models are as they were written\n", verification->checked)
-              : fmt::format("{} of {} compiled models were damaged; they are removed and will be compiled again\n",
-                            damaged.size(), verification->checked);
+  text +=
+      damaged.empty()
+          ? fmt::format("all {} compiled models are intact\n", verification->checked)
+          : fmt::format("{} of {} compiled models were damaged; they have been removed and will be compiled again\n",
+                        damaged.size(), verification->checked);
   const auto printed = print(as_json ? app::to_text(app::to_json(*verification)) : text);
   if (!printed.ok()) return fail(printed);
   return damaged.empty() ? Exit::kGood : Exit::kFailed;
@@ -100,18 +101,18 @@ void add_one(Command& cache, Action& chosen, const std::string& name, const std:
 }  // namespace
 
 void add_cache(Command& program, Action& chosen) {
-  Command& app = *program.add_subcommand("cache", "Shows, checks and removes compiled models that are kept.");
+  Command& app = *program.add_subcommand("cache", "Lists, checks and removes the compiled models in the cache.");
   app.require_subcommand();
   add_one(app, chosen, "list", "Lists compiled models, most recently used first.",
           "Prints {folder, entries: [{file, model, device, runtime_version, precision, bytes, last_used, damage}], "
           "bytes}.",
           &list);
   add_one(app, chosen, "clear", "Removes all compiled models.", "Prints {entries, bytes}: what was removed.", &clear);
-  add_one(app, chosen, "verify", "Reads every compiled model whole; exit status 1 when one was damaged.",
-          "Prints {checked, damaged: [...]}, entries as `latebind cache list --json` shows them.", &verify);
+  add_one(app, chosen, "verify", "Reads every compiled model completely. The exit status is 1 if one was damaged.",
+          "Prints {checked, damaged: [...]}, with entries as in `latebind cache list --json`.", &verify);
   app.footer(
-      "A compiled model is used again when model, device, vendor version and every option are the\n"
-      "same; whatever is wrong with one costs no more than compiling it again.");
+      "A compiled model is reused when model, device, vendor version and every option are the same.\n"
+      "A damaged one is compiled again.");
 }
 
 }  // namespace latebind::cli

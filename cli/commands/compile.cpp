@@ -84,23 +84,20 @@ Exit compile(const CompileArguments& options) {
 }
 
 void add_program_options(Command& app, app::PteOptions& options) {
-  add_texts(
-      app, "--max-shape", options.max_shapes, "NAME=DIMxDIM",
-      "For --format pte: the largest shape of an input that the model leaves open, as ids=8x256, and of an output "
-      "whose size depends on what is in the inputs. May be given several times. A model that embeds text has one "
-      "unless it is given: one text of as many tokens as it takes.");
-  add_texts(
-      app, "--compile-spec", options.compile_specs, "KEY=VALUE",
-      "For --format pte: what the program tells the delegate, by the keys of `latebind config`: device, precision, "
-      "strict, threads, input_shapes and so on. May be given several times. precision is that of --precision if that "
-      "is given, else f32 and then what the bundle's other variants compute in.");
+  add_texts(app, "--max-shape", options.max_shapes, "NAME=DIMxDIM",
+            "For --format pte: the largest shape of an input that the model leaves open, such as ids=8x256, or of an "
+            "output whose size depends on the values of the inputs. May be given several times. A model that embeds "
+            "text has a default: one text of as many tokens as it takes.");
+  add_texts(app, "--compile-spec", options.compile_specs, "KEY=VALUE",
+            "For --format pte: a setting that the program passes to the delegate, by its key in `latebind config`: "
+            "device, precision, strict, threads, input_shapes and so on. May be given several times. precision is the "
+            "value of --precision; without it, f32 followed by the precisions of the bundle's other variants.");
   app.add_flag("--plan-inputs", options.plan_inputs,
-               "For --format pte: inputs get a place in the method's own memory, and ExecuTorch copies them there; "
-               "otherwise it passes the caller's memory on.");
-  add_text(
-      app, "--program-model", options.model, "MODEL",
-      "For --format pte where MODEL is a program that ExecuTorch made for its own OpenVINO backend: the model that "
-      "replaces what is in it. Without it, its blob stays and is run as it is.");
+               "For --format pte: plans memory for inputs in the method, and ExecuTorch copies them there. Without it, "
+               "ExecuTorch passes the caller's memory on.");
+  add_text(app, "--program-model", options.model, "MODEL",
+           "For --format pte, if MODEL is a program that ExecuTorch made for its own OpenVINO backend: the model that "
+           "replaces the blob in it. Without it, the blob stays and runs unchanged.");
 }
 
 }  // namespace
@@ -108,63 +105,63 @@ void add_program_options(Command& app, app::PteOptions& options) {
 void add_compile(Command& program, Action& chosen) {
   auto options = std::make_shared<CompileArguments>();
   Command& app = *program.add_subcommand(
-      "compile", "Compiles a model for devices that need not be here, into one file with the portable model.");
-  app.add_option(
-         kModelNames, options->compile.model,
-         "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
-         "with --add a bundle; with --format pte also a bundle, or a program of ExecuTorch (.pte) that is converted.")
+      "compile", "Compiles a model for devices, present or not, into one file with the portable model.");
+  app.add_option(kModelNames, options->compile.model,
+                 "Folder of an embedding model, its name on the hub (ORG/NAME), an ONNX file or an OpenVINO IR (.xml); "
+                 "with --add, a bundle; with --format pte, also a bundle, or an ExecuTorch program (.pte) to convert.")
       ->required()
       ->type_name("MODEL");
   add_texts(app, "--target", options->compile.targets, "T,T,...",
-            "What to compile for: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. "
-            "`latebind devices --virtual` lists them. Without it, the portable model alone is written.")
+            "Targets: cpu, npu:ARCHITECTURE such as npu:v73 or npu:4000, or a device's full name. `latebind devices "
+            "--virtual` lists them. Without it, only the portable model is written.")
       ->delimiter(',');
   add_texts(
       app, "--shapes", options->compile.shapes, "SHAPES",
-      "Input shapes, such as 1x32,1x128, each of them for all inputs, or 2x3+3x4 for one after the other; static: "
-      "those of embedding.static_lengths; dynamic: as the model declares them; auto: static when the model embeds "
-      "text, else dynamic. A model that embeds text gets them on NPUs alone: other devices take any length.")
+      "Input shapes: a list such as 1x32,1x128, each for all inputs, or 2x3+3x4 for one shape per input; static: those "
+      "of embedding.static_lengths; dynamic: as the model declares them; auto: static if the model embeds text, "
+      "otherwise dynamic. A model that embeds text has static shapes only on NPUs: other devices take any length.")
       ->delimiter(',');
   add_word(app, "--format", options->compile.format,
-           "What is written. bundle: one file, a ZIP; folder: the same unpacked; blob: what the vendor's compiler "
-           "made, alone; pte: a "
-           "program for ExecuTorch with the bundle in it. MODEL may be a bundle then.");
+           "Format of the output. bundle: one ZIP file. folder: the same, unpacked. blob: only the output of the "
+           "vendor's compiler. pte: a program for ExecuTorch that contains the bundle; MODEL may then be a bundle.");
   add_program_options(app, options->compile.pte);
-  add_text(
-      app, "-o,--output", options->compile.output, "FILE",
-      "Where to write; nothing that is read is written over, and no folder but one with a bundle of ours and nothing "
-      "else in it. It appears only when it is complete.")
+  add_text(app, "-o,--output", options->compile.output, "FILE",
+           "Where to write. It appears only when it is complete. It must not be an input; an existing folder is "
+           "replaced only if it holds nothing but a bundle of Latebind.")
       ->required();
-  add_integer(app, "--jobs", options->compile.side_by_side, 1, app::kSideBySideMax,
-              "How many are compiled at once; as many as processors and half of the free memory allow, if not given.");
-  app.add_flag("--strict", options->compile.strict, "Nodes that a compiler leaves to the CPU are an error.");
+  add_integer(
+      app, "--jobs", options->compile.side_by_side, 1, app::kSideBySideMax,
+      "Number of parallel compilations (default: as many as the processors and half of the free memory allow).");
+  app.add_flag("--strict", options->compile.strict, "Reports an error if a compiler leaves nodes to the CPU.");
   app.add_flag("--keep-going", options->compile.keep_going,
-               "Writes what could be compiled, though a target failed or has no compiler here.");
-  app.add_flag(
-      "--add", options->compile.add,
-      "MODEL is a bundle: what is in it is kept, and what is compiled from its portable model is added, instead "
-      "of a variant of the same name. FILE may be the bundle itself, but not on Windows.");
-  add_text(app, "--name", options->compile.name, "TEXT", "The package's name; the model's own, if not given.");
-  add_text(app, "--package-version", options->compile.version, "TEXT", "The package's version.");
-  add_text(app, "--source", options->compile.source, "TEXT", "Where the model comes from, for the package's metadata.");
-  add_text(app, "--revision", options->compile.revision, "TEXT", "Its revision there.");
-  add_text(app, "--license", options->compile.licence, "TEXT", "Its licence; what its README says, if not given.");
-  app.add_flag("-q,--quiet", options->quiet, "Says nothing but errors.");
+               "Writes the targets that could be compiled even if another one failed or has no compiler here.");
+  app.add_flag("--add", options->compile.add,
+               "MODEL is a bundle: keeps its content and adds what is compiled from its portable model, replacing "
+               "variants of the same name. FILE may be the bundle itself, except on Windows.");
+  add_text(app, "--name", options->compile.name, "TEXT", "Name of the package (default: the model's name).");
+  add_text(app, "--package-version", options->compile.version, "TEXT", "Version of the package.");
+  add_text(app, "--source", options->compile.source, "TEXT", "Origin of the model, for the package's metadata.");
+  add_text(app, "--revision", options->compile.revision, "TEXT", "Revision of the model at its origin.");
+  add_text(app, "--license", options->compile.licence, "TEXT",
+           "Licence of the model (default: the one in its README).");
+  app.add_flag("-q,--quiet", options->quiet, "Prints only errors.");
   app.add_flag("--json", options->json,
                "Prints {output, variants: [{name, target, device, compiled, bytes, seconds, reason, note, left_to_cpu: "
                "{count, first: [{operator, name, shape}]}}], refused}.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kDevice, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups, {"embedding.onnx_file"});
   app.footer(
-      "The precision is f32 on CPUs and f16 on NPUs that have nothing else, unless --precision says\n"
-      "so. The whole model must go to an NPU: nodes that its compiler leaves to the CPU are named, and\n"
-      "with --strict they are an error. The portable model is always in the bundle, so that a machine\n"
-      "with another device compiles for itself.\n\n"
-      "A program (.pte) has one method, forward, which takes and gives the model's tensors;\n"
-      "docs/pte-format.md tells how an application calls it. It runs in ExecuTorch with Latebind's\n"
-      "delegate loaded.\n\n"
-      "The same input and the same versions give the same bytes, but for ONNX Runtime's blobs for\n"
-      "CPUs, parts of which that library writes in an order that changes from run to run.\n\n"
+      "Without --precision, the precision is f32 on CPUs and f16 on NPUs that support only f16. Nodes\n"
+      "that an NPU's compiler leaves to the CPU are named; with --strict they are an error. The bundle\n"
+      "always contains the portable model, so that a machine with another device compiles it there.\n"
+      "\n"
+      "A program (.pte) has one method, forward, which takes and returns the model's tensors;\n"
+      "docs/pte-format.md explains how an application calls it. It runs in ExecuTorch with Latebind's\n"
+      "delegate loaded.\n"
+      "\n"
+      "The same input and the same versions produce the same bytes, except in ONNX Runtime's blobs for\n"
+      "CPUs: that library writes parts of them in an order that changes from run to run.\n"
+      "\n"
       "Examples:\n"
       "  latebind compile all-MiniLM-L6-v2 --target cpu,npu:4000 -o minilm.lbundle\n"
       "  latebind compile all-MiniLM-L6-v2 --format pte -o minilm.pte\n"

@@ -50,7 +50,7 @@ Status write_pages(const Command& command, const std::filesystem::path& folder) 
 
 void add_completion(Command& program, Action& chosen) {
   auto shell = std::make_shared<std::string>();
-  Command& app = *program.add_subcommand("completion", "Prints the script that completes commands in a shell.");
+  Command& app = *program.add_subcommand("completion", "Prints the completion script of a shell.");
   const auto take = [shell](const std::string& text) {
     static constexpr std::array<std::string_view, 3> kShells{"bash", "zsh", "fish"};
     if (completion_script(text).empty()) return core::unknown_word_error("shell", text, kShells);
@@ -59,7 +59,8 @@ void add_completion(Command& program, Action& chosen) {
   };
   app.add_option("SHELL", take, "bash, zsh or fish.")->required()->words({"bash", "zsh", "fish"});
   app.footer(
-      "The packages install it; elsewhere a line in the shell's start file does:\n\n"
+      "The packages install it. Otherwise, add a line to the shell's start file:\n"
+      "\n"
       "Examples:\n"
       "  source <(latebind completion bash)\n"
       "  source <(latebind completion zsh)\n"
@@ -67,7 +68,7 @@ void add_completion(Command& program, Action& chosen) {
   app.callback([shell, &chosen] { chosen = [shell] { return show(std::string(completion_script(*shell))); }; });
 
   auto words = std::make_shared<std::vector<std::string>>();
-  Command& asked = *program.add_subcommand("complete", "Says what may stand in place of the last word.");
+  Command& asked = *program.add_subcommand("complete", "Prints the completions of the last word.");
   asked.hide();
   asked.add_option("WORD", *words, "The line so far.");
   asked.callback([words, &program, &chosen] { chosen = [words, &program] { return complete(program, *words); }; });

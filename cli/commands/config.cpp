@@ -55,26 +55,32 @@ std::string for_programs(const app::EffectiveSettings& settings) {
 // The whole of docs/configuration.md.
 std::string reference() {
   std::string text =
-      "# Configuration\n\n"
-      "Every setting can be given in three ways; of several, the later one in this list wins:\n\n"
+      "# Configuration\n"
+      "\n"
+      "A setting can be given in three places. A later place in this list overrides an earlier one:\n"
+      "\n"
       "1. a `config.toml`: first `/etc/latebind/config.toml`, then `$XDG_CONFIG_HOME/latebind/config.toml` (by "
       "default\n"
       "   `~/.config/latebind/config.toml`), then the file that `--config` names;\n"
       "2. an environment variable;\n"
-      "3. a flag. Those that are true or false are given as `--name`, `--no-name` or `--name=false`.\n\n"
-      "Unknown keys, variables that begin with `LATEBIND_` and mean nothing, and words that a setting does not know "
-      "are\n"
-      "errors that name the nearest known one. Processes that run with more rights than their caller (setuid and the\n"
-      "like) do not read the caller's file, and ignore the variables marked *trusted*. `latebind config` prints what "
-      "is in\n"
-      "force and where each value came from. A user's file that may not be read, as where `HOME` is another user's, is "
-      "left\n"
-      "out with a warning; the other files must be readable "
+      "3. a flag. A flag that is true or false is given as `--name`, `--no-name` or `--name=false`.\n"
+      "\n"
+      "An unknown key, an unknown variable that begins with `LATEBIND_`, and an unknown word in a value are errors "
+      "that name\n"
+      "the nearest known one. A process that runs with more rights than its caller (such as a setuid program) does not "
+      "read\n"
+      "the caller's file and ignores the variables marked *trusted*. `latebind config` prints the settings in force "
+      "and the\n"
+      "origin of each value. A user's file that is not readable, for example because `HOME` belongs to another user, "
+      "is\n"
+      "skipped with a warning; the other files must be readable "
       "([why](decisions/0141-settings-that-may-not-be-read.md)).\n"
-      "Programs that use the C interface set the same keys\n"
-      "(`lb_options_set`), and read files and the environment only where they ask for it; the search for vendors'\n"
-      "libraries looks at its variables in any case.\n\n"
-      "This page is what `latebind config --reference` prints.\n";
+      "\n"
+      "Programs that use the C interface set the same keys (`lb_options_set`). They read files and the environment "
+      "only if\n"
+      "they ask for it; the search for vendors' libraries always reads its variables.\n"
+      "\n"
+      "`latebind config --reference` prints this page.\n";
   for (const app::SettingSpec& spec : app::settings_schema()) {
     text += fmt::format("\n## `{}{}`\n\n{}\n\n", spec.key, spec.is_family() ? "KEY" : "", spec.help);
     const std::string value = spec.is_family() ? "" : spec.text(app::Settings{}, spec.key);
@@ -103,16 +109,16 @@ Exit config(const ConfigArguments& options) {
 
 void add_config(Command& program, Action& chosen) {
   auto options = std::make_shared<ConfigArguments>();
-  Command& app = *program.add_subcommand("config", "Shows what is configured, and where each value came from.");
+  Command& app = *program.add_subcommand("config", "Prints the settings in force and the origin of each value.");
   app.add_flag("--json", options->json, "Prints {settings: [{key, value, origin}]}.");
-  app.add_flag("--reference", options->reference, "Prints what docs/configuration.md says of every setting.");
+  app.add_flag("--reference", options->reference, "Prints the reference of all settings (docs/configuration.md).");
   static constexpr SettingGroup kGroups[] = {
       SettingGroup::kEmbedding,    SettingGroup::kPlacement, SettingGroup::kDevice,  SettingGroup::kFailover,
       SettingGroup::kVerification, SettingGroup::kCache,     SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "The output is a config.toml's keys with the origin of each value behind it. Flags of settings\n"
-      "are taken as other commands take them.");
+      "The output has the form of a config.toml, with the origin of each value after it. Flags of\n"
+      "settings are accepted as by the other commands.");
   app.callback([options, &chosen] { chosen = [options] { return config(*options); }; });
 }
 

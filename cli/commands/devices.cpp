@@ -27,7 +27,7 @@ struct DevicesArguments {
 std::string explanation(const app::PlacementListing& placement, const core::Registry& registry, bool strict) {
   std::string text =
       fmt::format("'{}' is tried in this order, in {}{}:\n", placement.text, core::word_of(placement.precision),
-                  strict ? ", and strict takes the first or nothing" : "");
+                  strict ? ", and strict allows only the first" : "");
   std::size_t number = 0;
   std::string refused;
   for (const auto& candidate : placement.candidates) {
@@ -48,12 +48,14 @@ std::string explanation(const app::PlacementListing& placement, const core::Regi
   for (const auto& backend : registry.all())
     backends += fmt::format("{}{}", backends.empty() ? "" : ", ", backend->name());
   text += fmt::format(
-      "The rules: words of the placement in their order; auto is npu, gpu, cpu; of one kind, first what was measured\n"
-      "to be ahead, where it knows the model and the precision, then the backends in the order\n"
-      "{}, and a backend's devices as it lists them. Each device counts once. A virtual device runs nothing and "
-      "is\n"
-      "left out, unless it is named exactly and --emulate is given. The first one that can load the model answers; "
-      "when it fails, the next one does, until it works again.\n",
+      "The rules: the words of the placement are tried in their order; auto means npu, gpu, cpu. Among devices of one "
+      "kind,\n"
+      "the one that was measured to be fastest comes first if it supports the model and the precision; then the "
+      "backends\n"
+      "follow in the order {}, each with its devices as it lists them. Each device counts once.\n"
+      "A virtual device cannot run models and is skipped, unless it is named exactly and --emulate is given. The first "
+      "device\n"
+      "that can load the model answers. While it fails, the next one answers.\n",
       backends);
   return text;
 }
@@ -116,25 +118,25 @@ Exit devices(const DevicesArguments& options) {
 
 void add_devices(Command& program, Action& chosen) {
   auto options = std::make_shared<DevicesArguments>();
-  Command& app = *program.add_subcommand("devices", "Lists the devices that are there.");
+  Command& app = *program.add_subcommand("devices", "Lists the available devices.");
   app.add_flag(
       "--json", options->json,
       "Prints {version, devices: [{id, backend, name, kind, full_name, runtime_version, "
       "virtual, metadata}], backends: [{name, available, runtime_version, code, reason, "
       "install, unavailable: [{name, reason}]}]}; with --explain also placement: {text, precision, devices, refused: "
       "[{device, reason}]}.");
-  app.add_flag(
-      "--explain", options->explain,
-      "Says in which order the devices of --device are tried in the first of --precision, and by which rules.");
+  app.add_flag("--explain", options->explain,
+               "Prints the order in which the devices of --device are tried in the first precision of --precision, and "
+               "the rules.");
   app.add_flag("--virtual", options->virtual_too,
-               "Lists also what is not in this machine but can be compiled for; metadata says whether the compiler is "
-               "installed and whether its vendor emulates the device here.");
+               "Also lists devices that are not in this machine but can be compiled for. Their metadata says whether "
+               "the compiler is installed and whether the vendor's emulator is available here.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups, {"precision"});
   app.footer(
-      "Every device with its backend, kind, full name and metadata; for a backend that is not\n"
-      "available, why, and what to type. The exit status is 0 even when there is no device: see\n"
-      "`latebind doctor` for a verdict.");
+      "Lists every device with its backend, kind, full name and metadata. For a backend that is not\n"
+      "available, it prints the reason and the command that installs it. The exit status is 0 even if\n"
+      "there is no device: run `latebind doctor` for a verdict.");
   app.callback([options, &chosen] { chosen = [options] { return devices(*options); }; });
 }
 

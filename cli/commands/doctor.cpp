@@ -39,7 +39,7 @@ std::string hardware_for_people(const std::vector<core::HardwareNote>& hardware)
     text += fmt::format("  {} here{}: {}\n", core::one_line(note.name),
                         known.empty() ? "" : core::one_line(fmt::format(" ({})", fmt::join(known, ", "))),
                         core::one_line(note.status));
-    if (!note.remedy.empty()) text += fmt::format("    to mend it: {}\n", core::one_line(note.remedy));
+    if (!note.remedy.empty()) text += fmt::format("    to fix it: {}\n", core::one_line(note.remedy));
   }
   return text;
 }
@@ -77,7 +77,7 @@ std::string for_people(const app::Diagnosis& diagnosis) {
       text += fmt::format("    {} {}  ({}){}\n", step.opened ? "+" : "-", core::one_line(step.place),
                           core::one_line(step.source), step.opened ? "" : ": " + core::one_line(step.outcome));
     }
-    if (!is_built_in && report.diagnosis.search.empty()) text += "    no place at all\n";
+    if (!is_built_in && report.diagnosis.search.empty()) text += "    nowhere\n";
     for (const app::Diagnosis::OfDevice& device : backend.devices) {
       text += fmt::format("  {}: {}  {}\n", device.device.id(),
                           device.status.ok() ? fmt::format("works ({:.0f} ms)", device.ms)
@@ -97,8 +97,10 @@ std::string for_people(const app::Diagnosis& diagnosis) {
     });
   });
   text += runs_files        ? "\nReady: a model can run here.\n"
-          : diagnosis.works ? "\nReady for embedding models. For models from files, too, install one of:\n"
-                            : "\nNot ready: no device can run a model. To mend it, install one of:\n";
+          : diagnosis.works ? "\n"
+                              "Ready for embedding models. To run model files, too, install one of:\n"
+                            : "\n"
+                              "Not ready: no device can run a model. To fix it, install one of:\n";
   if (!runs_files) {
     for (const app::Diagnosis::OfBackend& backend : diagnosis.backends) {
       if (diagnosis.works && backend.report.status.ok()) continue;
@@ -123,7 +125,7 @@ Exit doctor(const DoctorArguments& options) {
 
 void add_doctor(Command& program, Action& chosen) {
   auto options = std::make_shared<DoctorArguments>();
-  Command& app = *program.add_subcommand("doctor", "Says what works here, and what to type to mend the rest.");
+  Command& app = *program.add_subcommand("doctor", "Checks what works here and prints the commands that fix the rest.");
   app.add_flag(
       "--json", options->json,
       "Prints {version, platform, works, cpu: {name, usable_processors, features, instruction_set, precisions: "
@@ -137,11 +139,11 @@ void add_doctor(Command& program, Action& chosen) {
   static constexpr SettingGroup kGroups[] = {SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "Shows every place where a vendor library was looked for with the loader's answer, the vendor's\n"
-      "hardware that the system knows with what keeps it from being used, and runs a tiny model on\n"
-      "every device. Exit status 1 when no device can run it. For 100 ms matrices are multiplied in\n"
-      "each precision that native:CPU has here, because which one is fast is another one on each make\n"
-      "of processor; how fast a whole model is, `latebind bench embed --precision f32,bf16` measures.");
+      "Shows every place where a vendor's library was looked for and the loader's answer, the vendors'\n"
+      "hardware that the system reports and what prevents its use, and runs a tiny model on every\n"
+      "device. The exit status is 1 if no device can run it. It also multiplies matrices for 100 ms in\n"
+      "each precision that native:CPU supports here, because the fastest one depends on the processor;\n"
+      "`latebind bench embed --precision f32,bf16` measures a whole model.");
   app.callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
 }
 

@@ -134,8 +134,7 @@ Status choose_formats(EmbedArguments& options) {
   }
   const auto count = std::ranges::count_if(options.source.files, is_json_lines);
   if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
-    return Status(core::StatusCode::kInvalidArgument,
-                  "some files end in .jsonl and others do not: say what they are with --input-format");
+    return Status(core::StatusCode::kInvalidArgument, "some files end in .jsonl and others do not: set --input-format");
   }
   options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};
@@ -212,15 +211,15 @@ Result<std::vector<std::string>> python_arguments(const EmbedArguments& options)
       options.source.files.empty() || std::ranges::find(options.source.files, "-") != options.source.files.end();
   if (!options.source.texts.empty()) {
     return refused(
-        "--text goes into JSON lines, npy or f32; the Python package, which has Parquet, Arrow, CSV and packed files, "
-        "embeds files");
+        "--text can be written as JSON lines, npy or f32; the Python package, which handles Parquet, Arrow, CSV and "
+        "packed files, embeds files");
   }
-  if (is_stdin) return refused("Parquet is made of files, not of stdin: name a FILE");
+  if (is_stdin) return refused("Parquet cannot be made from stdin: name a FILE");
   if (!fits_python(options)) {
-    return refused(fmt::format(
-        "Parquet, Arrow, CSV and packed files are embedded into a file that ends in .parquet, .npy or .jsonl: name one "
-        "with -o{}",
-        other_way(options)));
+    return refused(
+        fmt::format("the output of Parquet, Arrow, CSV and packed files must be a file that ends in .parquet, .npy or "
+                    ".jsonl: name one with -o{}",
+                    other_way(options)));
   }
   std::vector<std::string> words{"-o", options.output, "--model", options.embedder.model};
   const auto add = [&words](std::string_view name, std::string value) {
@@ -265,11 +264,11 @@ Exit end_early(KeptOutput* kept, const Status& status, const Interruption* inter
   }
   if (is_interrupted) {
     note(what.empty() ? "interrupted: nothing was embedded"
-                      : fmt::format("interrupted: {}; run the same command again to go on", what));
+                      : fmt::format("interrupted: {}; run the same command again to continue", what));
     return Exit::kInterrupted;
   }
   const Exit exit = fail(status);
-  if (!what.empty()) note(fmt::format("{}; run the same command again to go on", what));
+  if (!what.empty()) note(fmt::format("{}; run the same command again to continue", what));
   return exit;
 }
 
@@ -336,7 +335,7 @@ Exit embed(EmbedArguments& options) {
       const bool is_misuse = begun.code() == core::StatusCode::kInvalidArgument;
       return is_misuse ? misuse("embed", begun.message()) : fail(begun);
     }
-    if (const std::string there = to.kept->kept(); !there.empty() && !options.quiet) note("goes on: " + there);
+    if (const std::string there = to.kept->kept(); !there.empty() && !options.quiet) note("continues: " + there);
     limits.cancellation = interruption.emplace().cancellation();
   }
   IdSink ids;
@@ -371,42 +370,40 @@ Exit embed(EmbedArguments& options) {
 
 void add_embed(Command& program, Action& chosen) {
   auto options = std::make_shared<EmbedArguments>();
-  Command& app = *program.add_subcommand("embed", "Turns texts into vectors, in input order.");
+  Command& app = *program.add_subcommand("embed", "Embeds texts: prints one vector per text, in input order.");
   options->embedder.add_to(app);
   add_texts(app, "--text", options->source.texts, "TEXT",
-            "A text to embed, before those of files; may be given several times (default: none).");
+            "A text to embed before those of files. May be given several times (default: none).");
   refuse_empty(add_text(app, "-o,--output", options->output, "FILE",
-                        "Writes to FILE, which appears only when it is complete; what is unfinished is in FILE.part, "
-                        "and the same command goes on with it after Ctrl-C or a crash. A pipe or a device is written "
-                        "to directly (default: stdout)."),
+                        "Writes to FILE, which appears only when it is complete. Until then the output is kept in "
+                        "FILE.part, and the same command continues it after Ctrl-C or a crash. A pipe or a device is "
+                        "written to directly (default: stdout)."),
                "-o", "give the name of a file, or - for stdout");
-  add_word(
-      app, "--output-format", options->output_format,
-      "How vectors are written. jsonl: {\"index\":N,\"embedding\":[...]} a line, numbers that read back as the same "
-      "f32. npy: one array of shape (texts, dimension), type '<f4'; on stdout or a pipe it is "
-      "kept in a temporary file until it is complete. f32: the numbers alone, little-endian, "
-      "row after row. sparse: {\"index\":N,\"indices\":[...],\"values\":[...]} a line, of a sparse encoder "
-      "(SPLADE): the weights of the vocabulary's entries that have one. multi-vector: "
-      "{\"index\":N,\"vectors\":[[...],...]} a line, of a multi-vector encoder (ColBERT): a vector for each token "
-      "that has one. parquet: the rows of FILE with a column of vectors, written by the Python package (default by "
-      "the end of FILE's name: .npy, .parquet, else jsonl).");
+  add_word(app, "--output-format", options->output_format,
+           "Format of the vectors. jsonl: a line {\"index\":N,\"embedding\":[...]} per text; numbers round-trip as "
+           "f32. npy: one array of shape (texts, dimension), type '<f4'; for stdout or a pipe it is kept in a "
+           "temporary file until it is complete. f32: only the numbers, little-endian, row by row. sparse: a line "
+           "{\"index\":N,\"indices\":[...],\"values\":[...]} per text with the nonzero weights of a sparse encoder "
+           "(SPLADE). multi-vector: a line {\"index\":N,\"vectors\":[[...],...]} per text with the token vectors of a "
+           "multi-vector encoder (ColBERT). parquet: the rows of FILE with a column of vectors, written by the Python "
+           "package (default: by FILE's extension: .npy, .parquet, otherwise jsonl).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
   add_text_source(app, options->source, options->input_format);
-  add_text(
-      app, "--id-field", options->source.id_field, "NAME",
-      "Field of the JSON object whose string or number goes along with the vector: as \"id\" in JSON lines, beside "
-      "npy and f32 a line each in FILE.ids.jsonl; '' for none (default id).");
+  add_text(app, "--id-field", options->source.id_field, "NAME",
+           "Field of the JSON object whose string or number is written with the vector: as \"id\" in JSON lines, or as "
+           "a line of FILE.ids.jsonl beside npy and f32. '' for none (default id).");
   add_dimensions(app, options->dimensions);
-  app.add_flag("--restart", options->restart, "Discards what an interrupted run has left in FILE.part.");
-  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
+  app.add_flag("--restart", options->restart, "Discards what an interrupted run left in FILE.part.");
+  app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files,
-                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given). Tables "
-                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and what ends in .gz, are "
-                 "read by the Python package and go into a file (docs/bulk.md).");
+                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given). Tables "
+                 "(.parquet, .arrow, .csv, .tsv), whose column of texts --text-field names, and files that end in .gz "
+                 "are read by the Python package and go into a file (docs/bulk.md).");
   app.footer(
-      "Memory does not grow with the input. Progress is shown when stderr is a terminal; the\n"
-      "summary tells device, precision, texts/s, tokens/s and the share of padding.\n\n"
+      "Memory use does not grow with the input. Progress is shown if stderr is a terminal; the\n"
+      "summary shows the device, the precision, texts/s, tokens/s and the share of padding.\n"
+      "\n"
       "Examples:\n"
       "  latebind embed all-MiniLM-L6-v2 --text \"hello world\"\n"
       "  latebind embed all-MiniLM-L6-v2 notes.txt > vectors.jsonl\n"

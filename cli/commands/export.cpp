@@ -36,19 +36,19 @@ Exit export_model(const ExportArguments& options) {
 
 void add_export(Command& program, Action& chosen) {
   auto options = std::make_shared<ExportArguments>();
-  Command& app = *program.add_subcommand("export", "Writes the graph that we build as an ONNX file.");
+  Command& app = *program.add_subcommand("export", "Writes the model as an ONNX file.");
   add_model(app, options->model, "A sentence-transformers model with model.safetensors");
-  add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write; it appears only when it is complete.")
+  add_text(app, "-o,--output", options->output, "FILE.onnx", "File to write. It appears only when it is complete.")
       ->required();
-  app.add_flag(
-      "--hidden-states", options->hidden_states,
-      "Token vectors [batch, tokens, hidden] instead of the pooled vector [batch, hidden] (default: pooled, and "
-      "normalised where the folder says so).");
+  app.add_flag("--hidden-states", options->hidden_states,
+               "Outputs token vectors [batch, tokens, hidden] instead of the pooled vector [batch, hidden] (default: "
+               "pooled, and normalised if the folder says so).");
   app.footer(
-      "One ONNX file of opset 20 with the weights in it, at most 2 GiB. Inputs input_ids and\n"
-      "attention_mask, i64 [batch, tokens], and token_type_ids where a cross-encoder takes them;\n"
-      "output sentence_embedding or, with --hidden-states, last_hidden_state; logits of a\n"
-      "cross-encoder, term_logits of a sparse encoder. Needs no vendor library.\n\n"
+      "The output is one ONNX file of opset 20 that contains the weights, at most 2 GiB. Its inputs are\n"
+      "input_ids and attention_mask, i64 [batch, tokens], and token_type_ids if a cross-encoder takes\n"
+      "them. Its output is sentence_embedding, or last_hidden_state with --hidden-states; logits for a\n"
+      "cross-encoder, term_logits for a sparse encoder. It needs no vendor library.\n"
+      "\n"
       "Example:\n"
       "  latebind export all-MiniLM-L6-v2 -o model.onnx");
   app.callback([options, &chosen] { chosen = [options] { return export_model(*options); }; });

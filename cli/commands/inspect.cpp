@@ -163,16 +163,16 @@ std::string text_of(const PackageReport& report, bool in_program) {
   for (const core::Status& damage : report.damages)
     text += fmt::format("damaged: {}\n", core::one_line(damage.to_string()));
   for (const std::string& file : report.unsummed)
-    text += fmt::format("no sum is recorded of {}\n", core::one_line(file));
+    text += fmt::format("no checksum is recorded for {}\n", core::one_line(file));
   for (const std::string& file : report.crc_only) {
-    text += fmt::format("only a CRC-32 is recorded of {}: what was changed on purpose does not show\n",
-                        core::one_line(file));
+    text +=
+        fmt::format("only a CRC-32 is recorded for {}: a deliberate change is not detected\n", core::one_line(file));
   }
   if (report.ok()) {
     text += fmt::format("{}{}, {:.1f} MiB, {} as written\n", core::counted(report.files, "file"),
                         in_program ? " of the bundle" : "", mebibytes(report.bytes), report.files == 1 ? "is" : "are");
   }
-  if (in_program) text += "no sum is recorded of the program around the bundle: what was changed there does not show\n";
+  if (in_program) text += "no checksum is recorded for the program around the bundle: a change there is not detected\n";
   return text;
 }
 
@@ -180,7 +180,7 @@ std::string text_of(const std::vector<app::VariantDecision>& decisions,
                     const std::map<std::string, std::string>& followed) {
   std::string text = "\ndecisions, in the order in which devices are tried\n";
   for (const auto& [key, value] : followed)
-    text += fmt::format("  as the program says: {} = {}\n", core::one_line(key), core::one_line(value));
+    text += fmt::format("  set by the program: {} = {}\n", core::one_line(key), core::one_line(value));
   for (const app::VariantDecision& decision : decisions) {
     text += fmt::format("  {}{}{}: {}\n", core::one_line(decision.device), decision.variant.empty() ? "" : ", ",
                         core::one_line(decision.variant),
@@ -226,7 +226,7 @@ std::string text_of(const app::PteFile& opened) {
   std::uint64_t in_segments = 0;
   for (const pte::Segment& segment : program.segments)
     in_segments += segment.size;
-  std::string text = fmt::format("a program of ExecuTorch: {:.1f} MiB, {:.1f} of them in segments\n",
+  std::string text = fmt::format("ExecuTorch program: {:.1f} MiB, {:.1f} of them in segments\n",
                                  mebibytes(opened.file->bytes().size()), mebibytes(in_segments));
   for (const pte::Method& method : program.methods) {
     text += fmt::format("\nmethod {}\n", core::one_line(method.name));
@@ -286,7 +286,7 @@ Exit inspect(const InspectArguments& options) {
 void add_inspect(Command& program, Action& chosen) {
   auto options = std::make_shared<InspectArguments>();
   Command& app = *program.add_subcommand(
-      "inspect", "Shows what is in a bundle, a model folder or a program of ExecuTorch (.pte), and checks it.");
+      "inspect", "Shows and checks the content of a bundle, a model folder or an ExecuTorch program (.pte).");
   app.add_option("PATH", options->place,
                  "A bundle: a file, or a folder with manifest.json; a model's folder; or a .pte.")
       ->required();
@@ -300,23 +300,23 @@ void add_inspect(Command& program, Action& chosen) {
       "inputs: [{name, kind, type, sizes, dynamism, dim_order, planned}], outputs, planned_bytes, "
       "delegate_calls, kernel_calls, other_instructions, delegates: [{id, payload, bytes, offset, inline, "
       "compile_specs}]}], bundle, assumed, verification, decisions, followed}, where bundle is as above. Of a model's "
-      "folder, what its files say the model is: {name, input, network, outputs: {NAME: {...}}, files}, or, of a "
-      "router, {name, routes: {query, document}}.");
-  app.add_flag(
-      "--verify", options->verify,
-      "Reads every file and compares it with what was recorded of it; exit status 1 when one was changed. Of a "
-      ".pte the bundle alone: of the program around it nothing is recorded.");
-  app.add_flag(
-      "--explain", options->explain,
-      "Reports for every device of --device which variants it loads, and why not the others (loads them to find out). "
-      "What is not set here, a program's own compile specs say: they are listed, in --json as followed: {KEY: VALUE}.");
+      "folder, its specification: {name, input, network, outputs: {NAME: {...}}, files}, or, for a router, {name, "
+      "routes: {query, document}}.");
+  app.add_flag("--verify", options->verify,
+               "Compares every file with its recorded checksum. The exit status is 1 if one has changed. In a .pte, "
+               "only the bundle is checked: the program around it has no checksum.");
+  app.add_flag("--explain", options->explain,
+               "Reports which variants each device of --device loads, and why it does not load the others; it loads "
+               "them to find out. A setting that is not given here comes from the program's compile specs; those are "
+               "listed, in --json as followed: {KEY: VALUE}.");
   app.add_flag("--installed", options->installed,
-               "Takes a package with the installed layout too, which may refer to any file of this machine.");
+               "Also accepts a package with the installed layout, which may refer to any file of this machine.");
   static constexpr SettingGroup kGroups[] = {SettingGroup::kPlacement, SettingGroup::kDevice, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "A bundle is an ONNX Runtime model package, as a folder or as one ZIP of it; packages that\n"
-      "others made are shown as well. No model is read but by --verify and --explain.\n\n"
+      "A bundle is an ONNX Runtime model package, as a folder or as one ZIP file; packages that other\n"
+      "programs made are shown, too. Models are read only with --verify and --explain.\n"
+      "\n"
       "Example:\n"
       "  latebind inspect minilm.lbundle --verify");
   app.callback([options, &chosen] { chosen = [options] { return inspect(*options); }; });

@@ -85,11 +85,12 @@ std::string models_for_people(const app::ModelsReport& report) {
 Exit remove_model(const RemoveArguments& options) {
   const auto removal = app::plan_model_removal(options.model);
   if (!removal.ok()) return fail(removal.status());
-  const std::string what = fmt::format(
-      "{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
-      core::counted(removal->files.size(), "file"), size_text(removal->bytes),
-      removal->kept > 0 ? fmt::format("; {} stay, which other models or revisions use", removal->kept) : "");
-  if (!options.yes) return misuse("models rm", fmt::format("nothing is removed without --yes; it removes {}", what));
+  const std::string what =
+      fmt::format("{}{}: {}, {}{}", removal->id, removal->commit ? "@" + *removal->commit : "",
+                  core::counted(removal->files.size(), "file"), size_text(removal->bytes),
+                  removal->kept > 0 ? fmt::format("; keeps {} that other models or revisions use", removal->kept) : "");
+  if (!options.yes)
+    return misuse("models rm", fmt::format("nothing is removed without --yes; with it, the command removes {}", what));
   if (const auto removed = embedding::hub::remove(*removal); !removed.ok()) return fail(removed);
   const auto printed = print(options.json ? app::to_text(app::to_json(*removal)) : fmt::format("removed {}\n", what));
   return printed.ok() ? Exit::kGood : fail(printed);
@@ -132,11 +133,11 @@ std::string networks_for_programs() {
 std::string recommended_reference() {
   std::string text =
       "## Models to begin with\n\n"
-      "The size is that of the files that Latebind loads. A model's card on the hub has the last word on its licence "
-      "and languages.\n"
-      "`latebind models` shows which of these models the hub's cache has, and `latebind models rm NAME` removes "
-      "one.\n\n"
-      "| model | good for | size | numbers | languages | licence |\n|---|---|---|---|---|---|\n";
+      "The size is that of the files that Latebind downloads. A model's card on the hub is authoritative for its\n"
+      "licence and languages. `latebind models` shows which of these models are in the hub's cache, and `latebind\n"
+      "models rm NAME` removes one.\n\n"
+      "| model | good for | size | numbers | languages | licence |\n"
+      "|---|---|---|---|---|---|\n";
   for (const app::RecommendedModel& model : app::recommended_models()) {
     text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", model.id, model.good_for, size_text(model),
                         model.dimension > 0 ? fmt::format("{}", model.dimension) : "a score", model.languages,
@@ -149,21 +150,20 @@ std::string recommended_reference() {
 std::string models_reference() {
   std::string text =
       "# Models\n\n"
-      "A model is a folder as it is on the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
+      "A model is a folder in the layout of the hub: `config.json`, `model.safetensors` (or its pieces, listed in\n"
       "`model.safetensors.index.json`), `tokenizer.json` (or a [vocabulary](#vocabularies)), and the modules of\n"
-      "sentence-transformers. Latebind reads it as it is, without an export and without Python. This page is what "
-      "`latebind models --reference` prints;\n"
-      "`latebind models --networks` prints the lists for reading, with `--json` for programs.\n\n";
+      "sentence-transformers. Latebind reads it directly, without an export and without Python. `latebind models\n"
+      "--reference` prints this page; `latebind models --networks` prints its lists, with `--json` for programs.\n\n";
   text += recommended_reference();
   text +=
       "## Networks\n\n"
-      "By the `model_type` of `config.json`. Each was compared with what `transformers` computes of the same weights, "
-      "on\n"
-      "OpenVINO, ONNX Runtime and `native`; random weights are those of `tests/data/networks/make.py`. Each goes "
-      "whole\n"
-      "through Qualcomm's compiler, with no node left to the processor, and stays near in its emulation\n"
-      "(`scripts/test --models`). A key of `config.json` or `sentence_bert_config.json` that changes\n"
-      "the numbers is read, or refused by its name.\n\n"
+      "Networks are identified by the `model_type` of `config.json`. Each was compared with the results of\n"
+      "`transformers` for the same weights, on OpenVINO, ONNX Runtime and `native`; random weights are made by\n"
+      "`tests/data/networks/make.py`. Qualcomm's compiler takes each network completely, without leaving a node to "
+      "the\n"
+      "CPU, and its emulator's results are close to the reference (`scripts/test --models`). A key of `config.json` "
+      "or\n"
+      "`sentence_bert_config.json` that changes the results is either supported or an error that names the key.\n\n"
       "| `model_type` | what | compared with the reference on | refused | [cross-encoder](#cross-encoders) | "
       "[sparse](#sparse-encoders) |\n"
       "|---|---|---|---|---|---|\n";
@@ -172,140 +172,134 @@ std::string models_reference() {
                         one.read_classifier != nullptr ? "yes" : "no", one.read_vocabulary != nullptr ? "yes" : "no");
   }
   text +=
-      "\nRefused of all: cross-attention, pruned heads, quantized checkpoints, adapters (LoRA), layers with sizes of "
-      "their\n"
-      "own. Any other model can be given as a ready ONNX file in its folder: `onnx/model.onnx`, or the one that\n"
-      "`--onnx-file` names.\n\n"
-      "`is_causal` false in `config.json` lets each token of `qwen3` see all others, as in transformers 5; true is "
-      "refused\n"
-      "of the encoders, which transformers then makes causal for texts without padding alone.\n\n"
-      "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`): `default`, `dynamic`, `linear`, `llama3`,\n"
-      "`yarn`, and `ntk` of GTE's published files; others are refused. `position_embedding_type` `alibi` makes `bert`\n"
-      "JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the evaluator of the\n"
-      "tests, `ntk` with the formula of text-embeddings-inference and JinaBERT v2 with `transformers`' BERT in other\n"
-      "parts, since `transformers` has neither.\n\n"
-      "The norms of `gemma3_text` and `qwen3` square numbers, and a square above 65,504 is infinite in f16: trained\n"
-      "weights were not tried on a device that computes in it. `latebind verify` compares one with another device.\n\n"
+      "\n"
+      "The following are not supported in any network: cross-attention, pruned heads, quantized checkpoints, adapters\n"
+      "(LoRA), and layers of different sizes. Any other model can be given as an ONNX file in its folder:\n"
+      "`onnx/model.onnx`, or the file that `--onnx-file` names.\n\n"
+      "If `is_causal` is false in `config.json`, each token of `qwen3` attends to all others, as in transformers 5. "
+      "If\n"
+      "it is true, an encoder is refused, because transformers then makes it causal only for texts without padding.\n\n"
+      "Rotary positions may be scaled (`rope_scaling`, `rope_parameters`) by `default`, `dynamic`, `linear`, "
+      "`llama3`,\n"
+      "`yarn`, and the `ntk` of GTE's published files; other methods are refused. `position_embedding_type` `alibi`\n"
+      "turns `bert` into JinaBERT v2, whose feed-forward part is `geglu`. Scaled positions were compared with the\n"
+      "evaluator of the tests, `ntk` with the formula of text-embeddings-inference, and JinaBERT v2 with the BERT of\n"
+      "`transformers` in its other parts, because `transformers` has neither.\n\n"
+      "The norms of `gemma3_text` and `qwen3` square numbers, and a square above 65,504 is infinite in f16. Trained\n"
+      "weights have not been tried on a device that computes in f16; `latebind verify` compares such a device with\n"
+      "another one.\n\n"
       "## Modules\n\n"
-      "By the type in `modules.json`. `mean_sqrt_len_tokens`, `weightedmean`, `Dense` with Identity and with Tanh, "
-      "and\n"
-      "`LayerNorm`, and `StaticEmbedding`, were compared with what `sentence-transformers` computes of random weights\n"
-      "(`tests/data/modules/make.py`), the other modes of pooling with their definition\n"
-      "(`tests/data/tiny-bert/make.py`).\n\n"
-      "| module | what |\n|---|---|\n"
-      "| `Transformer` | a network of the list above, first |\n"
-      "| `Pooling` | one mode, second: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean`; "
-      "with a prompt or without (`include_prompt`) |\n"
-      "| `StaticEmbedding` | instead of both: the mean of the tokens' vectors; of model2vec with "
-      "`mapping` and `weights`, too |\n"
-      "| `Dense` | behind it, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; with or without a "
+      "Modules are identified by the type in `modules.json`. `mean_sqrt_len_tokens`, `weightedmean`, `Dense` with\n"
+      "Identity and with Tanh, `LayerNorm` and `StaticEmbedding` were compared with the results of\n"
+      "`sentence-transformers` for random weights (`tests/data/modules/make.py`), and the other modes of pooling with\n"
+      "their definitions (`tests/data/tiny-bert/make.py`).\n\n"
+      "| module | what |\n"
+      "|---|---|\n"
+      "| `Transformer` | a network of the list above; first |\n"
+      "| `Pooling` | one mode: `cls`, `mean`, `max`, `lasttoken`, `mean_sqrt_len_tokens`, `weightedmean`; with or "
+      "without the prompt (`include_prompt`); second |\n"
+      "| `StaticEmbedding` | instead of both: the mean of the tokens' vectors; also model2vec's, with `mapping` and "
+      "`weights` |\n"
+      "| `Dense` | after pooling, with or without a bias; Identity, Tanh, GELU, ReLU or SiLU; with or without a "
       "residual |\n"
-      "| `LayerNorm`, `Dropout` | behind it; a dropout does nothing |\n"
+      "| `LayerNorm`, `Dropout` | after pooling; a dropout has no effect |\n"
       "| `Normalize` | last |\n"
-      "| `SpladePooling` | second, alone: a sparse encoder |\n"
+      "| `SpladePooling` | second and last: a sparse encoder |\n"
       "| `SparseStaticEmbedding` | alone: a sparse encoder without a network |\n"
-      "| `Router` | first, instead of a network: to two ways of the above |\n"
-      "| `MultiVectorMask` | behind `Transformer` and any of `Dense`: a multi-vector encoder |\n\n"
-      "Without a `modules.json` texts are pooled as sentence-transformers 6.2 does it: the vector of the last token "
-      "where\n"
-      "the first of `architectures` in `config.json` ends with `ForCausalLM` and `is_causal` is neither false nor "
-      "null, "
-      "else the\n"
-      "mean, both not normalized. A warning, and `latebind inspect` of a bundle, say so, and which files are not read\n"
-      "without it: `1_Pooling/`, `sentence_bert_config.json`, `config_sentence_transformers.json`. Each network was "
-      "compared\n"
-      "with the reference (`tests/data/networks/sweep_without_modules.py`).\n\n"
-      "Of models that were trained for it (Matryoshka), the first numbers of a vector are one: `latebind embed\n"
-      "--dimensions`, `dimensions` of a call or a request. Where the model gives length 1, the shorter vector gets "
-      "it,\n"
-      "too.\n\n"
-      "A text has the vector that it has alone: on which side its tokenizer pads (`padding_side`) changes nothing. In "
-      "the\n"
-      "reference positions and the weights of `weightedmean` count from the padding on, so that there a text padded on "
-      "the\n"
-      "left depends on its batch.\n\n"
-      "What is not in these lists is refused by its name, with the nearest name that works.\n\n"
+      "| `Router` | first, instead of a network: two routes, each made of the modules above |\n"
+      "| `MultiVectorMask` | after `Transformer` and any number of `Dense`: a multi-vector encoder |\n\n"
+      "Without a `modules.json`, texts are pooled as in sentence-transformers 6.2. If the first of `architectures` in\n"
+      "`config.json` ends with `ForCausalLM` and `is_causal` is neither false nor null, the vector is that of the "
+      "last\n"
+      "token; otherwise it is the mean. Neither is normalised. A warning, and `latebind inspect` of a bundle, report\n"
+      "this, and name the files that are ignored without it: `1_Pooling/`, `sentence_bert_config.json`,\n"
+      "`config_sentence_transformers.json`. Each network was compared with the reference\n"
+      "(`tests/data/networks/sweep_without_modules.py`).\n\n"
+      "If a model was trained for it (Matryoshka), the first numbers of a vector are a usable vector: `latebind embed\n"
+      "--dimensions`, or `dimensions` of a call or a request. If the model normalises its vectors, the shorter vector\n"
+      "is normalised, too.\n\n"
+      "A text's vector does not depend on the other texts of its batch: the side on which its tokenizer pads\n"
+      "(`padding_side`) has no effect. In the reference, positions and the weights of `weightedmean` include the\n"
+      "padding, so a text that is padded on the left depends on its batch there.\n\n"
+      "Anything that is not in these lists is an error that names it and the nearest supported name.\n\n"
       "## Cross-encoders\n\n"
-      "Networks for sequence classification, which give one number or several for two texts together: `latebind "
-      "rerank`\n"
-      "ranks lines by them. A folder is one by `architectures` in its `config.json` (`…ForSequenceClassification`), "
-      "or,\n"
-      "where it has a `modules.json`, by `model_type` `CrossEncoder` in `config_sentence_transformers.json`: with the\n"
-      "network's own head, or with `Pooling` and a `Dense` that gives `scores`. Scores are those of "
-      "sentence-transformers'\n"
-      "`CrossEncoder.predict`, by Sigmoid or Identity, as the files say; random weights of each network were\n"
-      "compared with it (`tests/data/cross_encoders/make.py`), but not of JinaBERT v2, nor of `new`, `camembert` and\n"
-      "`xlm-roberta`, which are others' networks. Texts that are too long together are cut as there, the longer one "
-      "first.\n"
-      "A token's type is told to a network where transformers 5 does: by `model_input_names`, else by the class of "
-      "the\n"
-      "tokenizer. Refused: `LogitScore` (rerankers that are language models), other functions, default prompts. A\n"
-      "network of the list without a known head needs a ready ONNX file.\n\n"
+      "Cross-encoders are networks for sequence classification, which give one or more numbers for a pair of texts:\n"
+      "`latebind rerank` ranks lines with them. A folder is a cross-encoder if `architectures` in its `config.json`\n"
+      "says so (`…ForSequenceClassification`) or, if it has a `modules.json`, if `model_type` in\n"
+      "`config_sentence_transformers.json` is `CrossEncoder`. It uses the network's own head, or `Pooling` and a\n"
+      "`Dense` that gives `scores`. Scores are those of sentence-transformers' `CrossEncoder.predict`, with Sigmoid "
+      "or\n"
+      "Identity, as the files say. Random weights of each network were compared with it\n"
+      "(`tests/data/cross_encoders/make.py`), except for JinaBERT v2 and for `new`, `camembert` and `xlm-roberta`,\n"
+      "which share the network of another type. Pairs that are too long are cut as in sentence-transformers, the "
+      "longer\n"
+      "text first. A network receives token types if it does so in transformers 5: as `model_input_names` says,\n"
+      "otherwise as the tokenizer's class says. `LogitScore` (language models that rerank), other activation "
+      "functions\n"
+      "and default prompts are refused. A network of the list without a known head needs an ONNX file.\n\n"
       "## Sparse encoders\n\n"
-      "Networks for masked language modelling whose `modules.json` lists `SpladePooling`: a text gets a weight for\n"
-      "each entry of the vocabulary, most of them zero (`latebind embed --output-format sparse`). Random weights of\n"
-      "each network, but not of `camembert` and `xlm-roberta`, which are others' networks, were compared with\n"
-      "sentence-transformers' `SparseEncoder` on OpenVINO, ONNX Runtime and `native`\n"
-      "(`tests/data/sparse_encoders/make.py`): the same indices, and weights within 1e-5. An entry whose number is\n"
-      "within the rounding of zero may be there on one device and not on another, with a weight as small.\n"
-      "`activation_function` is `relu` or `log1p_relu`, `pooling_strategy` `max` or `sum`; a `max_active_dims` is "
-      "obeyed. A\n"
-      "ready ONNX file gives `logits` [batch, tokens, vocabulary]. `SparseStaticEmbedding` weighs the tokens of a text "
-      "by a\n"
-      "table, without a network and without a device. Refused: `SparseAutoEncoder`, weights that are negative or not "
-      "finite,\n"
-      "and weights from a JSON file.\n"
-      "\n"
-      "## Routers\n"
-      "\n"
-      "A `Router` has one way for queries and another for documents, behind which more modules may follow: sparse "
-      "encoders\n"
-      "whose queries are weighed by a table and need no network (`SparseStaticEmbedding`), a table of vectors for "
-      "queries and\n"
-      "a network for documents, two networks, or one with different modules behind it. `latebind embed --role query` "
-      "and\n"
-      "`--role document` say which way a text takes; without, it takes the model's `default_route`, and is refused "
-      "where it\n"
-      "has none. `search` takes both. Vectors were compared with sentence-transformers' "
-      "(`tests/data/routers/make.py`). Where\n"
-      "both ways have a network, two are loaded. Of routers, those with `SparseStaticEmbedding` alone can be compiled "
-      "into\n"
-      "a bundle. Refused: routes other than\n"
-      "`query` and `document`, `route_mappings`, cross-encoders, and ways whose vectors do not go together.\n"
-      "\n"
+      "Sparse encoders are networks for masked language modelling whose `modules.json` lists `SpladePooling`. A text\n"
+      "gets a weight for each entry of the vocabulary, and most weights are zero (`latebind embed --output-format\n"
+      "sparse`). Random weights of each network, except for `camembert` and `xlm-roberta`, which share the network of\n"
+      "another type, were compared with sentence-transformers' `SparseEncoder` on OpenVINO, ONNX Runtime and `native`\n"
+      "(`tests/data/sparse_encoders/make.py`): the indices are the same, and the weights agree within 1e-5. An entry\n"
+      "whose number is zero within rounding may be present on one device and absent on another, with an equally small\n"
+      "weight. `activation_function` is `relu` or `log1p_relu`, and `pooling_strategy` is `max` or `sum`;\n"
+      "`max_active_dims` is applied. An ONNX file gives `logits` [batch, tokens, vocabulary]. `SparseStaticEmbedding`\n"
+      "weighs the tokens of a text with a table, without a network and without a device. `SparseAutoEncoder`, weights\n"
+      "that are negative or not finite, and weights from a JSON file are refused.\n\n"
+      "## Routers\n\n"
+      "A `Router` has one route for queries and another for documents, and more modules may follow both. Supported "
+      "are\n"
+      "sparse encoders whose queries are weighed with a table and need no network (`SparseStaticEmbedding`), a table "
+      "of\n"
+      "vectors for queries and a network for documents, two networks, and one network followed by different modules.\n"
+      "`latebind embed --role query` and `--role document` select the route of a text. Without `--role`, a text takes\n"
+      "the model's `default_route`, and is refused if the model has none. `search` uses both routes. Vectors were\n"
+      "compared with those of sentence-transformers (`tests/data/routers/make.py`). If both routes have a network, "
+      "both\n"
+      "networks are loaded. Only routers with `SparseStaticEmbedding` can be compiled into a bundle. Routes other "
+      "than\n"
+      "`query` and `document`, `route_mappings`, cross-encoders, and routes with incompatible vectors are refused.\n\n"
       "## Multi-vector encoders\n\n"
-      "Late interaction (ColBERT): a text gets a vector for each of its tokens (`latebind embed --output-format\n"
-      "multi-vector`, with `--role query` for queries), and a document answers a query by the sum of the query's "
-      "best\n"
-      "products (MaxSim: `latebind search` and `latebind rerank`). A folder is one in each form that\n"
-      "sentence-transformers' `MultiVectorEncoder` loads: its own (`model_type` `MultiVectorEncoder` in\n"
-      "`config_sentence_transformers.json`); PyLate's (`model_type` `ColBERT`, or none and a key such as "
-      "`query_prefix`);\n"
-      "or Stanford's (`HF_ColBERT` among the `architectures` of `config.json`, with `artifact.metadata` and the\n"
-      "projection as `linear.weight`). Random weights of BERT, DistilBERT, ModernBERT, MPNet and RoBERTa in all "
-      "forms were\n"
-      "compared with it on OpenVINO, ONNX Runtime and `native` (`tests/data/multi_vector_encoders/make.py`): as many\n"
-      "vectors, and numbers within 1e-5, of queries and documents.\n\n"
-      "- Queries and documents have prompts (a known marker is one token), lengths and masks of their own: tokens\n"
-      "  that are left out (`skiplist_words`; PyLate and Stanford mean punctuation), or ids that alone have a vector.\n"
-      "- Short queries are filled up (`query_expansion`, `fixed` or `min`), and those tokens are attended to or not,\n"
-      "  as the files say. They keep their length, whatever `embedding.max_tokens` says. A text that is padded on the\n"
-      "  left cannot be filled up, and is refused.\n"
+      "Multi-vector encoders use late interaction (ColBERT): a text gets a vector for each of its tokens (`latebind\n"
+      "embed --output-format multi-vector`, with `--role query` for queries), and a document's score is the sum, over\n"
+      "the query's vectors, of the largest product with a vector of the document (MaxSim: `latebind search` and\n"
+      "`latebind rerank`). A folder is a multi-vector encoder in each form that sentence-transformers'\n"
+      "`MultiVectorEncoder` loads: its own (`model_type` `MultiVectorEncoder` in "
+      "`config_sentence_transformers.json`);\n"
+      "PyLate's (`model_type` `ColBERT`, or no `model_type` and a key such as `query_prefix`); or Stanford's\n"
+      "(`HF_ColBERT` among the `architectures` of `config.json`, with `artifact.metadata` and the projection as\n"
+      "`linear.weight`). Random weights of BERT, DistilBERT, ModernBERT, MPNet and RoBERTa in all forms were compared\n"
+      "with it on OpenVINO, ONNX Runtime and `native` (`tests/data/multi_vector_encoders/make.py`): queries and\n"
+      "documents have the same number of vectors, and their numbers agree within 1e-5.\n\n"
+      "- Queries and documents have separate prompts (a known marker is one token), lengths and masks: tokens without "
+      "a\n"
+      "  vector (`skiplist_words`; in PyLate's and Stanford's forms, punctuation), or the only ids that have one.\n"
+      "- Short queries are expanded (`query_expansion`, `fixed` or `min`), and the added tokens are attended to or "
+      "not,\n"
+      "  as the files say. Queries keep their length regardless of `embedding.max_tokens`. A query that is padded on\n"
+      "  the left cannot be expanded, and is refused.\n"
       "- `similarity_fn_name` `meanmaxsim` divides a score by the number of the query's vectors.\n"
-      "- A ready ONNX file gives the vectors behind the projection, [batch, tokens, numbers], which get length 1 where "
-      "the\n"
-      "  files say so; one of the network alone is refused.\n\n"
-      "Refused: `HierarchicalTokenPooling`, images (ColPali), and a folder without a trained projection.\n\n"
+      "- An ONNX file gives the vectors after the projection, [batch, tokens, numbers], which are normalised if the\n"
+      "  files say so; an ONNX file of only the network is refused.\n\n"
+      "`HierarchicalTokenPooling`, images (ColPali), and a folder without a trained projection are refused.\n\n"
       "## Parts of tokenizers\n\n"
-      "By their `type` in `tokenizer.json`; [what of each, and how it was compared](tokenizer.md).\n\n"
-      "| part | types |\n|---|---|\n";
+      "Parts are identified by their `type` in `tokenizer.json`; [tokenizer.md](tokenizer.md) describes what is\n"
+      "supported in each, and how it was compared.\n\n"
+      "| part | types |\n"
+      "|---|---|\n";
   for (const auto& part : embedding::known_tokenizer_parts())
     text += fmt::format("| `{}` | `{}` |\n", part.kind, fmt::join(part.types, "`, `"));
   text +=
-      "\n## Vocabularies\n\n"
-      "Of a folder without a `tokenizer.json`, by the `tokenizer_class` of `tokenizer_config.json`;\n"
-      "[how one is made of them](tokenizer.md#without-a-tokenizerjson).\n\n"
-      "| class | files |\n|---|---|\n";
+      "\n"
+      "## Vocabularies\n\n"
+      "A folder without a `tokenizer.json` needs the following files, by the `tokenizer_class` of\n"
+      "`tokenizer_config.json`; [tokenizer.md](tokenizer.md#without-a-tokenizerjson) describes how a tokenizer is "
+      "made\n"
+      "from them.\n\n"
+      "| class | files |\n"
+      "|---|---|\n";
   for (const embedding::TokenizerClass& one : embedding::known_tokenizer_classes()) {
     text += fmt::format("| `{}` | `{}`{} |\n", one.name, one.vocabulary_file,
                         one.merges_file.empty() ? std::string() : fmt::format(", `{}`", one.merges_file));
@@ -332,29 +326,30 @@ Exit models(const ModelsArguments& options) {
 
 void add_models(Command& program, Action& chosen) {
   auto options = std::make_shared<ModelsArguments>();
-  Command& app = *program.add_subcommand("models", "Lists models to begin with, and those in the hub's cache.");
+  Command& app = *program.add_subcommand("models", "Lists recommended models, and those in the hub's cache.");
   app.add_flag("--json", options->json,
                "Prints {recommended: [{model, kind, network, good_for, megabytes, dimension, languages, licence, "
                "cached}], cache: {folder, bytes, models: [{model, bytes, revisions: [{commit, refs, usable}]}]}}; with "
                "--networks {architectures: [{model_type, name, checked, refused, cross_encoder}], tokenizer: {part: "
                "[type]}}.");
-  app.add_flag("--networks", options->networks, "Lists the kinds of networks and tokenizers that are known instead.");
+  app.add_flag("--networks", options->networks, "Lists the supported networks and tokenizers instead.");
   app.add_flag("--reference", options->reference, "Prints docs/models.md.");
   auto removing = std::make_shared<RemoveArguments>();
   Command& remove = *app.add_subcommand("rm", "Removes a model from the hub's cache.");
   add_text(remove, "NAME,-m,--model", removing->model, "[ORG/]NAME[@REVISION]",
-           "The model, and which branch, tag or commit of it (default: all of them). ORG may be left out where one "
-           "model in the cache has the name.")
+           "The model, and its branch, tag or commit (default: all of them). ORG may be left out if only one model in "
+           "the cache has the name.")
       ->required();
   remove.add_flag("-y,--yes", removing->yes,
-                  "Removes the model. Without this option the command only says what it would remove.");
+                  "Removes the model. Without it, the command only prints what it would remove.");
   remove.add_flag("--json", removing->json, "Prints {model, commit, bytes, files, kept}: what was removed.");
   remove.footer(
-      "What another model or revision uses stays, and so does everything outside the cache. A model that\n"
-      "another process is loading is not removed; a server that has it loaded goes on with it.");
+      "Files that another model or revision uses stay, and so does everything outside the cache. A model\n"
+      "that another process is loading is not removed; a server that has it loaded keeps running with it.");
   app.footer(
-      "A model of another kind is refused by name when it is opened, never approximated. `latebind pull`\n"
-      "and every command that takes a model load one by its name on the hub.\n\n"
+      "An unsupported model is an error that names the unsupported part; nothing is approximated.\n"
+      "`latebind pull`, and every command that takes a model, downloads one by its name on the hub.\n"
+      "\n"
       "Example:\n"
       "  latebind models");
   remove.callback([removing, &chosen] { chosen = [removing] { return remove_model(*removing); }; });

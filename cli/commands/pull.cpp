@@ -37,28 +37,29 @@ Exit pull(const PullArguments& options) {
 
 void add_pull(Command& program, Action& chosen) {
   auto options = std::make_shared<PullArguments>();
-  Command& app = *program.add_subcommand("pull", "Loads a model from the hub, by its name.");
+  Command& app = *program.add_subcommand("pull", "Downloads a model from the hub.");
   add_text(app, kModelNames, options->model, "ORG/NAME[@REVISION]",
-           "The model, and which branch, tag or commit of it (default: main). NAME alone is one of "
-           "sentence-transformers/.")
+           "The model, and its branch, tag or commit (default: main). NAME alone means sentence-transformers/NAME.")
       ->required();
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
-  app.add_flag("--force", options->force, "Loads again what is there, damaged or not.");
+  app.add_flag("--force", options->force, "Downloads all files again, even if they are intact.");
   app.add_flag("--json", options->json,
                "Prints {model, revision, commit, folder, from_cache, loaded_bytes, files: [{name, bytes, loaded}]} "
                "instead of the folder alone.");
-  app.add_flag("-q,--quiet", options->quiet, "No progress; what has to be known is still told.");
+  app.add_flag("-q,--quiet", options->quiet, "Hides progress; warnings and errors are still reported.");
   app.footer(
-      "Loads only the files that are needed, into the cache that the hub's other tools use, and\n"
-      "prints the model's folder. What is there is compared with the hub's sizes and digests, and\n"
-      "loaded again where it differs; what broke off is gone on with. ORG/NAME as the MODEL of another\n"
-      "command loads a model as well, and takes what is there as it is.\n\n"
+      "The command downloads only the files that are needed, into the cache that the hub's other tools\n"
+      "use, and prints the model's folder. It compares files in the cache with the hub's sizes and\n"
+      "digests, downloads those that differ, and continues interrupted downloads. Other commands also\n"
+      "download a MODEL that is given as ORG/NAME, but use files in the cache without comparing them.\n"
+      "\n"
       "Environment:\n"
-      "  HF_HUB_CACHE, HF_HOME   where the cache is (default ~/.cache/huggingface/hub)\n"
-      "  HF_TOKEN, HF_TOKEN_PATH a token, for models that want one\n"
+      "  HF_HUB_CACHE, HF_HOME   folder of the cache (default ~/.cache/huggingface/hub)\n"
+      "  HF_TOKEN, HF_TOKEN_PATH a token, for models that require one\n"
       "  HF_ENDPOINT             another hub, or a mirror of it\n"
-      "  HF_HUB_OFFLINE=1        only what is in the cache\n"
-      "  https_proxy, no_proxy   the way out; SSL_CERT_FILE: the authorities to trust\n\n"
+      "  HF_HUB_OFFLINE=1        use only the cache\n"
+      "  https_proxy, no_proxy   the proxy; SSL_CERT_FILE: the authorities to trust\n"
+      "\n"
       "Examples:\n"
       "  latebind pull sentence-transformers/all-MiniLM-L6-v2\n"
       "  latebind embed \"$(latebind pull ORG/NAME@v1.0)\" notes.txt");

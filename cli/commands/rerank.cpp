@@ -45,7 +45,7 @@ Exit rerank(const RerankArguments& options) {
   auto opened = open_network(opening, *runtime, std::nullopt);
   if (!opened.ok()) return fail(opened.status());
   if (options.raw_scores && (*opened)->kind() == embedding::EncoderKind::kMultiVectorEncoder) {
-    return misuse("rerank", "--raw-scores is for cross-encoders: the scores of a multi-vector encoder are as they are");
+    return misuse("rerank", "--raw-scores is for cross-encoders: a multi-vector encoder's scores are always raw");
   }
   const auto reranker = Reranker::of(*std::move(opened), options.model.model, options.raw_scores);
   if (!reranker.ok()) return fail(reranker.status());
@@ -59,27 +59,26 @@ Exit rerank(const RerankArguments& options) {
 
 void add_rerank(Command& program, Action& chosen) {
   auto options = std::make_shared<RerankArguments>();
-  Command& app = *program.add_subcommand("rerank",
-                                         "Ranks the lines of a file for a query, by a cross-encoder or a multi-vector "
-                                         "encoder (ColBERT).");
-  add_text(app, "--query", options->query, "TEXT", "What the lines are ranked for.")->required();
+  Command& app = *program.add_subcommand(
+      "rerank", "Ranks the lines of a file for a query with a cross-encoder or a multi-vector encoder (ColBERT).");
+  add_text(app, "--query", options->query, "TEXT", "The query.")->required();
   add_integer(app, "-k", options->count, 1, 100000, "Number of lines to show, 1 to 100000 (default 100).");
   app.add_flag("--raw-scores", options->raw_scores,
-               "The network's numbers (logits) instead of what the model's function, often a sigmoid, makes of them.");
+               "Prints the network's logits, without the model's activation function (often a sigmoid).");
   options->model.add_to(app, "A cross-encoder or multi-vector encoder");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, "
                "line, text}]}.");
-  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
+  app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
   app.add_option("FILE", options->source.files, "File whose lines are ranked; - is stdin.")
       ->required()
       ->repeats(Repeat::kError);
   app.footer(
-      "Prints rank, score, line number and text. Scores are those that sentence-transformers'\n"
-      "CrossEncoder predicts, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are left out; of a "
-      "longer text the first 64 KiB are\n"
-      "shown.\n\n"
+      "Prints rank, score, line number and text. Scores are those of sentence-transformers'\n"
+      "CrossEncoder.predict, or the similarity (MaxSim) of its MultiVectorEncoder. Empty lines are\n"
+      "skipped; of a longer text, the first 64 KiB are shown.\n"
+      "\n"
       "Example:\n"
       "  latebind rerank cross-encoder/ms-marco-MiniLM-L6-v2 \\\n"
       "      --query 'how do I open a file' -k 3 notes.txt");

@@ -217,19 +217,18 @@ void add_run(Command& program, Action& chosen) {
            "The model: ONNX (.onnx), OpenVINO IR (.xml with its .bin beside it), or a bundle.")
       ->required();
   add_texts(app, "--input", options->inputs.files, "NAME=FILE.npy",
-            "Takes input NAME from a NumPy file. May be given several times. Inputs without a file "
-            "are random: floats from -1 to 1, integers and booleans 0 or 1.");
+            "Reads input NAME from a NumPy file. May be given several times. Inputs without a file are random: floats "
+            "from -1 to 1, integers and booleans 0 or 1.");
   add_texts(app, "--shape", options->inputs.shapes, "NAME=SHAPE",
-            "Shape of a random input, as 1x128, or scalar. May be given several times (default: "
-            "1 for each dimension that the model leaves open).");
+            "Shape of a random input, such as 1x128 or scalar. May be given several times (default: 1 for each "
+            "dimension that the model leaves open).");
   add_integer(app, "--seed", options->inputs.seed, 0, INT64_MAX,
-              "Seed of the random inputs (default 0). The same seed gives the same inputs.");
+              "Seed of the random inputs (default 0). The same seed produces the same inputs.");
   add_text(app, "--output-dir", options->output_dir, "DIR",
-           "Writes each output to DIR/NAME.npy (default: nothing is written). DIR is made if "
-           "needed; characters of NAME that do not belong into a file's name become _. bf16 is "
-           "written as f32.");
+           "Writes each output to DIR/NAME.npy (default: nothing is written). DIR is created if needed; characters of "
+           "NAME that a file name cannot contain become _. bf16 is written as f32.");
   add_integer(app, "--repeat", options->repeat, 1, 1000000,
-              "Number of runs that are timed, the first one included (default 10).");
+              "Number of runs to time, including the first one (default 10).");
   app.add_flag("--json", options->json,
                "Prints {model, device, backend, device_full_name, runtime_version, precision, "
                "fallback, reason, verification, load_ms, first_ms, p50_ms, repeat, inputs: [{name, type, "
@@ -237,8 +236,9 @@ void add_run(Command& program, Action& chosen) {
                "file}]}; -1 in a declared shape is an open dimension.");
   options->flags.add_to(app, kRuntimeGroups);
   app.footer(
-      "Prints the device, all shapes, and the times in milliseconds to load, of the first run and\n"
-      "of the median run.\n\n"
+      "Prints the device, all shapes, and the times, in milliseconds, of the load, the first run and\n"
+      "the median run.\n"
+      "\n"
       "Example:\n"
       "  latebind run net.onnx --input image=cat.npy --output-dir out");
   app.callback([options, &chosen] { chosen = [options] { return run(*options); }; });

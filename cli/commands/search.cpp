@@ -199,9 +199,10 @@ Status rerank(const SearchArguments& options, const Reranker& reranker, MatchRep
 // Returns what is wrong with the options for a model of this kind, or "".
 std::string_view misused(const SearchArguments& options, embedding::EncoderKind kind) {
   if (kind == embedding::EncoderKind::kMultiVectorEncoder && options.dimensions > 0)
-    return "--dimensions: the vectors of tokens are compared as they are";
+    return "--dimensions: token vectors cannot be cut";
   if (kind != embedding::EncoderKind::kEmbedder && !options.index.empty())
-    return "--index keeps one vector a line: the model gives others; leave it out, or take an embedder";
+    return "--index keeps one vector per line, which this model does not produce; leave it out, or use an embedding "
+           "model";
   return {};
 }
 
@@ -210,7 +211,7 @@ Exit search(const SearchArguments& options) {
   if (!runtime.ok()) return misuse("search", runtime.status().message());
   if (core::find_invalid_utf8(options.query)) return misuse("search", "--query is not UTF-8");
   if (!options.index.empty() && std::ranges::count(options.source.files, "-") > 0)
-    return misuse("search", "--index: the texts of stdin cannot be found again; name a file");
+    return misuse("search", "--index: stdin cannot be indexed, because it cannot be read again; name a file");
   auto found = find_files(options);
   if (!found.ok()) return fail(found.status());
   if (found->files.empty() && !options.quiet) note("there is no text file to search");
@@ -283,18 +284,17 @@ void add_search(Command& program, Action& chosen) {
   options->prompt.add_to(app, "every line of the files");
   options->query_prompt.add_to(app, "the query", "query");
   add_dimensions(app, options->dimensions);
-  add_text(
-      app, "--index", options->index, "FILE",
-      "Keeps the vectors in this file, beside the texts: next time only files that have changed are embedded. Made "
-      "where it is missing, and anew for another model or other options (docs/index-format.md; default: none).");
-  add_text(
-      app, "--rerank", options->reranker, "DIR|ORG/NAME",
-      "A cross-encoder or multi-vector encoder that ranks the best lines again, on the same devices (default: none).");
-  add_integer(app, "--candidates", options->candidates, 1, 1000,
-              "How many lines --rerank gets, 1 to 1000 (default 100).");
-  add_texts(app, "--type", options->finding.types, "ENDING",
-            "In folders only files with this ending, such as md; may be given several times (default: all).");
-  app.add_flag("--hidden", options->finding.hidden, "In folders also what begins with a dot.");
+  add_text(app, "--index", options->index, "FILE",
+           "Keeps the vectors in this file, so that next time only changed files are embedded. It is created if it is "
+           "missing, and rebuilt for another model or other options (docs/index-format.md; default: none).");
+  add_text(app, "--rerank", options->reranker, "DIR|ORG/NAME",
+           "A cross-encoder or multi-vector encoder that reranks the best lines, on the same devices (default: none).");
+  add_integer(app, "--candidates", options->candidates, 1, 1000, "Number of lines to rerank, 1 to 1000 (default 100).");
+  add_texts(
+      app, "--type", options->finding.types, "ENDING",
+      "Searches only files with this extension in folders, such as md. May be given several times (default: all).");
+  app.add_flag("--hidden", options->finding.hidden,
+               "Also searches hidden files and folders (whose names begin with a dot).");
   app.add_option(
          "--max-file-size",
          [options](const std::string& given) -> Status {
@@ -302,20 +302,21 @@ void add_search(Command& program, Action& chosen) {
            options->finding.bytes_max = static_cast<std::uint64_t>(value) << 20U;
            return {};
          },
-         "The largest file that is read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
+         "Largest file to read in a folder or for an index, in MiB, 1 to 4096 (default 64).")
       ->type_name("MIB");
   add_text_source(app, options->source);
   app.add_flag("--json", options->json,
                "Prints {query, device, precision, fallback, reason, results: [{rank, score, file, line, text}]}, with "
-               "left_out, index and reranker where there is one; with --rerank results have their vector_score.");
-  app.add_flag("-q,--quiet", options->quiet, "No progress and no summary; errors and a fallback are still told.");
-  app.add_option("FILE", options->source.files, "Files and folders whose lines are searched; - is stdin.")->required();
+               "left_out, index and reranker if they apply; with --rerank, results also have a vector_score.");
+  app.add_flag("-q,--quiet", options->quiet, "Hides progress and summary; errors and fallbacks are still reported.");
+  app.add_option("FILE", options->source.files, "Files and folders to search; - is stdin.")->required();
   app.footer(
-      "Prints rank, score (cosine of the two vectors, 1 at best; of a sparse encoder their product, of\n"
-      "a multi-vector encoder the sum of the query's best products, MaxSim; with --rerank the second\n"
-      "model's score), place and text. Empty lines are left out; of a longer text the first 64 KiB are\n"
-      "shown. In folders, hidden and binary files, those that are not UTF-8, links and large files are left out and "
-      "counted.\n\n"
+      "Prints rank, score, place and text. The score is the cosine of the two vectors, 1 at best; for a\n"
+      "sparse encoder it is their dot product, for a multi-vector encoder the sum of the best products\n"
+      "of the query's vectors (MaxSim), and with --rerank the second model's score. Empty lines are\n"
+      "skipped; of a longer text, the first 64 KiB are shown. Hidden and binary files, files that are not\n"
+      "UTF-8, links and large files in folders are skipped and counted.\n"
+      "\n"
       "Examples:\n"
       "  latebind search all-MiniLM-L6-v2 --query 'how do I open a file' -k 3 notes.txt\n"
       "  latebind search sentence-transformers/all-MiniLM-L6-v2 --index notes/.index \\\n"

@@ -209,12 +209,12 @@ class ShownLevel {
 // Reloads keys, certificates and the log's level. Other settings are fixed at the start.
 void reload(const ServeArguments& options, ShownLevel& shown, server::Server& daemon) {
   const auto reloaded = daemon.reload();
-  note(reloaded.ok() ? "keys and certificates are read again"
-                     : "keys and certificates stay as they were: " + reloaded.to_string());
+  note(reloaded.ok() ? "keys and certificates have been read again"
+                     : "keys and certificates are unchanged: " + reloaded.to_string());
   if (const auto settings = options.flags.effective(); settings.ok()) {
     shown.choose(settings->values().log_level, daemon);
   } else {
-    note("the log's level stays as it was: " + settings.status().to_string());
+    note("the log level is unchanged: " + settings.status().to_string());
   }
 }
 
@@ -234,7 +234,7 @@ class FreedMemory {
     platform::return_freed_memory();
     last_ = std::chrono::steady_clock::now();
     const std::uint64_t after = platform::resident_bytes();
-    core::log(core::LogLevel::kDebug, fmt::format("{} KiB of freed memory were given back in {:.1f} ms",
+    core::log(core::LogLevel::kDebug, fmt::format("returned {} KiB of free memory to the system in {:.1f} ms",
                                                   (before - std::min(before, after)) >> 10,
                                                   std::chrono::duration<double, std::milli>(last_ - now).count()));
   }
@@ -291,7 +291,7 @@ Exit serve(const ServeArguments& options) {
   std::vector<server::ModelArgument> arguments;
   const auto& models = options.models.empty() ? runtime->settings.models : options.models;
   if (models.empty()) {
-    return misuse("serve", "no model is named: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
+    return misuse("serve", "no model is given: give MODEL or --model MODEL, or set LATEBIND_MODEL or server.models");
   }
   // Rejects invalid arguments before anything is opened.
   server::NameTable names;
@@ -302,7 +302,7 @@ Exit serve(const ServeArguments& options) {
     arguments.push_back(*std::move(argument));
   }
   if (runtime->settings.listen.empty() && inherited->empty()) {
-    return misuse("serve", "there is no address to listen at: give --port or --listen, or set server.listen");
+    return misuse("serve", "no address to listen at is given: give --port or --listen, or set server.listen");
   }
   if (const auto checked = server::Server::check(runtime->settings); !checked.ok()) {
     return misuse("serve", checked.message());
@@ -356,11 +356,11 @@ Exit serve(const ServeArguments& options) {
   wait_for_the_end(options, signal_requests, shown, manager, daemon);
   manager.stopping();
   ready_file.remove();
-  if (!quiet) note("ending: requests that were accepted are finished first");
+  if (!quiet) note("shutting down: finishing accepted requests");
   // Neither a vendor's library nor an unread error stream may delay the end.
   constexpr std::chrono::seconds kForTheRest{15};
   platform::end_program_within(runtime->settings.drain_timeout + kForTheRest, static_cast<int>(Exit::kGood));
-  if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished when the time was up");
+  if (!daemon.drain(runtime->settings.drain_timeout)) note("some requests were not finished before the drain timeout");
   return Exit::kGood;
 }
 
@@ -368,19 +368,18 @@ Exit serve(const ServeArguments& options) {
 
 void add_serve(Command& program, Action& chosen) {
   auto options = std::make_shared<ServeArguments>();
-  Command& app = *program.add_subcommand("serve", "Answers requests for vectors over HTTP.");
-  add_texts(
-      app, kModelNames, options->models, "[NAME=]MODEL",
-      "A sentence-transformers model: a folder, a bundle, or ORG/NAME on the Hugging Face hub; or a network "
-      "(.onnx, .xml) for tensors. May be given several times. Requests name it as it is named here, or by "
-      "ORG/NAME or NAME alone; with NAME= by that name instead. Those that name no model go to the first. Without "
-      "it: LATEBIND_MODEL, or server.models of config.toml.");
-  app.add_option("--host", options->host,
-                 "The address to listen at, with the port of --port, such as 0.0.0.0 for every one of this machine "
-                 "(default 127.0.0.1).")
+  Command& app = *program.add_subcommand("serve", "Serves models over HTTP.");
+  add_texts(app, kModelNames, options->models, "[NAME=]MODEL",
+            "A sentence-transformers model (a folder, a bundle, or ORG/NAME on the Hugging Face hub) or a network for "
+            "tensors (.onnx, .xml). May be given several times. Requests name it as it is named here, or by ORG/NAME "
+            "or NAME alone; NAME= gives it that name instead. A request that names no model goes to the first one. "
+            "Default: LATEBIND_MODEL, or server.models of config.toml.");
+  app.add_option(
+         "--host", options->host,
+         "Address to listen at, with the port of --port; 0.0.0.0 is every address of this machine (default 127.0.0.1).")
       ->type_name("ADDRESS");
   app.add_option("--port", options->port,
-                 "The port to listen at, on the address of --host; 0 takes a free one (default 8080).")
+                 "Port to listen at, on the address of --host; 0 takes a free port (default 8080).")
       ->type_name("N")
       ->check([](const std::string& port) { return core::parse_integer("--port", port, 0, 65535).status(); });
   static constexpr SettingGroup kGroups[] = {
@@ -388,11 +387,11 @@ void add_serve(Command& program, Action& chosen) {
       SettingGroup::kFailover, SettingGroup::kCache,     SettingGroup::kVerification, SettingGroup::kBackends};
   options->flags.add_to(app, kGroups);
   app.footer(
-      "Speaks the protocols of OpenAI, text-embeddings-inference, KServe, Ollama and Cohere; a page at the address\n"
-      "shows what answers and how busy it is; /openapi.json lists every path. SIGTERM finishes what was\n"
-      "accepted and ends with 0; a second one, and one while models load, end at once; SIGHUP reads keys, certificates "
-      "and the log's level "
-      "again.\n\n"
+      "Speaks the protocols of OpenAI, text-embeddings-inference, KServe, Ollama and Cohere. A page at\n"
+      "the address shows which device answers and how busy it is; /openapi.json lists every path.\n"
+      "SIGTERM finishes accepted requests and exits with 0; a second SIGTERM, or one while models load,\n"
+      "exits at once. SIGHUP reads keys, certificates and the log level again.\n"
+      "\n"
       "Examples:\n"
       "  latebind serve sentence-transformers/all-MiniLM-L6-v2\n"
       "  latebind serve mini=./all-MiniLM-L6-v2 --host 0.0.0.0 --api-key-file keys.txt");

@@ -98,23 +98,26 @@ Exit tokens(const TokensArguments& options) {
 
 void add_tokens(Command& program, Action& chosen) {
   auto options = std::make_shared<TokensArguments>();
-  Command& app = *program.add_subcommand("tokens", "Prints the ids of texts, a line for each.");
+  Command& app = *program.add_subcommand("tokens", "Prints the token ids of texts, one line per text.");
   add_model(app, options->model, "A sentence-transformers model");
   options->flags.add_to(app, {}, {"embedding.onnx_file"});
   add_texts(app, "--text", options->source.texts, "TEXT",
-            "A text, before those of files; may be given several times (default: none).");
+            "A text to read before those of files. May be given several times (default: none).");
   add_text_source(app, options->source);
   add_integer(app, "--max-tokens", options->max_tokens, 1, kTokensMax,
-              "Tokens of one text, special tokens included (default: what the model takes).");
+              "Largest number of tokens of a text, including special tokens (default: the model's limit).");
   options->prompt.add_to(app, "every text");
   options->prompt.add_role_to(app);
-  app.add_flag("--offsets", options->offsets,
-               "Also where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
+  app.add_flag(
+      "--offsets", options->offsets,
+      "Also prints where each token is in its text, as ID:BEGIN:END in bytes; 0:0 for special tokens around it.");
   app.add_option("FILE", options->source.files,
-                 "Files of text, one after the other; - is stdin (default: stdin, where no --text is given).");
+                 "Text files, read one after the other; - is stdin (default: stdin if no --text is given).");
   app.footer(
-      "The ids are those that `latebind embed` uses, special tokens included, with spaces between. For\n"
-      "programs that run the model by themselves, such as a .pte in ExecuTorch. Needs no vendor library.\n\n"
+      "The ids are those that `latebind embed` uses, including special tokens, separated by spaces. They\n"
+      "are for programs that run the model themselves, such as a .pte in ExecuTorch. The command needs\n"
+      "no vendor library.\n"
+      "\n"
       "Example:\n"
       "  echo 'The cat sleeps.' | latebind tokens all-MiniLM-L6-v2");
   app.callback([options, &chosen] { chosen = [options] { return tokens(*options); }; });

@@ -38,7 +38,7 @@ void add_try_provider(Command& program, Action& chosen) {
     };
   });
 
-  Command& compile = *program.add_subcommand("compile-for-provider", "Compiles as the job in a file says.");
+  Command& compile = *program.add_subcommand("compile-for-provider", "Compiles as described by a job file.");
   compile.hide();
   compile.add_option("job", options->first)->required();
   compile.callback([options, &chosen] {

@@ -35,11 +35,12 @@ void add_unpack(Command& program, Action& chosen) {
   Command& app = *program.add_subcommand("unpack", "Writes a bundle as a folder.");
   app.add_option("PATH", options->place, "A bundle: a file, or a folder with manifest.json.")->required();
   add_text(app, "-o,--output", options->output, "FOLDER",
-           "Folder to make, absent or empty; it appears only when it is complete.")
+           "Folder to create; it must be absent or empty. It appears only when it is complete.")
       ->required();
   app.footer(
-      "ONNX Runtime opens a bundle's folder as a model package. Every file is checked on its way;\n"
-      "when one is damaged, no folder is made.\n\n"
+      "ONNX Runtime opens a bundle's folder as a model package. Every file is checked while it is\n"
+      "unpacked; if one is damaged, no folder is created.\n"
+      "\n"
       "Example:\n"
       "  latebind unpack minilm.lbundle -o minilm");
   app.callback([options, &chosen] { chosen = [options] { return unpack(*options); }; });

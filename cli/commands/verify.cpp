@@ -64,14 +64,15 @@ Exit verify(const VerifyArguments& arguments) {
 
 void add_verify(Command& program, Action& chosen) {
   auto arguments = std::make_shared<VerifyArguments>();
-  Command& app = *program.add_subcommand("verify", "Says whether a device computes what another one does.");
+  Command& app = *program.add_subcommand("verify", "Compares the results of two devices.");
   add_text(app, kModelNames, arguments->options.model, "MODEL",
            "A model that embeds text (its folder, a bundle or ORG/NAME on the hub), an ONNX file, or an OpenVINO IR.")
       ->required();
   add_texts(app, "--input", arguments->options.inputs.files, "NAME=FILE.npy",
-            "Takes input NAME from a NumPy file, instead of making up several samples. May be given several times.");
-  add_texts(app, "--shape", arguments->options.inputs.shapes, "NAME=SHAPE",
-            "Shape of a random input, as 1x128, or scalar, instead of several samples. May be given several times.");
+            "Reads input NAME from a NumPy file, instead of generating several samples. May be given several times.");
+  add_texts(
+      app, "--shape", arguments->options.inputs.shapes, "NAME=SHAPE",
+      "Shape of one random input, such as 1x128 or scalar, instead of several samples. May be given several times.");
   add_integer(app, "--seed", arguments->options.inputs.seed, 0, INT64_MAX,
               "Seed of the random inputs of --input and --shape (default 0).");
   app.add_flag("--json", arguments->json,
@@ -83,12 +84,14 @@ void add_verify(Command& program, Action& chosen) {
                                              SettingGroup::kCache, SettingGroup::kBackends};
   arguments->flags.add_to(app, kGroups, {"verification.against", "embedding.onnx_file"});
   app.footer(
-      "Runs the same inputs on the first device of --device that takes the model and on --against, in\n"
-      "f32: random ones by the model's declaration, in several shapes where dimensions are open, or a\n"
-      "few dozen sentences and random token ids. How far outputs may be apart depends on the device's\n"
-      "precision: docs/verifying.md has the table. Two devices that disagree do not say which of them\n"
-      "is wrong: a third one does.\n\n"
-      "Exit status 0 when they agree, 1 when they do not or nothing could be compared.\n\n"
+      "Runs the same inputs on the first device of --device that can load the model, and on --against in\n"
+      "f32. The inputs are random, as the model declares them, in several shapes if dimensions are open;\n"
+      "a model that embeds text gets a few dozen sentences and random token ids. The tolerance depends on\n"
+      "the device's precision: docs/verifying.md has the table. If two devices disagree, compare with a\n"
+      "third one to find out which of them is wrong.\n"
+      "\n"
+      "The exit status is 0 if they agree, 1 if they disagree or nothing could be compared.\n"
+      "\n"
       "Examples:\n"
       "  latebind verify sentence-transformers/all-MiniLM-L6-v2 --device npu\n"
       "  latebind verify net.onnx --device openvino:CPU --against onnxruntime:CPU");

@@ -52,14 +52,14 @@ Exit warm(const WarmArguments& options) {
 
 void add_warm(Command& program, Action& chosen) {
   auto options = std::make_shared<WarmArguments>();
-  Command& app =
-      *program.add_subcommand("warm", "Compiles a model for every device of the placement, and keeps the result.");
+  Command& app = *program.add_subcommand(
+      "warm", "Compiles a model for every device of the placement and keeps the results in the cache.");
   options->embedder.add_to(app);
   app.add_flag("--json", options->json, "Prints {devices: [{device, ready, seconds, reason, verification}]}.");
   app.footer(
-      "For the step after an installation: later starts find everything in the cache of compiled models,\n"
-      "every static length included. What is compiled depends on the settings: give the same ones as later.\n"
-      "The exit status is 0 when at least one device is ready; with --strict, the first one must be.");
+      "Run it after an installation: later starts find everything in the cache of compiled models,\n"
+      "including every static length. What is compiled depends on the settings: give those that you will\n"
+      "use later. The exit status is 0 if at least one device is ready; with --strict, the first one must be.");
   app.callback([options, &chosen] { chosen = [options] { return warm(*options); }; });
 }
 

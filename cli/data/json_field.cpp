@@ -82,10 +82,10 @@ class FieldFinder final : public json::json_sax_t {
 
   Result<TextField> take() && {
     if (error_position_) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("no valid JSON at byte {}", *error_position_));
+      return Status(StatusCode::kInvalidArgument, fmt::format("invalid JSON at byte {}", *error_position_));
     }
     if (!top_kind_.empty()) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("a JSON object is expected, not {}", top_kind_));
+      return Status(StatusCode::kInvalidArgument, fmt::format("expected a JSON object, not {}", top_kind_));
     }
     if (!wrong_kind_.empty()) {
       return Status(StatusCode::kInvalidArgument, fmt::format("field '{}' is {}, not a string", field_, wrong_kind_));
@@ -172,7 +172,7 @@ std::string without_numbers(std::string_view line) {
 
 Result<TextField> text_field(std::string_view line, std::string_view field, std::string_view id_field) {
   if (const auto at = core::find_zero_byte(line)) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("no valid JSON at byte {}: a zero byte", *at + 1));
+    return Status(StatusCode::kInvalidArgument, fmt::format("invalid JSON at byte {}: a zero byte", *at + 1));
   }
   FieldFinder finder(field, id_field);
   // False also if the finder found a mistake, which take() returns.

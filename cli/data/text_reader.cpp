@@ -51,7 +51,7 @@ class TextReader::Input {
     const auto path = platform::path_from_utf8(file);
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{} is a folder; name files of text", file));
+      return Status(StatusCode::kInvalidArgument, fmt::format("{} is a folder; name text files", file));
     }
     if (probe && std::filesystem::is_fifo(path, ignored)) return input;
     errno = 0;

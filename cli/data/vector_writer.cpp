@@ -214,7 +214,7 @@ Result<std::unique_ptr<VectorWriter>> VectorWriter::make(VectorFormat format, st
     case VectorFormat::kNpy:
       break;
     case VectorFormat::kParquet:
-      return Status(StatusCode::kInternal, "Parquet is not written here");
+      return Status(StatusCode::kInternal, "this program does not write Parquet");
   }
   LB_ASSIGN_OR_RETURN(auto rewriting, rewritable(std::move(sink)));
   auto writer = std::make_unique<NpyWriter>(std::move(rewriting), dimension, first, std::move(ids));

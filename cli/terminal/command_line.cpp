@@ -218,7 +218,7 @@ class LineReader {
     bool ignored = false;
     if (mistaken_ != command_ && !unknown_.empty() && find(unknown_, ignored) != nullptr) {
       return {mistaken_, ReadLine::Request::kMistake,
-              mistake(fmt::format("{} is an option of {}, and stands behind that word", core::quoted(unknown_, kQuoted),
+              mistake(fmt::format("{} is an option of {}: write it after that word", core::quoted(unknown_, kQuoted),
                                   command_->name()))};
     }
     return {mistaken_, ReadLine::Request::kMistake, mistake_};
@@ -293,13 +293,13 @@ class LineReader {
   // The next word is the value, unless it is an option.
   void take_value(const Option& option, const std::string& name) {
     if (next_ == words_.size()) {
-      return note_mistake(mistake(fmt::format("{} wants a value, {}", name, option.value_name())));
+      return note_mistake(mistake(fmt::format("{} needs a value, {}", name, option.value_name())));
     }
     const std::string& word = words_[next_];
     bool ignored = false;
     if (is_option_word(word) && (word.starts_with("--") || find(word.substr(0, 2), ignored) != nullptr)) {
       return note_mistake(
-          mistake(fmt::format("{0} wants a value, {1}, but {2} follows; if that is the value, write {0}{3}{2}", name,
+          mistake(fmt::format("{0} needs a value, {1}, but {2} follows; if that is the value, write {0}{3}{2}", name,
                               option.value_name(), core::printable(word, kQuoted), name.starts_with("--") ? "=" : "")));
     }
     ++next_;

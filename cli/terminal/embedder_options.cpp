@@ -37,33 +37,29 @@ namespace {
 std::string_view said_by(embedding::TextRole role) {
   switch (role) {
     case embedding::TextRole::kQuery:
-      return "its prompt 'query'";
+      return "the model's prompt 'query'";
     case embedding::TextRole::kDocument:
-      return "its prompt 'document', 'passage' or 'corpus'";
+      return "the model's prompt 'document', 'passage' or 'corpus'";
     case embedding::TextRole::kUnspecified:
       break;
   }
-  return "default_prompt_name of its config_sentence_transformers.json, or the prompt of --role";
+  return "default_prompt_name of config_sentence_transformers.json, or the prompt of --role";
 }
 
 }  // namespace
 
 void PromptArguments::add_role_to(Command& app) {
   add_word(app, "--role", role,
-           "Whether the texts are queries or documents, for a model that treats them differently: by prompts, or by "
-           "routes (a "
-           "router, a multi-vector encoder) "
-           "(default: what the model takes other texts for).");
+           "Whether the texts are queries or documents, for a model that treats them differently: with prompts, or "
+           "with routes (a router, a multi-vector encoder) (default: the model's default).");
 }
 
 void PromptArguments::add_to(Command& app, const std::string& what, const std::string& word) {
   const std::string flag = word.empty() ? "--prompt" : "--" + word + "-prompt";
   Option* const by_text =
-      app.add_option(flag, text,
-                     fmt::format("What is put before {}; '' for nothing (default: what the model says: {}).", what,
-                                 said_by(role)))
+      app.add_option(flag, text, fmt::format("Text to put before {}; '' for none (default: {}).", what, said_by(role)))
           ->type_name("TEXT");
-  app.add_option(flag + "-name", name, "The same by its name: one of the model's prompts (default: none).")
+  app.add_option(flag + "-name", name, "Name of the model's prompt to use instead (default: none).")
       ->type_name("NAME")
       ->excludes(by_text);
 }
@@ -71,14 +67,14 @@ void PromptArguments::add_to(Command& app, const std::string& what, const std::s
 void add_dimensions(Command& app, std::size_t& dimensions) {
   constexpr std::int64_t kMost = 1 << 20;
   add_integer(app, "--dimensions", dimensions, 1, kMost,
-              "Keeps the first so many numbers of each vector, for models that were trained for it (Matryoshka); its "
-              "length is 1 again where the model's is (default: all).");
+              "Keeps the first N numbers of each vector, for models that were trained for it (Matryoshka). The result "
+              "is normalised again if the model normalises (default: all).");
 }
 
 void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions) {
   const bool is_cut = dimensions > 0 && dimensions < embedder.dimension();
   if (!is_cut || !embedder.matryoshka_dimensions().empty()) return;
-  note(fmt::format("{} of {} numbers: the model's files do not say that it was trained for fewer", dimensions,
+  note(fmt::format("keeps {} of {} numbers: the model's files do not say that it was trained for fewer", dimensions,
                    embedder.dimension()));
 }
 
@@ -89,9 +85,8 @@ void add_source(Command& app, TextSource& source, Format& format, std::string_vi
   add_word(
       app, "--input-format", format,
       fmt::format(
-          "How texts are read. lines: one text a line; an empty line is an empty text, and a CR before the line's end "
-          "is left out. jsonl: one JSON object a line (default {}). Lines may have up to 64 "
-          "MiB and must be UTF-8.",
+          "Format of the input. lines: one text per line; an empty line is an empty text, and a CR at the end of a "
+          "line is dropped. jsonl: one JSON object per line (default {}). Lines must be UTF-8 and at most 64 MiB long.",
           otherwise));
   add_text(app, "--text-field", source.field, "NAME", "Field of the JSON object that holds the text (default text).");
 }
@@ -103,7 +98,7 @@ void add_text_source(Command& app, TextSource& source) {
 }
 
 void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format) {
-  add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, else lines");
+  add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, otherwise lines");
 }
 
 Result<TextReader> open_texts(const TextSource& source) {
@@ -152,7 +147,7 @@ std::string summary(const embedding::EmbedStats& stats, double seconds, const em
 
 std::string fallback_texts(const embedding::EmbedStats& stats, const core::Attestation& after) {
   if (after.fallback || stats.fallback_texts == 0) return {};
-  return fmt::format("{} of {} {} computed by another device, for {} failed meanwhile", stats.fallback_texts,
+  return fmt::format("{} of {} {} computed by another device, because {} failed", stats.fallback_texts,
                      core::counted(stats.texts, "text"), stats.fallback_texts == 1 ? "was" : "were", after.active.id());
 }
 

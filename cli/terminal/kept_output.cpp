@@ -60,7 +60,7 @@ std::vector<std::string> told(const app::Json& now, const std::vector<app::Diffe
   constexpr std::string_view kInputs = "inputs[";
   for (const app::Difference& one : differences) {
     if (one.place == "answers.model") {
-      tell("MODEL is another one, or its files were changed");
+      tell("MODEL is another model, or its files have changed");
     } else if (!one.place.starts_with(kInputs)) {
       tell(fmt::format("{} was {}, now {}", name_of(one.place), one.was.value_or("not given"),
                        one.now.value_or("not given")));
@@ -140,10 +140,10 @@ Status KeptOutput::begin(MadeBy made_by, TextReader& reader) {
       found.resize(found.size() - more);
       return Status(
           StatusCode::kInvalidArgument,
-          fmt::format("{} has an unfinished output of another run: {}{}; write to another file, or begin anew "
-                      "with --restart",
-                      platform::quoted(output_.folder()), fmt::join(found, "; "),
-                      more > 0 ? fmt::format("; and {} more", more) : ""));
+          fmt::format(
+              "{} has an unfinished output of another run: {}{}; write to another file, or start over with --restart",
+              platform::quoted(output_.folder()), fmt::join(found, "; "),
+              more > 0 ? fmt::format("; and {} more", more) : ""));
     }
     now_ = output_.progress();
     has_beside_ = now_.id_bytes > 0;
@@ -204,7 +204,7 @@ Status KeptOutput::finish() {
     }
     LB_ASSIGN_OR_RETURN(const auto now, app::describe_inputs(inputs_));
     if (const auto found = app::differences(manifest_->at("inputs"), now); !found.empty()) {
-      return Status(StatusCode::kIo, "an input was changed while it was read; run this again with --restart");
+      return Status(StatusCode::kIo, "an input changed while it was read; run this again with --restart");
     }
   }
   return output_.finish(now_.has_ids && has_beside_);

@@ -104,14 +104,14 @@ Exit fail(const Status& status) {
   std::string_view rest = status.details();
   const bool shown = tells_details.load();
   note(status.to_string() +
-       (rest.empty() || shown ? "" : " (`latebind doctor` tells more, and so does this command after `latebind -v`)"));
+       (rest.empty() || shown ? "" : " (for details, run `latebind doctor`, or this command as `latebind -v ...`)"));
   while (shown && !rest.empty())
     note(fmt::format("  {}", core::take_until(rest, '\n')));
   return Exit::kFailed;
 }
 
 Exit misuse(std::string_view command, std::string_view text) {
-  note(fmt::format("{}{}{}; `latebind {}{}--help` tells more", command, command.empty() ? "" : ": ", text, command,
+  note(fmt::format("{}{}{}; for help, run `latebind {}{}--help`", command, command.empty() ? "" : ": ", text, command,
                    command.empty() ? "" : " "));
   return Exit::kUsage;
 }

@@ -7,9 +7,9 @@ namespace latebind::cli {
 void add_model(Command& app, std::string& model, const std::string& what) {
   add_text(app, kModelNames, model, "DIR|ORG/NAME",
            what +
-               ": its folder, or its name on the hub, ORG/NAME or ORG/NAME@REVISION, by which it is loaded once and "
-               "kept in the hub's cache (`latebind pull --help`). What exists as a folder is one; a short NAME is one "
-               "of sentence-transformers/, where a cross-encoder is wanted of cross-encoder/.")
+               ": its folder, or its name on the hub, ORG/NAME or ORG/NAME@REVISION, which is downloaded once into the "
+               "hub's cache (`latebind pull --help`). An existing folder takes precedence. A short NAME means "
+               "sentence-transformers/NAME, or cross-encoder/NAME if a cross-encoder is needed.")
       ->required();
 }
 

@@ -19,13 +19,15 @@ namespace latebind::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "`latebind COMMAND -h` shows a command on one screen, and --help tells everything about it.\n\n"
+    "`latebind COMMAND -h` shows a command's help on one screen; --help shows all of it.\n"
+    "\n"
     "Exit status:\n"
-    "  0  done\n"
-    "  1  failed; one line on stderr says what was tried, what was found and what to do.\n"
-    "     Also when the reader of stdout went away early (`| head -1`), then in silence.\n"
+    "  0  success\n"
+    "  1  failure; one line on stderr says what was tried, what was found and what to do.\n"
+    "     Also, without a message, if the reader of stdout went away early (`| head -1`).\n"
     "  2  the command line is invalid\n"
-    "  130  interrupted by Ctrl-C; of `embed -o FILE` what was done is kept, to go on with\n\n"
+    "  130  interrupted by Ctrl-C; `embed -o FILE` keeps its progress and can continue\n"
+    "\n"
     "Results go to stdout, everything else to stderr.";
 
 // "embed", or "bench embed". "" for the program.
@@ -54,17 +56,16 @@ std::size_t help_columns() {
 }
 
 Exit parse_and_run(const std::vector<std::string>& arguments) {
-  Command program("latebind", "Runs models on the accelerators that are there, and turns text into vectors.");
+  Command program("latebind", "Runs models on the accelerators of this machine and embeds text.");
   Action chosen;
   program.footer(kFooter);
   program.require_subcommand();
   bool verbose = false;
-  program.add_flag("-v,--verbose", verbose,
-                   "Says on stderr what is tried and found on the way, and not warnings alone.");
+  program.add_flag("-v,--verbose", verbose, "Also reports on stderr what is tried and found, not only warnings.");
   // Only for the readers of the tables: the parser handles both flags itself.
   const auto known = [](const std::string& /*text*/) { return core::Status(); };
   program.add_flag("--version", known, "Shows the version.");
-  program.add_flag("-h,--help", known, "Shows help: -h on one screen, --help everything.");
+  program.add_flag("-h,--help", known, "Shows help: -h on one screen, --help in full.");
 
   for (const auto add_command : kCommands)
     add_command(program, chosen);

@@ -107,9 +107,8 @@ Result<path> find_interpreter() {
   constexpr std::string_view kWhat = "tables and packed files are read and written by latebind's Python package";
   if (!almost.empty()) return Status(StatusCode::kLibraryNotFound, fmt::format("{}: {}", kWhat, almost));
   return Status(StatusCode::kLibraryNotFound,
-                fmt::format("{}, and no Python has its version {}: install the wheel of this release, which is a file "
-                            "(pip install latebind-{}-*.whl pyarrow), or set LATEBIND_PYTHON to the Python that has "
-                            "it{}",
+                fmt::format("{}, but no Python has its version {}: install the wheel file of this release (pip install "
+                            "latebind-{}-*.whl pyarrow), or set LATEBIND_PYTHON to the Python that has it{}",
                             kWhat, LATEBIND_VERSION, LATEBIND_VERSION, reasons.empty() ? "" : " (" + reasons + ")"));
 }
 

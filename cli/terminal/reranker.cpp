@@ -32,8 +32,8 @@ Result<std::unique_ptr<Reranker>> Reranker::of(std::unique_ptr<embedding::Embedd
   const auto& labels = reranker->pairs_->labels();
   if (labels.size() != 1) {
     return Status(core::StatusCode::kUnsupported,
-                  fmt::format("the model gives {} numbers for a pair ({}), by which nothing can be ranked",
-                              labels.size(), core::printable(fmt::format("{}", fmt::join(labels, ", ")))));
+                  fmt::format("the model gives {} numbers for a pair ({}), but ranking needs one score", labels.size(),
+                              core::printable(fmt::format("{}", fmt::join(labels, ", ")))));
   }
   return reranker;
 }

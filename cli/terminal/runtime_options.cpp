@@ -35,7 +35,7 @@ std::string describe(const core::ActiveConfig& active) {
 }
 
 void note_fallback(const core::Attestation& attestation) {
-  if (attestation.fallback) note(fmt::format("fallback: {} (`latebind doctor` tells more)", attestation.reason));
+  if (attestation.fallback) note(fmt::format("fallback: {} (for details, run `latebind doctor`)", attestation.reason));
 }
 
 void note_takeover(const core::Attestation& before, const core::Attestation& after) {

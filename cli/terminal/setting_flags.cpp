@@ -19,7 +19,7 @@ bool is_about_devices(SettingGroup group) {
 const char* title_of(SettingGroup group) {
   if (group == SettingGroup::kEmbedding) return "Embedding";
   if (group == SettingGroup::kServer) return "Daemon";
-  return "Devices, and compiled models (docs/configuration.md tells more of each)";
+  return "Devices and compiled models (see docs/configuration.md)";
 }
 
 // The most common settings, for -h.
@@ -99,13 +99,13 @@ void SettingFlags::add_to(Command& app, std::span<const SettingGroup> groups,
   }
   if (std::ranges::find(groups, SettingGroup::kDevice) != groups.end()) {
     add_texts(app, "--property", properties_, "KEY=VALUE",
-              "Passes a property to the vendor as it is, after all others. May be given several times.")
+              "Passes a property to the vendor unchanged, after all others. May be given several times.")
         ->group(title_of(SettingGroup::kDevice))
         ->main(false);
   }
   refuse_empty(add_text(app, "--config", config_file_, "FILE",
-                        "Reads this config.toml after the system's and the user's; docs/configuration.md has its keys "
-                        "(default: none).")
+                        "Reads this config.toml after the system's and the user's; docs/configuration.md lists its "
+                        "keys (default: none).")
                    ->main(false),
                "--config", "give the name of a file");
 }

@@ -30,10 +30,9 @@ Result<AssetRef> parse_asset_ref(std::string_view reference, std::string_view wh
   const std::size_t slash = std::min(reference.find('/'), reference.size());
   const std::string_view uri = reference.substr(0, slash);
   if (!is_asset_ref(uri) || !is_sha256(uri.substr(kScheme.size()))) {
-    return Status(
-        StatusCode::kInvalidModel,
-        fmt::format("{}: '{}' is no shared asset: 'sha256:' and 64 lower-case hexadecimal digits are expected", where,
-                    printable(reference)));
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: '{}' is not a shared asset: expected 'sha256:' and 64 lower-case hexadecimal digits",
+                              where, printable(reference)));
   }
   AssetRef ref{std::string(uri), {}};
   if (slash + 1 < reference.size()) {

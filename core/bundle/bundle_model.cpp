@@ -125,9 +125,9 @@ Result<Model> model_of_bundle(const Package& package) {
   if (portable == nullptr) {
     const bool any = std::ranges::any_of(component->variants, [](const Variant& v) { return v.latebind.has_value(); });
     if (any) return Model::from_forms(name, {}).with_sources(package.files().source()).with_blobs(std::move(blobs));
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no variant is a portable ONNX model, and none says to Latebind what it is for",
-                              package.files().name()));
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: no variant is a portable ONNX model or has metadata for Latebind", package.files().name()));
   }
   std::vector<Used> used;
   LB_ASSIGN_OR_RETURN(ModelForm form, form_of(package, *portable, used));

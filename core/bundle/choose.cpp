@@ -29,11 +29,11 @@ Status judge_but_shapes(const LatebindInfo& info, const Device& device, const Co
   const auto refuse = [](std::string why) { return Status(StatusCode::kIncompatibleBlob, std::move(why)); };
   if (info.backend != device.backend) return refuse(fmt::format("made for the backend {}", printable(info.backend)));
   if (info.target != device.target()) {
-    return refuse(fmt::format("made for {}, this device is {}", printable(info.target), device.target()));
+    return refuse(fmt::format("made for {}, but this device is {}", printable(info.target), device.target()));
   }
   if (info.precision != word_of(options.precision)) {
-    return refuse(
-        fmt::format("computes in {}, asked for is {}", printable(info.precision), word_of(options.precision)));
+    return refuse(fmt::format("computes in {}, but the request is for {}", printable(info.precision),
+                              word_of(options.precision)));
   }
   return {};
 }
@@ -75,9 +75,10 @@ Result<const Component*> model_component(const Package& package) {
   std::vector<std::string> names;
   for (const Component& component : components)
     names.push_back(printable(component.name));
-  return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: of several components one must be called '{}'; there are: {}", package.files().name(),
-                            kModelComponent, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  return Status(
+      StatusCode::kInvalidModel,
+      fmt::format("{}: if a bundle has several components, one must be called '{}'; it has: {}", package.files().name(),
+                  kModelComponent, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 const Variant* portable_variant(const Component& component) {
@@ -99,13 +100,13 @@ std::string model_file_of(const Variant& variant) {
 
 Status judge(const Variant& variant, const Device& device, const CompileOptions& options) {
   const auto refuse = [](const char* why) { return Status(StatusCode::kIncompatibleBlob, why); };
-  if (is_portable(variant)) return refuse("the portable model: it is compiled when no blob does");
-  if (!variant.latebind) return refuse("made by another tool, which does not say in what precision it computes");
+  if (is_portable(variant)) return refuse("the portable model: it is compiled if no blob fits");
+  if (!variant.latebind) return refuse("made by another tool, which does not record the precision");
   LB_RETURN_IF_ERROR(judge_but_shapes(*variant.latebind, device, options));
   const auto wanted = dims_of(options.input_shapes);
   if (variant.latebind->shapes == wanted) return {};
   return Status(StatusCode::kIncompatibleBlob,
-                fmt::format("takes {}, asked for is {}", text_of(variant.latebind->shapes), text_of(wanted)));
+                fmt::format("takes {}, but the request is for {}", text_of(variant.latebind->shapes), text_of(wanted)));
 }
 
 Status try_variant(const Package& package, const Variant& variant, Backend& backend, const Device& device,

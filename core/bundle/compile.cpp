@@ -113,7 +113,7 @@ Result<CompileTarget> CompileTargets::find(std::string_view text) const {
   const Status unknown = unknown_word_error("target", text, known);
   return Status(StatusCode::kDeviceNotFound,
                 reasons_.empty() ? std::string(unknown.message())
-                                 : fmt::format("{}; not asked: {}", unknown.message(), fmt::join(reasons_, "; ")));
+                                 : fmt::format("{}; not tried: {}", unknown.message(), fmt::join(reasons_, "; ")));
 }
 
 Precision default_precision(const Device& device) {
@@ -149,8 +149,8 @@ std::vector<CompileOutcome> compile_all(const Model& model, std::span<const Comp
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
       const bool cancelled = run.cancellation.is_requested();
       if (stop || cancelled) {
-        outcomes[i].status = Status(StatusCode::kCancelled,
-                                    cancelled ? "not begun: cancelled" : "not begun, because another target failed");
+        outcomes[i].status = Status(StatusCode::kCancelled, cancelled ? "not started: cancelled"
+                                                                      : "not started, because another target failed");
         continue;
       }
       try {  // an exception on this thread would end the program
@@ -200,7 +200,7 @@ VariantInput portable_input(ModelFormat format) {
 Status check_portable_onnx(std::span<const std::byte> bytes, std::string_view name) {
   if (!graph::may_name_external_data(bytes)) return {};
   return {StatusCode::kUnsupported,
-          fmt::format("{}: its data is in other files, which a bundle does not take yet", name)};
+          fmt::format("{}: its data is in other files, which bundles do not support yet", name)};
 }
 
 Status add_portable(const Model& model, PackageWriter& writer) {

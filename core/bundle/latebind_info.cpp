@@ -146,8 +146,9 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
   LatebindInfo info;
   LB_ASSIGN_OR_RETURN(const auto version, read_size(slot, "version", 1, 1'000'000, where));
   if (version.value_or(1) > LatebindInfo::kVersion) {
-    return invalid_bundle(where, fmt::format("'version' is {}, newer than the {} that is read here; update Latebind",
-                                             *version, LatebindInfo::kVersion));
+    return invalid_bundle(
+        where, fmt::format("'version' is {}, which is newer than the supported version {}; update Latebind", *version,
+                           LatebindInfo::kVersion));
   }
   struct Field {
     const char* key;
@@ -186,7 +187,7 @@ Result<LatebindInfo> parse_latebind_info(const json& slot, std::string_view wher
       return invalid_bundle(where, "the file of 'difference' is not one of 'files'");
     }
     if (std::ranges::find(info.files, info.model, &RecordedFile::path) != info.files.end()) {
-      return invalid_bundle(where, "the model is one of 'files', and is to be made of a 'difference', too");
+      return invalid_bundle(where, "the model is both one of 'files' and the result of a 'difference'");
     }
   }
   if (const json* refused = find(slot, "refused")) {

@@ -44,11 +44,10 @@ class Reader {
   Result<Manifest> read() {
     const std::string where = place_of(kManifestFile);
     if (!files_.has_file(kManifestFile)) {
-      return Status(StatusCode::kNotFound,
-                    fmt::format("{}: there is no {}: not a bundle", files_.name(), kManifestFile));
+      return Status(StatusCode::kNotFound, fmt::format("{}: not a bundle: it has no {}", files_.name(), kManifestFile));
     }
     LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
-    if (!root.is_object()) return invalid_bundle(where, "an object is expected");
+    if (!root.is_object()) return invalid_bundle(where, "expected an object");
     Manifest manifest;
     LB_RETURN_IF_ERROR(read_version(root, where, manifest));
     LB_RETURN_IF_ERROR(check_keys(root, where,
@@ -73,8 +72,9 @@ class Reader {
   Result<json> read_json(std::string_view file) {
     LB_ASSIGN_OR_RETURN(const SharedBytes bytes, files_.read(file));
     if (bytes.bytes.size() > kReferredBytesMax - read_bytes_) {
-      return invalid_bundle(place_of(file),
-                            fmt::format("with it the package has more than {} bytes of JSON", kReferredBytesMax));
+      return invalid_bundle(
+          place_of(file),
+          fmt::format("the package has more than {} bytes of JSON, including this file", kReferredBytesMax));
     }
     read_bytes_ += bytes.bytes.size();
     LB_RETURN_IF_ERROR(files_.check(file));
@@ -101,7 +101,7 @@ class Reader {
     if (!is_good) return invalid_bundle(where, "'schema_version' must be a text such as \"1.0\"");
     if (major != Manifest::kMajor) {
       return invalid_bundle(
-          where, fmt::format("'schema_version' is {}; only {}.x is read here", printable(version), Manifest::kMajor));
+          where, fmt::format("'schema_version' is {}; only {}.x is supported", printable(version), Manifest::kMajor));
     }
     is_newer_ = manifest.schema_minor > 0;
     return Status();
@@ -112,7 +112,7 @@ class Reader {
     if (is_newer_) return Status();
     for (const auto& [key, value] : object.items()) {
       if (std::ranges::find(known, key) == known.end()) {
-        return invalid_bundle(where, fmt::format("the key '{}' is not known", printable(key)));
+        return invalid_bundle(where, fmt::format("the key '{}' is unknown", printable(key)));
       }
     }
     return Status();
@@ -138,7 +138,7 @@ class Reader {
                                             std::string_view where) const {
     if (!is_installed_) return join_package_path(base, given, where);
     if (given.empty() || given.find('\0') != std::string::npos)
-      return invalid_bundle(where, "a path is empty or no path");
+      return invalid_bundle(where, "a path is empty or invalid");
     const std::filesystem::path from = platform::path_from_utf8(std::string(base));
     const std::filesystem::path joined = (from / platform::path_from_utf8(given)).lexically_normal();
     if (!joined.is_absolute() && !joined.empty() && *joined.begin() != "..") {
@@ -147,7 +147,7 @@ class Reader {
     const std::filesystem::path root = platform::path_from_utf8(files_.name());
     std::error_code error;
     const auto absolute = std::filesystem::absolute(root / joined, error).lexically_normal();
-    if (error) return invalid_bundle(where, fmt::format("the path '{}' leads nowhere", printable(given)));
+    if (error) return invalid_bundle(where, fmt::format("the path '{}' does not exist", printable(given)));
     return platform::path_to_utf8(absolute);
   }
 
@@ -160,8 +160,8 @@ class Reader {
     is_installed_ = *layout == PackageLayout::kInstalled;
     if (is_installed_ && (installed_ == InstalledLayout::kRefused || files_.is_zip())) {
       return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: the package has the layout 'installed', so that it may refer to any file of this "
-                                "machine; only portable ones are read",
+                    fmt::format("{}: the package has the layout 'installed', which may refer to any file of this "
+                                "machine; only portable packages are supported",
                                 where));
     }
     return Status();
@@ -176,7 +176,8 @@ class Reader {
     for (const auto& [uri, folder] : found->items()) {
       LB_ASSIGN_OR_RETURN(const AssetRef ref, parse_asset_ref(uri, where));
       if (!ref.path.empty() || ref.uri != uri) {
-        return invalid_bundle(where, fmt::format("the shared asset '{}' is a file in one", printable(uri)));
+        return invalid_bundle(where,
+                              fmt::format("the shared asset '{}' is a file inside a shared asset", printable(uri)));
       }
       if (!folder.is_string()) return invalid_bundle(where, fmt::format("the place of '{}' must be a string", uri));
       LB_ASSIGN_OR_RETURN(std::string place, resolve("", folder.get_ref<const std::string&>(), where));
@@ -217,7 +218,7 @@ class Reader {
                             fmt::format("the component '{}' has no file '{}'", printable(name), printable(file)));
     }
     LB_ASSIGN_OR_RETURN(const json body, read_json(file));
-    if (!body.is_object()) return invalid_bundle(place_of(file), "an object is expected");
+    if (!body.is_object()) return invalid_bundle(place_of(file), "expected an object");
     const std::size_t slash = file.rfind('/');
     return read_component(name, slash == std::string::npos ? "" : file.substr(0, slash), body, place_of(file));
   }
@@ -246,7 +247,7 @@ class Reader {
 
   Result<Variant> read_variant(const std::string& name, std::string_view base, const json& body,
                                std::string_view where) {
-    if (!body.is_object()) return invalid_bundle(where, "an object is expected");
+    if (!body.is_object()) return invalid_bundle(where, "expected an object");
     LB_RETURN_IF_ERROR(check_keys(
         body, where,
         {"variant_directory", "ep", "device", "compatibility_string", "executor_info", "additional_metadata"}));

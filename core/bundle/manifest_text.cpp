@@ -59,7 +59,7 @@ Result<std::string> manifest_text(const Manifest& manifest) {
     return out.dump(2) + "\n";
   } catch (const json::exception& error) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write a manifest with text that is no UTF-8: {}", printable(error.what())));
+                  fmt::format("cannot write a manifest with text that is not UTF-8: {}", printable(error.what())));
   }
 }
 

@@ -32,14 +32,15 @@ Status check_replaceable(const path& folder, const path& name) {
                               platform::quoted(name), why));
   };
   std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) return refuse("it is no folder");
+  if (!std::filesystem::is_directory(folder, error)) return refuse("it is not a folder");
   const auto package = Package::open(folder);
-  if (!package.ok()) return refuse(fmt::format("it is no bundle ({})", package.status().message()));
-  if (!is_ours(package->manifest())) return refuse("it is no bundle of ours");
+  if (!package.ok()) return refuse(fmt::format("it is not a bundle ({})", package.status().message()));
+  if (!is_ours(package->manifest())) return refuse("it is not a bundle of Latebind");
   const auto report = package->verify();
   if (!report.ok()) return refuse(report.status().message());
   if (!report->unsummed.empty()) {
-    return refuse(fmt::format("'{}' in it is no file of the bundle", printable(report->unsummed.front())));
+    return refuse(
+        fmt::format("it contains '{}', which is not a file of the bundle", printable(report->unsummed.front())));
   }
   return report->ok() ? Status() : refuse(report->damages.front().message());
 }

@@ -49,7 +49,7 @@ Result<std::vector<PackageFile>> content_of_folder(const PackageFiles& files, st
                                                    const std::string& folder) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: '{}' lies outside of the package", files.name(), printable(folder)));
+                  fmt::format("{}: '{}' is outside the package", files.name(), printable(folder)));
   }
   const std::size_t prefix = folder.empty() ? 0 : folder.size() + 1;
   std::vector<PackageFile> found;

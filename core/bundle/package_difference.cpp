@@ -28,14 +28,15 @@ Status Package::check_difference(const Variant& variant) const {
   LB_ASSIGN_OR_RETURN(const std::string from, resolve(variant, difference.from));
   const auto source = files().read(from);
   if (source.status().code() == StatusCode::kNotFound) {
-    return invalid_bundle("'difference'", fmt::format("'{}' is missing, of which its model is made", printable(from)));
+    return invalid_bundle("'difference'",
+                          fmt::format("'{}', which its model is made from, is missing", printable(from)));
   }
   LB_RETURN_IF_ERROR(source.status());
   LB_ASSIGN_OR_RETURN(const SharedBytes stored, open_file(variant, difference.file));
   const std::uint64_t most = kGrowthMax * (std::uint64_t{source->bytes.size()} + stored.bytes.size());
   if (difference.bytes <= most) return {};
   return invalid_bundle("'difference'",
-                        fmt::format("it makes {} bytes of {} and {}, which is more than {} times as much",
+                        fmt::format("it makes {} bytes of {} and {}, which is more than {} times as many",
                                     difference.bytes, source->bytes.size(), stored.bytes.size(), kGrowthMax));
 }
 

@@ -43,7 +43,7 @@ std::string package_path_of(const path& relative) {
 }
 
 Result<ZipReader> open_zip(SharedBytes bytes, const std::string& name) {
-  if (!looks_like_zip(bytes.bytes)) return invalid_bundle(name, "neither a bundle's folder nor a ZIP of one");
+  if (!looks_like_zip(bytes.bytes)) return invalid_bundle(name, "not a bundle: neither a folder nor a ZIP");
   return ZipReader::open(std::move(bytes), name);
 }
 
@@ -180,13 +180,13 @@ Result<FilePart> PackageFiles::part(std::string_view relative) const {
   if (state_->zip) {
     const ZipEntry* entry = state_->zip->find(relative);
     if (entry == nullptr) {
-      return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+      return Status(StatusCode::kNotFound, fmt::format("{}: it has no file '{}'", name(), printable(relative)));
     }
     return FilePart{.where = {state_->root, entry->offset, entry->size},
                     .identity = state_->identity,
                     .bytes = state_->zip->bytes_of(*entry)};
   }
-  if (relative.empty()) return invalid_bundle(name(), "an empty path is no file");
+  if (relative.empty()) return invalid_bundle(name(), "the path is empty");
   LB_ASSIGN_OR_RETURN(const path file, state_->locate(relative));
   LB_ASSIGN_OR_RETURN(const SharedFile mapped, state_->map_once(file));
   return FilePart::of(mapped);
@@ -220,7 +220,7 @@ Status PackageFiles::check(std::string_view relative) const {
   if (!state_->zip) return Status();
   const ZipEntry* entry = state_->zip->find(relative);
   if (entry != nullptr) return state_->zip->check(*entry);
-  return Status(StatusCode::kNotFound, fmt::format("{}: there is no file '{}' in it", name(), printable(relative)));
+  return Status(StatusCode::kNotFound, fmt::format("{}: it has no file '{}'", name(), printable(relative)));
 }
 
 std::span<const PackageFiles::File> files_below(std::span<const PackageFiles::File> all, std::string_view folder) {

@@ -42,7 +42,7 @@ Result<BundleContent> content_of(const Package& package) {
 Result<BundleFileContent> content_of_bundle_file(const std::filesystem::path& file) {
   LB_ASSIGN_OR_RETURN(const PackageFiles files, PackageFiles::open(file));
   const auto source = files.source();
-  if (source.empty()) return invalid_bundle(files.name(), "a folder, and no bundle in one file");
+  if (source.empty()) return invalid_bundle(files.name(), "a folder, not a bundle in one file");
   LB_ASSIGN_OR_RETURN(const Package package, Package::from_files(files));
   LB_ASSIGN_OR_RETURN(BundleContent content, content_of(package));
   return BundleFileContent{std::move(content), source.front().identity};

@@ -16,9 +16,8 @@ namespace latebind::core {
 namespace {
 
 Status changed(const PackageFiles& files, std::string_view path) {
-  return Status(
-      StatusCode::kInvalidModel,
-      fmt::format("{}: '{}' was changed: its SHA-256 is not the one that is recorded", files.name(), printable(path)));
+  return Status(StatusCode::kInvalidModel, fmt::format("{}: '{}' was changed: its SHA-256 is not the recorded one",
+                                                       files.name(), printable(path)));
 }
 
 std::string join(std::string_view folder, std::string_view path) {
@@ -48,8 +47,8 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
                      Sums& sums) {
   if (platform::path_from_utf8(folder).is_absolute()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: the shared asset in '{}' lies outside of the package and is not compared",
-                              files.name(), printable(folder)));
+                  fmt::format("{}: the shared asset in '{}' is outside the package and is not checked", files.name(),
+                              printable(folder)));
   }
   std::map<std::string, std::string> content;
   for (const auto& file : files_below(all, folder)) {
@@ -58,7 +57,7 @@ Status compare_asset(const PackageFiles& files, const Files& all, const std::str
   }
   if (asset_uri(content) == uri) return Status();
   return Status(StatusCode::kInvalidModel,
-                fmt::format("{}: the shared asset in '{}' was changed: its content is not what its name says",
+                fmt::format("{}: the shared asset in '{}' was changed: its content does not match its name",
                             files.name(), printable(folder)));
 }
 
@@ -84,8 +83,8 @@ Status Package::prove_file(const Variant& variant, std::string_view reference) c
       return sum == recorded.sha256 ? Status() : changed(files(), path);
     }
   }
-  return Status(StatusCode::kUnsupported, fmt::format("{}: nothing is recorded of '{}' that it could be compared with",
-                                                      files().name(), printable(path)));
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: no checksum is recorded for '{}'", files().name(), printable(path)));
 }
 
 Result<SharedBytes> Package::open_verified_file(const Variant& variant, std::string_view reference) const {

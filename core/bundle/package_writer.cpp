@@ -39,8 +39,8 @@ Status check_files(const std::vector<PackageFile>& files, std::string_view where
 }
 
 Status is_in_the_way(const path& folder) {
-  return argument(
-      fmt::format("cannot write the folder {}: it is there and not empty; name another one", platform::quoted(folder)));
+  return argument(fmt::format("cannot write the folder {}: it exists and is not empty; name another one",
+                              platform::quoted(folder)));
 }
 
 // Checks that the name is one part of a path that is valid on every system.
@@ -52,7 +52,8 @@ Status check_folder_name(std::string_view name, std::string_view what) {
 
 Status check_slots(const VariantInput& variant, std::string_view where) {
   for (const auto& [consumer, slot] : variant.executor_info) {
-    if (consumer == kLatebindSlot) return argument(fmt::format("{}: 'latebind' is the writer's own slot", where));
+    if (consumer == kLatebindSlot)
+      return argument(fmt::format("{}: the slot 'latebind' is reserved for Latebind", where));
     if (!slot.is_object()) {
       return argument(fmt::format("{}: executor_info of '{}' must be an object", where, printable(consumer)));
     }
@@ -86,7 +87,7 @@ Status PackageWriter::add_variant(const std::string& component, VariantInput var
   const std::string where = fmt::format("variant '{}'", variant.name);
   if (const auto there = content_.components.find(component);
       there != content_.components.end() && there->second.contains(variant.name)) {
-    return argument(fmt::format("{} is there already", where));
+    return argument(fmt::format("{} exists already", where));
   }
   LB_RETURN_IF_ERROR(check_files(variant.files, where));
   LB_RETURN_IF_ERROR(check_slots(variant, where));

@@ -78,7 +78,7 @@ Status check_distinct_paths(std::span<const std::string_view> files, std::span<c
   const std::vector<std::string> small_folders = folded(folders);
   for (const auto* paths : {&small_files, &small_folders}) {
     if (const auto twice = std::ranges::adjacent_find(*paths); twice != paths->end()) {
-      return refused(*twice, where, "stands there twice (upper and lower case are the same on some systems)");
+      return refused(*twice, where, "occurs twice (some systems do not distinguish upper and lower case)");
     }
     for (const std::string& path : *paths) {
       for (std::size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
@@ -99,14 +99,15 @@ Status check_distinct_paths(std::span<const std::string_view> files, std::span<c
 
 Result<std::string> join_package_path(std::string_view base, std::string_view relative, std::string_view where) {
   if (relative.empty()) return refused(relative, where, "is empty");
-  if (relative.front() == '/') return refused(relative, where, "is absolute; a portable package has relative ones");
+  if (relative.front() == '/')
+    return refused(relative, where, "is absolute; a portable package has only relative paths");
   std::string joined(base);
   for (std::size_t begin = 0; begin < relative.size();) {
     const std::size_t end = std::min(relative.find('/', begin), relative.size());
     const std::string_view part = relative.substr(begin, end - begin);
     begin = end + 1;
     if (part.empty() || part == ".") continue;
-    if (part == "..") return refused(relative, where, "has a part '..'; a portable package has none");
+    if (part == "..") return refused(relative, where, "has a part '..', which a portable package must not have");
     if (!joined.empty()) joined += '/';
     joined += part;
   }

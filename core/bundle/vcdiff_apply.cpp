@@ -126,7 +126,7 @@ const char* apply(Window& window) {
       } else {
         const std::uint64_t here = window.source.size() + at;
         const std::uint64_t address = cache.read(one->mode, here, window.addresses);
-        if (address >= here) return "a copy begins behind what there is";
+        if (address >= here) return "a copy begins after the available data";
         copy(window, address, at, size);
       }
       if (window.data.damaged() || window.instructions.damaged() || window.addresses.damaged()) {
@@ -136,7 +136,7 @@ const char* apply(Window& window) {
     }
   }
   if (at != window.target.size()) return "a window is not filled";
-  if (!window.data.is_empty() || !window.addresses.is_empty()) return "a section is not used up";
+  if (!window.data.is_empty() || !window.addresses.is_empty()) return "a section has unused data";
   return nullptr;
 }
 
@@ -144,24 +144,24 @@ const char* apply(Window& window) {
 Result<std::size_t> apply_window(Section& file, Bytes source, std::span<std::byte> target, std::size_t made,
                                  std::string_view where) {
   const auto refuse = [&](std::string_view what) {
-    return invalid_bundle(where, fmt::format("this is no difference that could be applied: {}", what));
+    return invalid_bundle(where, fmt::format("the difference cannot be applied: {}", what));
   };
   const std::uint8_t indicator = file.byte();
   if ((indicator & ~(vcdiff::kFromSource | vcdiff::kFromTarget)) != 0 ||
       indicator == (vcdiff::kFromSource | vcdiff::kFromTarget)) {
-    return refuse(fmt::format("the window indicator {} is not known", indicator));
+    return refuse(fmt::format("the window indicator {} is unknown", indicator));
   }
   Bytes segment;
   if (indicator != 0) {
     const std::uint64_t size = file.number();
     const std::uint64_t begin = file.number();
     const Bytes whole = indicator == vcdiff::kFromSource ? source : Bytes(target.first(made));
-    if (begin > whole.size() || size > whole.size() - begin) return refuse("a window's source is outside of the file");
+    if (begin > whole.size() || size > whole.size() - begin) return refuse("a window's source is outside the file");
     segment = whole.subspan(begin, size);
   }
   Section body(file.bytes(file.number()));
   const std::uint64_t size = body.number();
-  if (size > target.size() - made) return refuse("it makes more than is expected");
+  if (size > target.size() - made) return refuse("its output is larger than expected");
   if (body.byte() != 0) return refuse("it is compressed");
   const std::uint64_t data_size = body.number();
   const std::uint64_t instructions_size = body.number();
@@ -181,10 +181,11 @@ Status apply_vcdiff(Bytes source, Bytes difference, std::span<std::byte> target,
   Section file(difference);
   const Bytes magic = file.bytes(vcdiff::kMagic.size());
   if (magic.empty() || std::memcmp(magic.data(), vcdiff::kMagic.data(), magic.size()) != 0) {
-    return invalid_bundle(where, "this is no difference in the form of RFC 3284");
+    return invalid_bundle(where, "this is not a difference in the format of RFC 3284");
   }
   if (file.byte() != 0 || file.damaged()) {
-    return invalid_bundle(where, "a difference with a compressor, a code table or a header of its own is not read");
+    return invalid_bundle(
+        where, "a difference with a compressor, a custom code table or an application header is not supported");
   }
   std::size_t made = 0;
   while (!file.is_empty()) {
@@ -192,7 +193,7 @@ Status apply_vcdiff(Bytes source, Bytes difference, std::span<std::byte> target,
     made += size;
   }
   if (made == target.size()) return {};
-  return invalid_bundle(where, fmt::format("the difference makes {} bytes, expected are {}", made, target.size()));
+  return invalid_bundle(where, fmt::format("the difference makes {} bytes; expected {}", made, target.size()));
 }
 
 }  // namespace latebind::core

@@ -93,7 +93,7 @@ class Parser {
     const std::uint16_t entries = u16(file_, end + 10);
     const std::uint32_t size = u32(file_, end + 12);
     const std::uint32_t offset = u32(file_, end + 16);
-    if (u16(file_, end + 20) != 0) return invalid("the ZIP has a comment: make it without");
+    if (u16(file_, end + 20) != 0) return invalid("the ZIP has a comment: make it without one");
     if (disk != 0 || directory_disk != 0 || entries_here != entries) return invalid("a part of a split ZIP");
 
     Directory directory{offset, end, entries};
@@ -117,7 +117,7 @@ class Parser {
       const std::uint64_t offset_64 = u64(file_, record + 48);
       if ((entries != zip::kElsewhere16 && entries != entries_64) || (size != zip::kElsewhere32 && size != size_64) ||
           (offset != zip::kElsewhere32 && offset != offset_64)) {
-        return invalid("the ZIP has two ends that say different things");
+        return invalid("the ZIP has two ends that contradict each other");
       }
       directory = {offset_64, record, entries_64};
       directory_size = size_64;
@@ -125,10 +125,10 @@ class Parser {
       return invalid("the Zip64 end is missing");
     }
     if (directory.begin > directory.end || directory.end - directory.begin != directory_size) {
-      return invalid("the ZIP's directory is not where its end says");
+      return invalid("the ZIP's directory is not at the place that its end names");
     }
     if (directory_size > zip::kDirectoryBytesMax || directory.entries > zip::kEntriesMax) {
-      return invalid(fmt::format("{} entries in a directory of {} bytes, more than the {} and {} that are read",
+      return invalid(fmt::format("{} entries in a directory of {} bytes are above the limits of {} and {}",
                                  directory.entries, directory_size, zip::kEntriesMax, zip::kDirectoryBytesMax));
     }
     if (directory_size < directory.entries * zip::kCentralBytes) return invalid("the ZIP's directory is cut off");
@@ -159,7 +159,7 @@ class Parser {
       header.size = u32(file_, at + 24);
       header.attributes = u32(file_, at + 38);
       header.offset = u32(file_, at + 42);
-      if (u16(file_, at + 34) != 0) return invalid(header, "lies in another part of a split ZIP");
+      if (u16(file_, at + 34) != 0) return invalid(header, "is in another part of a split ZIP");
       LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kCentralBytes + name_size, extra_size), header));
       headers.push_back(header);
       at += zip::kCentralBytes + name_size + extra_size + comment_size;
@@ -195,16 +195,16 @@ class Parser {
   Status check_entry(const Header& header) const {
     if ((header.flags & zip::kFlagEncrypted) != 0) return invalid(header, "is encrypted");
     if ((header.flags & zip::kFlagDataDescriptor) != 0) {
-      return invalid(header, "has its sizes behind its data: write the ZIP to a file, not to a pipe");
+      return invalid(header, "has its sizes after its data: write the ZIP to a file, not to a pipe");
     }
     if ((header.flags & ~unsigned{zip::kFlagUtf8}) != 0) {
-      return invalid(header, fmt::format("has the flags {:#x}, which are not read", header.flags));
+      return invalid(header, fmt::format("has the flags {:#x}, which are not supported", header.flags));
     }
     if (header.method != zip::kMethodStored) {
       return invalid(header,
                      fmt::format("is compressed (method {}): store it instead, as `zip -0` does", header.method));
     }
-    if (header.size != header.stored_size) return invalid(header, "is stored, but in another size");
+    if (header.size != header.stored_size) return invalid(header, "is stored, but its two sizes differ");
     const bool is_folder = header.name.ends_with('/');
     const std::string_view path = is_folder ? header.name.substr(0, header.name.size() - 1) : header.name;
     LB_RETURN_IF_ERROR(check_package_path(path, name_));
@@ -222,7 +222,7 @@ class Parser {
 
   Status check_local(Header& header, std::uint64_t limit) const {
     if (header.offset > limit || limit - header.offset < zip::kLocalBytes) {
-      return invalid(header, "begins beyond the last one");
+      return invalid(header, "begins after the end of the last one");
     }
     const auto at = static_cast<std::size_t>(header.offset);
     if (u32(file_, at) != zip::kLocalSignature) return invalid(header, "does not begin where the directory says");
@@ -236,7 +236,7 @@ class Parser {
     LB_RETURN_IF_ERROR(take_zip64(file_.subspan(at + zip::kLocalBytes + name_size, extra_size), local));
     if (local.name != header.name || u16(file_, at + 6) != header.flags || u16(file_, at + 8) != header.method ||
         u32(file_, at + 14) != header.crc32 || local.size != header.size || local.stored_size != header.stored_size) {
-      return invalid(header, "is one thing in the directory and another in its own header");
+      return invalid(header, "differs between the directory and its own header");
     }
     header.data = header.offset + zip::kLocalBytes + name_size + extra_size;
     if (limit - header.data < header.size) return invalid(header, "is cut off");
@@ -320,9 +320,8 @@ SharedBytes ZipReader::bytes_of(const ZipEntry& entry) const {
 
 Status ZipReader::check(const ZipEntry& entry) const {
   if (crc32_on_threads(bytes_of(entry).bytes, platform::usable_processors()) == entry.crc32) return Status();
-  return Status(
-      StatusCode::kInvalidModel,
-      fmt::format("{}: '{}' is damaged: its CRC-32 is not the one it was written with", name_, printable(entry.name)));
+  return Status(StatusCode::kInvalidModel,
+                fmt::format("{}: '{}' is damaged: its CRC-32 is not the recorded one", name_, printable(entry.name)));
 }
 
 }  // namespace latebind::core

@@ -198,7 +198,7 @@ ZipImage::~ZipImage() = default;
 Result<ZipImage> ZipImage::lay_out(std::vector<ZipInput> entries, const ZipWriteOptions& options) {
   LB_RETURN_IF_ERROR(as_argument(check_names(entries)));
   if (entries.size() > zip::kEntriesMax) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("cannot write {} entries into one ZIP: the most are {}",
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot write {} entries into one ZIP: the limit is {}",
                                                             entries.size(), zip::kEntriesMax));
   }
   ZipImage image;
@@ -211,7 +211,7 @@ Result<ZipImage> ZipImage::lay_out(std::vector<ZipInput> entries, const ZipWrite
   }
   if (directory.size() > zip::kDirectoryBytesMax) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write a ZIP with a directory of {} bytes: the most are {}", directory.size(),
+                  fmt::format("cannot write a ZIP with a directory of {} bytes: the limit is {}", directory.size(),
                               zip::kDirectoryBytesMax));
   }
   image.end_ = directory + end_records(image.entries_.size(), image.size_, directory.size(), options.always_zip64);

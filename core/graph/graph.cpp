@@ -256,10 +256,10 @@ class Rules {
     if (!known || weight.shape.rank() != rank || !size.ok()) {
       return misfit(fmt::format("'{}' is {}", weight.name, graph::text_of(weight.type, weight.shape)));
     }
-    if (weight.file >= graph_.weights().size()) return misfit(fmt::format("'{}' is in no file", weight.name));
+    if (weight.file >= graph_.weights().size()) return misfit(fmt::format("'{}' is not in any file", weight.name));
     const std::size_t all = graph_.weights()[weight.file].bytes.bytes.size();
     if (weight.offset <= all && *size <= all - weight.offset) return {};
-    return misfit(fmt::format("'{}' lies outside of the weights", weight.name));
+    return misfit(fmt::format("'{}' is outside the weights", weight.name));
   }
 
   const Graph& graph_;

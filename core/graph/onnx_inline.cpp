@@ -70,7 +70,7 @@ Result<InlinePiece> initializer(std::span<const std::byte> tensor, const Externa
   const auto file = files(place.location);
   if (!file || place.offset > file->size()) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("the ONNX model has data in {} that is not there", core::quoted(place.location)));
+                  fmt::format("the ONNX model has data in {}, which does not exist", core::quoted(place.location)));
   }
   std::span<const std::byte> data = file->subspan(place.offset);
   if (place.length != ExternalPlace::kToTheEnd) {
@@ -115,7 +115,7 @@ Result<std::string> with_inline_data(std::span<const std::byte> model, const Ext
   if (fields.damaged()) return damaged_initializers();
   if (graph_size > kModelBytesMax) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{} MiB are too many for an ONNX model without external data", graph_size >> 20U));
+                  fmt::format("{} MiB are too much for an ONNX model without external data", graph_size >> 20U));
   }
   before.add_head(kFieldOfGraph, graph_size);
   std::string whole;

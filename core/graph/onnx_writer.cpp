@@ -375,7 +375,7 @@ Status write_onnx(const Graph& graph, platform::OutputFile& file) {
   writer.write();
   if (writer.size() > std::numeric_limits<std::int32_t>::max()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("the model needs {} bytes as one ONNX file, the format allows 2 GiB", writer.size()));
+                  fmt::format("the model needs {} bytes as one ONNX file, but the format allows 2 GiB", writer.size()));
   }
   for (const Piece& piece : writer.pieces()) {
     LB_RETURN_IF_ERROR(file.write(piece.head));

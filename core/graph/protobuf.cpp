@@ -47,7 +47,7 @@ std::optional<ProtobufField> ProtobufFields::next() {
       return refuse("no field begins here");
   }
   if (const std::size_t left = message_.size() - at_; size > left) {
-    return refuse(fmt::format("field {} has {} bytes, of which {} are there", field.number, size, left));
+    return refuse(fmt::format("field {} has {} bytes, but only {} are left", field.number, size, left));
   }
   field.bytes = message_.subspan(at_, static_cast<std::size_t>(size));
   at_ += static_cast<std::size_t>(size);

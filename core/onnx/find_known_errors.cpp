@@ -184,7 +184,7 @@ class Walk {
     for (std::size_t place = 0; place < network.nodes.size(); ++place) {
       if (depth > 0) work_within_ += work_of(network.nodes[place]);
       if (depth > 0 && work_within_ > kWorkWithinMax) {
-        within_ = "more nodes within it than are looked at";
+        within_ = "more nested nodes than are examined";
         return {};
       }
       const Node& written = network.nodes[place];
@@ -265,7 +265,7 @@ class Walk {
     if (function != model_.functions.end() || has_networks(node)) {
       const std::string before = std::exchange(within_, "");
       if (depth >= kDepthMax) {
-        within_ = "nodes within nodes deeper than are looked at";
+        within_ = "nodes that are nested deeper than is examined";
       } else if (function != model_.functions.end()) {
         made = called(*function->second, node, inputs, are_constant, depth);
       } else {

@@ -354,7 +354,7 @@ Result<KnownErrors> KnownErrors::read(std::string_view table, std::string_view w
     }
     if (!is_rule) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}, line {}: '{}' must be OPERATOR, conditions and BACKEND VERSION, with tabs between",
+                    fmt::format("{}, line {}: '{}' must be OPERATOR, conditions and BACKEND VERSION, separated by tabs",
                                 where, number, line.substr(0, 80)));
     }
     all.push_back(std::move(rule));
@@ -395,7 +395,7 @@ std::string KnownErrors::of(const Case& one) const {
     if (condition.kind == ConditionKind::kMay)
       kinds += (kinds.empty() ? " of numbers such as " : ", ") + condition.about;
   }
-  return fmt::format("is computed otherwise than ONNX says by {}{}", rule->runtime, kinds);
+  return fmt::format("is computed differently from ONNX by {}{}", rule->runtime, kinds);
 }
 
 }  // namespace latebind::onnx

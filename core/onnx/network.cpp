@@ -287,7 +287,7 @@ Result<OnnxNetwork> read_onnx_network(Bytes bytes, std::string_view name, const 
   reader.finish(fields);
   if (!has_graph || reader.damaged) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: no ONNX model, damaged, or larger than is looked at", name));
+                  fmt::format("{}: not an ONNX model, damaged, or larger than is examined", name));
   }
   return model;
 }

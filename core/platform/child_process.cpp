@@ -12,7 +12,7 @@ std::string describe(const ChildOutcome& outcome) {
       return ended_by_own_fault(outcome) ? fmt::format("crashed with signal {}", outcome.number)
                                          : fmt::format("was ended by signal {}", outcome.number);
     case ChildOutcome::End::kUnknown:
-      return "ended, and how is not known (this program ignores SIGCHLD, or reaps every child)";
+      return "ended with an unknown status (this program ignores SIGCHLD, or reaps every child)";
     case ChildOutcome::End::kTimedOut:
       break;
   }

@@ -268,7 +268,7 @@ Result<std::filesystem::path> own_program_file() {
   std::error_code error;
   auto file = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error)
-    return Status(StatusCode::kUnsupported, "the system does not say which program this is: " + error.message());
+    return Status(StatusCode::kUnsupported, "the system does not report the path of this program: " + error.message());
   return file;
 }
 

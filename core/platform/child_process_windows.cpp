@@ -162,7 +162,7 @@ Result<ChildOutcome> run_child(const std::filesystem::path& program, const std::
   ::WaitForSingleObject(child.get(), INFINITE);
   if (output_reader.joinable()) output_reader.join();
   if (errors_reader.joinable()) errors_reader.join();
-  if (!watched) return Status(StatusCode::kBusy, "the system gives no thread to watch over a child process");
+  if (!watched) return Status(StatusCode::kBusy, "the system cannot start a thread to watch a child process");
   DWORD code = 0;
   ::GetExitCodeProcess(child.get(), &code);
   if (late) {

@@ -20,7 +20,7 @@ DigestEngine::DigestEngine(DigestKind kind) : size_(digest_bytes(kind)) {
   const bool made = ::BCryptCreateHash(algorithm, &hash, nullptr, 0, nullptr, 0, 0) == 0;
   // The hash keeps what it needs of its provider.
   ::BCryptCloseAlgorithmProvider(algorithm, 0);
-  if (!made) throw std::runtime_error("Windows CNG refuses to make a digest");
+  if (!made) throw std::runtime_error("Windows CNG cannot start a digest");
   context_ = hash;
 }
 
@@ -33,7 +33,8 @@ void DigestEngine::update(const std::byte* data, std::size_t size) {
     const auto count = static_cast<ULONG>(std::min<std::size_t>(size, std::numeric_limits<ULONG>::max()));
     // BCryptHashData only reads, despite its signature.
     auto* const bytes = reinterpret_cast<PUCHAR>(const_cast<std::byte*>(data));
-    if (::BCryptHashData(context_, bytes, count, 0) != 0) throw std::runtime_error("Windows CNG failed in a digest");
+    if (::BCryptHashData(context_, bytes, count, 0) != 0)
+      throw std::runtime_error("Windows CNG failed to compute a digest");
     data += count;
     size -= count;
   }
@@ -42,7 +43,7 @@ void DigestEngine::update(const std::byte* data, std::size_t size) {
 std::vector<std::uint8_t> DigestEngine::finish() {
   std::vector<std::uint8_t> digest(size_);
   if (::BCryptFinishHash(context_, digest.data(), static_cast<ULONG>(digest.size()), 0) != 0) {
-    throw std::runtime_error("Windows CNG failed in a digest");
+    throw std::runtime_error("Windows CNG failed to compute a digest");
   }
   return digest;
 }

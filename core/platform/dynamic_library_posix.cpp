@@ -30,10 +30,9 @@ constexpr std::size_t kLibrariesMax = 4096;
 Status check_library_file(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("load a library", file));
   if (!file.is_absolute()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot load a library {}: a relative path, and the current folder is "
-                              "never searched; give the full path",
-                              quoted(file)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library {}: the path is relative, and the "
+                                                            "current folder is never searched; give the full path",
+                                                            quoted(file)));
   }
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) {
@@ -108,8 +107,9 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
 
 core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name) {
   if (name.empty() || name.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library of the system: {} is no bare name",
-                                                            quoted(std::filesystem::path(name))));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("cannot load a library of the system: {} is not a bare name", quoted(std::filesystem::path(name))));
   }
   const std::lock_guard guard(loader_lock());
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -164,11 +164,11 @@ core::Result<std::filesystem::path> module_file_of(const void* code) {
     if (path.ends_with(kDeleted)) {
       const std::filesystem::path gone = path.substr(0, path.size() - kDeleted.size());
       return Status(StatusCode::kNotFound,
-                    fmt::format("{} was removed or replaced while it runs; start the program again", quoted(gone)));
+                    fmt::format("{} was removed or replaced while it is in use; restart the program", quoted(gone)));
     }
     return std::filesystem::path(path);
   }
-  return Status(StatusCode::kNotFound, fmt::format("{} names no file for code of this process", quoted(maps)));
+  return Status(StatusCode::kNotFound, fmt::format("{} does not report the file of this process's code", quoted(maps)));
 }
 
 core::Result<std::filesystem::path> own_module_file() {

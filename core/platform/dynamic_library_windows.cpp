@@ -29,10 +29,9 @@ class NoDialogues {
 Status check_library_file(const std::filesystem::path& file) {
   LB_RETURN_IF_ERROR(check_path("load a library", file));
   if (!file.is_absolute()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot load a library {}: a relative path, and the current folder is never searched; "
-                              "give the full path",
-                              quoted(file)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library {}: the path is relative, and the "
+                                                            "current folder is never searched; give the full path",
+                                                            quoted(file)));
   }
   const DWORD attributes = ::GetFileAttributesW(long_path(file).c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) {
@@ -69,8 +68,9 @@ core::Result<DynamicLibrary> DynamicLibrary::open(const std::filesystem::path& f
 
 core::Result<DynamicLibrary> DynamicLibrary::open_system(const std::string& name) {
   if (name.empty() || name.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("cannot load a library of the system: {} is no bare name",
-                                                            quoted(std::filesystem::path(utf16_of(name)))));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot load a library of the system: {} is not a bare name",
+                              quoted(std::filesystem::path(utf16_of(name)))));
   }
   const NoDialogues no_dialogues;
   const HMODULE handle = ::LoadLibraryExW(utf16_of(name).c_str(), nullptr,
@@ -117,15 +117,16 @@ core::Result<std::filesystem::path> module_file_of(const void* code) {
   HMODULE module = nullptr;
   if (::GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                            static_cast<LPCWSTR>(code), &module) == 0) {
-    return Status(StatusCode::kNotFound, fmt::format("Windows names no module for code of this process: {}",
+    return Status(StatusCode::kNotFound, fmt::format("Windows does not report the module of this process's code: {}",
                                                      windows_error_text(::GetLastError())));
   }
   std::wstring name(512, L'\0');
   while (true) {
     const DWORD size = ::GetModuleFileNameW(module, name.data(), static_cast<DWORD>(name.size()));
     if (size == 0 || (size >= name.size() && name.size() >= kLongestPath)) {
-      return Status(StatusCode::kNotFound, fmt::format("Windows names no file for a module of this process: {}",
-                                                       windows_error_text(::GetLastError())));
+      return Status(StatusCode::kNotFound,
+                    fmt::format("Windows does not report the file of a module of this process: {}",
+                                windows_error_text(::GetLastError())));
     }
     if (size < name.size()) {
       name.resize(size);

@@ -38,7 +38,7 @@ Status check_library_is_whole(const std::filesystem::path& file) {
     if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
     if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
       return Status(StatusCode::kLibraryUnusable,
-                    fmt::format("{} is cut off: it has {} bytes, and its headers promise {} at {}; install it again",
+                    fmt::format("{} is truncated: it has {} bytes, but its headers declare {} at {}; install it again",
                                 quoted(file), size, segment.p_filesz, segment.p_offset));
     }
   }

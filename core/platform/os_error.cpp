@@ -37,7 +37,7 @@ Status check_path(std::string_view action, const std::filesystem::path& path) {
   }
   if (path.native().find(std::filesystem::path::value_type{0}) != std::filesystem::path::string_type::npos) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot {} {}: the path has a zero byte in it", action, quoted(path)));
+                  fmt::format("cannot {} {}: the path contains a zero byte", action, quoted(path)));
   }
   return Status();
 }

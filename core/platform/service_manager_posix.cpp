@@ -65,18 +65,17 @@ std::optional<int> option_of(int descriptor, int name) {
 
 Result<InheritedSocket> inherited_socket(int descriptor) {
   const auto refuse = [descriptor](std::string_view what) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("cannot listen on descriptor {} of the service manager: {}; only stream sockets that listen "
-                    "are of use (ListenStream= and Accept=no)",
-                    descriptor, what));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("cannot listen on descriptor {} of the service manager: {}; use a listening stream "
+                              "socket (ListenStream= and Accept=no)",
+                              descriptor, what));
   };
   const int flags = ::fcntl(descriptor, F_GETFD);
   if (flags < 0 || ::fcntl(descriptor, F_SETFD, static_cast<unsigned>(flags) | FD_CLOEXEC) < 0) {
     return refuse("it is not open");
   }
   const auto type = option_of(descriptor, SO_TYPE);
-  if (!type) return refuse("it is no socket");
+  if (!type) return refuse("it is not a socket");
   if (*type != SOCK_STREAM) return refuse("it is a socket, but not a stream");
   if (option_of(descriptor, SO_ACCEPTCONN) != 1) return refuse("it does not listen");
   const auto family = option_of(descriptor, SO_DOMAIN);
@@ -121,7 +120,7 @@ Result<std::vector<InheritedSocket>> inherited_sockets() {
   std::vector<InheritedSocket> sockets;
   if (!process || !count) return sockets;
   const auto meant = number_of<pid_t>(*process);
-  if (!meant) return refused("LISTEN_PID", *process, "which is no process");
+  if (!meant) return refused("LISTEN_PID", *process, "which is not a process");
   if (*meant != ::getpid()) return sockets;
   const auto wanted = number_of<std::size_t>(*count);
   if (!wanted || *wanted > kInheritedSocketsMax) {
@@ -145,7 +144,7 @@ struct ServiceManager::Channel {
   void open(const std::string& place) {
     const auto found = fill_address(address, place);
     if (!found) {
-      warn_of(fmt::format("NOTIFY_SOCKET is {}, which is neither a path nor an @name that fits an address",
+      warn_of(fmt::format("NOTIFY_SOCKET is {}, which is neither a path nor an @name that fits into an address",
                           core::quoted(place)));
       return;
     }
@@ -161,8 +160,7 @@ struct ServiceManager::Channel {
       const std::lock_guard lock(mutex);
       once = std::exchange(warn, nullptr);
     }
-    if (once)
-      once(Status(StatusCode::kIo, fmt::format("cannot tell the service manager how this service is: {}", reason)));
+    if (once) once(Status(StatusCode::kIo, fmt::format("cannot notify the service manager: {}", reason)));
   }
 
   // `is_kept`: whether the message is sent later if there is no room for it now.

@@ -8,11 +8,11 @@
 namespace latebind::core {
 
 std::string encoding_fault(std::string_view line, std::size_t bad, bool is_first) {
-  std::string_view remedy = "if it is Latin-1, `iconv -f WINDOWS-1252 -t UTF-8` converts it";
+  std::string_view remedy = "if it is Latin-1, convert it with `iconv -f WINDOWS-1252 -t UTF-8`";
   if (is_first && begins_as_utf16(line)) {
-    remedy = "it begins as UTF-16 does, and `iconv -f UTF-16 -t UTF-8` converts it";
+    remedy = "it begins like UTF-16: convert it with `iconv -f UTF-16 -t UTF-8`";
   } else if (line.find('\0') != std::string_view::npos) {
-    remedy = "it has zero bytes, so that it is no text";
+    remedy = "it has zero bytes, so it is not text";
   }
   return fmt::format("invalid UTF-8 at byte {} of the line (0x{:02X}); {}", bad + 1,
                      static_cast<unsigned char>(line[bad]), remedy);

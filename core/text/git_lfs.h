@@ -17,6 +17,6 @@ inline constexpr std::size_t kGitLfsPointerBegin = 48;
 
 // The end of an error message, after the file's name.
 inline constexpr std::string_view kGitLfsPointer =
-    "a pointer to the file, as a clone without Git LFS has it, and not the file: load it with `git lfs pull`";
+    "a Git LFS pointer instead of the file: download the file with `git lfs pull`";
 
 }  // namespace latebind::core

@@ -144,7 +144,7 @@ std::string supported_instead(std::string_view given, std::span<const std::strin
                               std::string_view listed) {
   std::string said;
   if (const std::string_view nearest = nearest_name(given, known); !nearest.empty())
-    said = fmt::format("; the nearest name that works is {}", nearest);
+    said = fmt::format("; the nearest supported name is {}", nearest);
   if (!listed.empty() || known.empty()) return said.append("; ").append(listed);
   const auto all_but_last = known.first(known.size() - 1);
   return said.append(fmt::format("; supported {} {}{}{}", known.size() == 1 ? "is" : "are",

@@ -22,8 +22,8 @@ namespace latebind::embedding {
 namespace {
 
 constexpr std::string_view kRandomWeights = "random weights";
-constexpr std::string_view kAsRoberta = "nothing of its own: it is RoBERTa's network";
-constexpr std::string_view kAsGte = "nothing of its own: it is GTE's network";
+constexpr std::string_view kAsRoberta = "not separately: it is RoBERTa's network";
+constexpr std::string_view kAsGte = "not separately: it is GTE's network";
 constexpr std::string_view kScaledPositions = "other scaled positions";
 
 constexpr std::array kArchitectures{
@@ -147,7 +147,7 @@ std::string known_architectures(std::string_view model_type) {
   const auto types = core::words_of(kArchitectures, &Architecture::model_type);
   return core::supported_instead(
       model_type, types,
-      fmt::format("without an ONNX file these work: {} (`latebind models`)", fmt::join(types, ", ")));
+      fmt::format("without an ONNX file, these work: {} (`latebind models`)", fmt::join(types, ", ")));
 }
 
 }  // namespace latebind::embedding

@@ -25,7 +25,7 @@ Result<DecoderConfig> read_decoder(const json& config, const path& file) {
                                  {"vocab_size", kVocabularyMax, &sizes.vocabulary},
                                  {"max_position_embeddings", kTokensMax, &sizes.positions}}));
   if (sizes.heads % sizes.key_heads != 0) {
-    return invalid_file(file, fmt::format("'num_attention_heads' {} is no multiple of 'num_key_value_heads' {}",
+    return invalid_file(file, fmt::format("'num_attention_heads' {} is not a multiple of 'num_key_value_heads' {}",
                                           sizes.heads, sizes.key_heads));
   }
   sizes.norm = NormKind::kRms;
@@ -35,7 +35,8 @@ Result<DecoderConfig> read_decoder(const json& config, const path& file) {
                       core::read_bool(config, "attention_bias", false, platform::path_to_utf8(file)));
   if (const auto causal = config.find("is_causal"); causal != config.end()) {
     if (!causal->is_boolean()) {
-      return invalid_file(file, fmt::format("'is_causal' is {}, must be true or false", core::printable_json(*causal)));
+      return invalid_file(file,
+                          fmt::format("'is_causal' is {}; it must be true or false", core::printable_json(*causal)));
     }
     decoder.causal = causal->get<bool>();
   }

@@ -50,7 +50,7 @@ Status refuse_second_names(const json& config, const path& file) {
   for (const auto& [key, own] : {std::pair{"hidden_size", "dim"}, std::pair{"num_attention_heads", "n_heads"},
                                  std::pair{"num_hidden_layers", "n_layers"}}) {
     if (!config.contains(key) || !config.contains(own) || config[key] == config[own]) continue;
-    return unsupported_file(file, fmt::format("'{}' and '{}' differ, and mean the same", key, own));
+    return unsupported_file(file, fmt::format("'{}' and '{}' mean the same, but differ", key, own));
   }
   return {};
 }

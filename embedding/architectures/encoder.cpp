@@ -63,12 +63,12 @@ Status check_heads(const EncoderSizes& sizes, const path& file, std::string_view
                    std::string_view heads_key) {
   if (sizes.hidden % sizes.heads == 0) return {};
   return invalid_file(
-      file, fmt::format("'{}' {} is no multiple of '{}' {}", hidden_key, sizes.hidden, heads_key, sizes.heads));
+      file, fmt::format("'{}' {} is not a multiple of '{}' {}", hidden_key, sizes.hidden, heads_key, sizes.heads));
 }
 
 Status check_padding(const EncoderSizes& sizes, const path& file, std::string_view padding_name) {
   if (!sizes.padding || *sizes.padding + 1 < sizes.positions) return {};
-  return invalid_file(file, fmt::format("'max_position_embeddings' is {}, which leaves no position behind {} {}",
+  return invalid_file(file, fmt::format("'max_position_embeddings' is {}, which leaves no position after {} {}",
                                         sizes.positions, padding_name, *sizes.padding));
 }
 
@@ -77,7 +77,8 @@ Status read_epsilon(const json& config, const char* key, const path& file, float
   if (given == nullptr) return {};
   const double value = given->is_number() ? given->get<double>() : -1;
   if (!(value >= 0 && value <= 0.1)) {
-    return invalid_file(file, fmt::format("'{}' is {}, must be between 0 and 0.1", key, core::printable_json(*given)));
+    return invalid_file(file,
+                        fmt::format("'{}' is {}; it must be between 0 and 0.1", key, core::printable_json(*given)));
   }
   epsilon = static_cast<float>(value);
   return {};
@@ -126,7 +127,7 @@ Status refuse_variants_of_all(const json& config, const path& file, std::string_
     return unsupported_file(file, "'quantization_config': quantized checkpoints are not supported");
   }
   if (core::find_member(config, "per_layer_config") != nullptr) {
-    return unsupported_file(file, "'per_layer_config': layers with sizes of their own are not supported");
+    return unsupported_file(file, "'per_layer_config': layers of different sizes are not supported");
   }
   return {};
 }

@@ -58,7 +58,7 @@ Result<std::shared_ptr<const Network>> read_gemma3(const json& config, const pat
   const std::string name = platform::path_to_utf8(file);
   LB_ASSIGN_OR_RETURN(const bool is_encoder, core::read_bool(config, "use_bidirectional_attention", false, name));
   if (!is_encoder) {
-    return unsupported_file(file, "'use_bidirectional_attention' is not true: of Gemma 3 only encoders are supported");
+    return unsupported_file(file, "'use_bidirectional_attention' is not true: only Gemma 3 encoders are supported");
   }
   LB_RETURN_IF_ERROR(expect(config, file, "attn_logit_softcapping", nullptr));
   Gemma3Config gemma;

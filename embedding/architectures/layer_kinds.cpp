@@ -33,7 +33,7 @@ Status read_layer_types(const json& config, const path& file, std::size_t layers
     return {};
   }
   if (!types->is_array() || types->size() != layers)
-    return invalid_file(file, fmt::format("'layer_types' is no list of {} layers", layers));
+    return invalid_file(file, fmt::format("'layer_types' is not a list of {} layers", layers));
   constexpr std::array<std::string_view, 2> kKinds{"full_attention", "sliding_attention"};
   for (const json& type : *types) {
     if (!core::is_text(type, kKinds[0]) && !core::is_text(type, kKinds[1])) {
@@ -75,7 +75,7 @@ Status read_layer_kinds(const json& config, const path& file, const EncoderSizes
   LB_RETURN_IF_ERROR(read_layer_types(config, file, sizes.layers, old, kinds.is_local));
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
     const auto* const found = core::find_member(config, key);
-    if (found != nullptr && !found->is_object()) return invalid_file(file, fmt::format("'{}' is no object", key));
+    if (found != nullptr && !found->is_object()) return invalid_file(file, fmt::format("'{}' is not an object", key));
   }
   const auto* const parameters = core::find_member(config, "rope_parameters");
   if (parameters != nullptr && parameters->is_object()) {

@@ -15,7 +15,7 @@ Result<std::shared_ptr<const Network>> read_roberta(const json& config, const pa
   constexpr std::size_t kPadding = 1;
   LB_ASSIGN_OR_RETURN(BertConfig roberta, read_bert_config(config, file));
   if (config.contains("pad_token_id") && config["pad_token_id"].is_null())
-    return unsupported_file(file, "'pad_token_id' is null: positions are counted from it on");
+    return unsupported_file(file, "'pad_token_id' is null, but positions are counted from it");
   LB_ASSIGN_OR_RETURN(const auto padding, core::read_size(config, "pad_token_id", 0, roberta.sizes.vocabulary - 1,
                                                           platform::path_to_utf8(file)));
   roberta.sizes.padding = padding.value_or(kPadding);

@@ -72,7 +72,7 @@ Result<std::optional<double>> RopeParameters::number(const char* key, double lea
   if (found == nullptr) return std::optional<double>();
   const double value = found->is_number() ? found->get<double>() : least - 1;
   if (value >= least && value <= most) return std::optional(value);
-  return invalid_file(file_, fmt::format("'{}' has '{}' {}, must be a number from {} to {}", name_, key,
+  return invalid_file(file_, fmt::format("'{}' has '{}' {}; it must be a number from {} to {}", name_, key,
                                          core::printable_json(*found), least, most));
 }
 
@@ -187,15 +187,15 @@ Status RopeParameters::scale_by_yarn(Rotary& rotary, double base) const {
 
 Result<double> check_rotary_base(double base, const path& file, const std::string& what) {
   if (base >= 1 && base <= kRotaryBaseMax) return base;
-  return invalid_file(file, fmt::format("{} {}, must be between 1 and {}", what, base, kRotaryBaseMax));
+  return invalid_file(file, fmt::format("{} {}; it must be between 1 and {}", what, base, kRotaryBaseMax));
 }
 
 Result<Rotary> RopeParameters::read(double base) const {
-  if (!object_.is_object()) return invalid_file(file_, fmt::format("'{}' is no object", name_));
+  if (!object_.is_object()) return invalid_file(file_, fmt::format("'{}' is not an object", name_));
   const auto* const theta = core::find_member(object_, "rope_theta");
   if (theta != nullptr) {
     if (!theta->is_number())
-      return invalid_file(file_, fmt::format("'{}' has a 'rope_theta' that is no number", name_));
+      return invalid_file(file_, fmt::format("'{}' has a 'rope_theta' that is not a number", name_));
     LB_ASSIGN_OR_RETURN(
         base, check_rotary_base(theta->get<double>(), file_, fmt::format("'{}' has a 'rope_theta' of", name_)));
   }
@@ -217,9 +217,9 @@ Result<Rotary> RopeParameters::read(double base) const {
   } else if (type == "yarn") {
     status = scale_by_yarn(rotary, base);
   } else if (type == "longrope") {
-    return wrong(fmt::format(
-        "the type 'longrope', by which a text's angles depend on the longest text that is computed with it{}",
-        core::supported_instead({}, kRopeTypes)));
+    return wrong(
+        fmt::format("the type 'longrope', which makes a text's angles depend on the longest text of its batch{}",
+                    core::supported_instead({}, kRopeTypes)));
   } else {
     return wrong(fmt::format("the type '{}'{}", printable(type), core::supported_instead(type, kRopeTypes)));
   }
@@ -237,13 +237,13 @@ Result<double> read_rotary_base(const json& config, const char* key, double othe
   const auto given = config.find(key);
   if (given == config.end()) return otherwise;
   if (!given->is_number())
-    return invalid_file(file, fmt::format("'{}' is {}, must be a number", key, core::printable_json(*given)));
+    return invalid_file(file, fmt::format("'{}' is {}; it must be a number", key, core::printable_json(*given)));
   return check_rotary_base(given->get<double>(), file, fmt::format("'{}' is", key));
 }
 
 Result<Rotary> plain_rotary(const path& file, const RotaryHeads& heads, double base) {
   if (heads.width % 2 != 0)
-    return invalid_file(file, fmt::format("heads are {} wide: rotary positions need an even number", heads.width));
+    return invalid_file(file, fmt::format("heads are {} wide, but rotary positions need an even number", heads.width));
   return Rotary{.frequencies = graph::rotary_frequencies(base, static_cast<std::int64_t>(heads.width)),
                 .positions = static_cast<std::int64_t>(heads.positions)};
 }

@@ -90,16 +90,16 @@ std::optional<FileInfo> blob_in(const json& file, std::string_view sha256, std::
 Result<ModelInfo> parse_model_info(std::string_view text, std::string_view name) {
   const auto document = parse_json(text, name, kAnswerLimits);
   if (!document.ok()) return document.status().with_context("the hub's answer");
-  if (!document->is_object()) return invalid(name, "an object was expected, found an array");
+  if (!document->is_object()) return invalid(name, "expected an object, found an array");
   ModelInfo info;
   LB_ASSIGN_OR_RETURN(info.commit, read_text(*document, "sha", "", name));
   if (!is_commit(info.commit)) {
-    return invalid(name, fmt::format("'sha' is '{}', which is no commit", printable(info.commit)));
+    return invalid(name, fmt::format("'sha' is '{}', which is not a commit", printable(info.commit)));
   }
   const auto* const siblings = core::find_member(*document, "siblings");
-  if (siblings == nullptr || !siblings->is_array()) return invalid(name, "there is no list 'siblings'");
+  if (siblings == nullptr || !siblings->is_array()) return invalid(name, "the list 'siblings' is missing");
   if (siblings->size() > kFilesMax) {
-    return invalid(name, fmt::format("{} files, at most {} are read", siblings->size(), kFilesMax));
+    return invalid(name, fmt::format("{} files are above the limit of {}", siblings->size(), kFilesMax));
   }
   for (const json& sibling : *siblings) {
     LB_ASSIGN_OR_RETURN(std::string file, read_text(sibling, "rfilename", "", name));

@@ -46,7 +46,7 @@ Status add_contents(const path& folder, Contents& contents, std::size_t depth = 
   contents.folders.push_back(folder);
   if (depth > kDepthMax || contents.files.size() > kEntriesMax) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} has more in it than a model has", platform::quoted(folder)));
+                  fmt::format("{} has more files than a model has", platform::quoted(folder)));
   }
   std::vector<path> entries;
   platform::for_each_entry(folder, error, [&](const path& entry) {

@@ -38,7 +38,7 @@ Status make_folder(const path& folder) {
   if (!error) return {};
   const Status status = platform::status_of_errno("make the folder", folder, error.default_error_condition().value());
   return Status(status.code(),
-                fmt::format("{}; HF_HUB_CACHE chooses another folder for the hub's models", status.message()));
+                fmt::format("{}; set HF_HUB_CACHE to another folder for the hub's models", status.message()));
 }
 
 }  // namespace

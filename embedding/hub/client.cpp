@@ -106,8 +106,8 @@ HttpOutcome Client::ask(const Question& question, const HttpBody& body) {
     }
     if (origin.starts_with("https:") && next.starts_with("http:")) {
       return permanent(StatusCode::kPermissionDenied,
-                       fmt::format("{} is redirected from an encrypted connection to {}, which is none", question.what,
-                                   shown_url(outcome.answer.redirect)));
+                       fmt::format("{} is redirected from an encrypted connection to {}, which is not encrypted",
+                                   question.what, shown_url(outcome.answer.redirect)));
     }
     request.url = outcome.answer.redirect;
   }
@@ -124,27 +124,29 @@ Status Client::refusal(const Question& question, const HttpAnswer& answer) const
     case 401:
     case 403:
       if (gated || answer.status == 403) {
-        return says(StatusCode::kPermissionDenied,
-                    fmt::format("access is granted to those who accept its terms at {}/{}{}",
-                                shown_url(settings_->endpoint), model_id_,
-                                settings_->token ? "; the token's owner has not, or the token may not read it"
-                                                 : ", and name a token in HF_TOKEN"));
+        return says(
+            StatusCode::kPermissionDenied,
+            fmt::format("access requires accepting its terms at {}/{}{}", shown_url(settings_->endpoint), model_id_,
+                        settings_->token
+                            ? "; the token's owner has not accepted them, or the token does not allow reading it"
+                            : ", and setting HF_TOKEN to a token"));
       }
-      return says(StatusCode::kPermissionDenied,
-                  settings_->token
-                      ? "the token is not accepted, or there is no such model; check HF_TOKEN and the model's name"
-                      : "there is no such model, or it is private; check its name, or put a token into HF_TOKEN");
+      return says(
+          StatusCode::kPermissionDenied,
+          settings_->token
+              ? "the hub does not accept the token, or there is no such model; check HF_TOKEN and the model's name"
+              : "there is no such model, or it is private; check its name, or set HF_TOKEN to a token");
     case 404:
       if (reason == "RevisionNotFound") return says(StatusCode::kNotFound, "it has no such revision");
       if (reason == "EntryNotFound") return says(StatusCode::kNotFound, "it has no such file");
       return says(StatusCode::kNotFound, "there is no such model or revision; check the name");
     case 429:
-      return says(StatusCode::kBusy, "too many requests; try again later, or put a token into HF_TOKEN");
+      return says(StatusCode::kBusy, "too many requests; try again later, or set HF_TOKEN to a token");
     case 407:
-      return says(StatusCode::kPermissionDenied, "the proxy wants a user and a password; check https_proxy");
+      return says(StatusCode::kPermissionDenied, "the proxy requires a user and a password; check https_proxy");
     default:
-      return says(StatusCode::kIo, answer.status >= 500 ? "the hub is out of order; try again later"
-                                                        : "this is no answer of a model hub; check HF_ENDPOINT");
+      return says(StatusCode::kIo, answer.status >= 500 ? "the hub has a failure; try again later"
+                                                        : "this is not an answer of a model hub; check HF_ENDPOINT");
   }
 }
 
@@ -166,12 +168,12 @@ Status Client::judge(const Question& question, const HttpOutcome& outcome, unsig
   if (answered) {
     const auto asked = parse_retry_after(header(outcome.answer, "retry-after"), std::chrono::system_clock::now());
     if (asked && *asked > kLongestWait) {
-      return Status(error.code(), fmt::format("{}; it asks to wait {} s", error.message(), asked->count()));
+      return Status(error.code(), fmt::format("{}; the hub asks to wait {} s", error.message(), asked->count()));
     }
     if (asked) pause = std::max(pause, std::chrono::milliseconds(*asked));
   }
   if (note_ && (busy || pause >= kLongWait || std::chrono::steady_clock::now() - attempt_began_ >= kLongWait)) {
-    note_(fmt::format("{}; again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
+    note_(fmt::format("{}; trying again in {:.1f} s", error.message(), static_cast<double>(pause.count()) / 1000));
   }
   for (const auto end = std::chrono::steady_clock::now() + pause; std::chrono::steady_clock::now() < end;) {
     if (cancellation_.is_requested()) return {StatusCode::kCancelled, "cancelled"};
@@ -216,7 +218,7 @@ Result<ModelInfo> Client::model_info(const ModelName& name, bool blobs) {
   LB_ASSIGN_OR_RETURN(ModelInfo info, parse_model_info(text, question.what));
   if (is_commit(name.revision) && name.revision != info.commit) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("{} was asked for, and the hub gives the commit {}", question.what, info.commit));
+                  fmt::format("{} was requested, but the hub returns the commit {}", question.what, info.commit));
   }
   return info;
 }
@@ -243,19 +245,20 @@ Result<FileInfo> Client::file_info(const ModelName& name, const std::string& com
   LB_ASSIGN_OR_RETURN(const HttpAnswer answer, ask_until_answered(question, {}));
   const std::string_view of = header(answer, "x-repo-commit");
   if (!of.empty() && of != commit) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{}: the hub gives the file of commit {}, {} was asked for",
-                                                         question.what, printable(of), commit));
+    return Status(StatusCode::kInvalidModel,
+                  fmt::format("{}: the hub returns the file of commit {}, but {} was requested", question.what,
+                              printable(of), commit));
   }
   auto info = parse_file_info(answer.headers, answer.status == 200);
   if (!info) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{}: the answer has no ETag, by which the file would be kept; does HF_ENDPOINT name a "
-                              "model hub?",
-                              question.what));
+    return Status(
+        StatusCode::kInvalidModel,
+        fmt::format("{}: the answer has no ETag, which names the file in the cache; does HF_ENDPOINT name a model hub?",
+                    question.what));
   }
   if (info->size.value_or(0) > kFileBytesMax) {
-    return Status(StatusCode::kInvalidModel,
-                  fmt::format("{} has {} bytes, at most {} are loaded", question.what, *info->size, kFileBytesMax));
+    return Status(StatusCode::kInvalidModel, fmt::format("{} has {} bytes, which is above the limit of {}",
+                                                         question.what, *info->size, kFileBytesMax));
   }
   return *std::move(info);
 }
@@ -273,9 +276,8 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
   body.begin = [&](const HttpAnswer& answer) -> Status {
     if (answer.status == 206 && parse_range_start(header(answer, "content-range")) != partial.size()) {
       LB_RETURN_IF_ERROR(partial.clear());
-      return Status(
-          StatusCode::kIo,
-          fmt::format("{}: the server sends another part of it than was asked for; try again", question.what));
+      return Status(StatusCode::kIo,
+                    fmt::format("{}: the server returns a different range than requested; try again", question.what));
     }
     // A server without support for ranges sends the whole file.
     return answer.status == 206 || partial.size() == 0 ? Status() : partial.clear();
@@ -285,7 +287,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
     if (bytes.size() > most - partial.size()) {
       misplaced = true;
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("{}: more bytes come than the {} that were announced", question.what, most));
+                    fmt::format("{}: the server sends more than the {} bytes that it announced", question.what, most));
     }
     LB_RETURN_IF_ERROR(partial.write(bytes));
     return on_bytes(partial.size());
@@ -307,7 +309,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
     if (ended && (!info.size || partial.size() == *info.size)) break;
     if (ended) {
       outcome.failure = HttpFailure::kTransient;
-      outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes came", partial.size(), *info.size));
+      outcome.status = Status(StatusCode::kIo, fmt::format("only {} of {} bytes arrived", partial.size(), *info.size));
     } else if (outcome.failure == HttpFailure::kNone && outcome.answer.status == 416 && partial.size() > 0) {
       // The partial file cannot be continued.
       LB_RETURN_IF_ERROR(partial.clear());
@@ -317,7 +319,7 @@ Status Client::load(const ModelName& name, const std::string& commit, const std:
     bool again = false;
     LB_RETURN_IF_ERROR(judge(question, outcome, failures, again));
     if (!again) {
-      return Status(StatusCode::kIo, fmt::format("{}: the hub answers {} where the file was expected", question.what,
+      return Status(StatusCode::kIo, fmt::format("{}: the hub answers {} instead of sending the file", question.what,
                                                  outcome.answer.status));
     }
   }

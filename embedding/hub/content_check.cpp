@@ -113,11 +113,11 @@ Status with_damage(Status status, const path& place) {
     all_are_known = all_are_known && !info.etag.empty();
     const auto difference = find_difference(file, info);
     if (!difference.ok() || !*difference) continue;
-    return status.with_context(fmt::format("{} is damaged in the hub's cache ({}), {} loads it again",
+    return status.with_context(fmt::format("{} is damaged in the hub's cache ({}); {} downloads it again",
                                            core::printable(name), **difference, repair_of(*snapshot)));
   }
   if (all_are_known || status.code() != StatusCode::kInvalidModel || status.vendor_code()) return status;
-  return Status(status.code(), fmt::format("{}; {} compares the files with the hub's, and loads again what differs",
+  return Status(status.code(), fmt::format("{}; {} compares the files with the hub's and downloads those that differ",
                                            status.message(), repair_of(*snapshot)))
       .with_details(std::string(status.details()));
 }

@@ -83,8 +83,8 @@ Result<CurlLibrary> load() {
                          why.vendor_text().empty() ? why.message() : why.vendor_text());
   }
   return Status(StatusCode::kLibraryNotFound,
-                fmt::format("models are loaded from the hub by libcurl, which cannot be used ({}); {}, or give the "
-                            "folder of a model that is on this machine",
+                fmt::format("downloading from the hub needs libcurl, which cannot be used ({}); {}, or give the folder "
+                            "of a model on this machine",
                             tried, kRemedy));
 }
 

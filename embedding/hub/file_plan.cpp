@@ -48,7 +48,7 @@ Result<Route> route_of(const std::vector<ListedModule>& list, const std::string&
   for (const ListedModule& module : list) {
     if (!module.folder.empty() && !is_file_name(module.folder)) {
       return Status(StatusCode::kInvalidModel,
-                    fmt::format("{}: '{}' is no folder of the model", name, printable(module.folder)));
+                    fmt::format("{}: '{}' is not a folder of the model", name, printable(module.folder)));
     }
     route.folders.push_back(module.folder.empty() ? "" : module.folder + "/");
   }
@@ -129,21 +129,20 @@ Result<std::vector<std::string>> weights_of(const Names& files, const std::strin
     }
     if (has_pytorch_weights([&](std::string_view name) { return files.contains(folder + std::string(name)); })) {
       const std::size_t at = std::min(model.find('@'), model.size());
-      return Status(
-          StatusCode::kUnsupported,
-          fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not read; type `hf download {}{}{} "
-                      "--local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
-                      model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
-                      at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
-                      kConvertPytorchWeights));
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("'{}' has its weights in {}pytorch_model.bin, which is not supported; run `hf download "
+                                "{}{}{} --local-dir DIR`, then, in DIR{}{}, {}; and give DIR instead of the name",
+                                model, folder, model.substr(0, at), at < model.size() ? " --revision " : "",
+                                at < model.size() ? model.substr(at + 1) : "", folder.empty() ? "" : "/", folder,
+                                kConvertPytorchWeights));
     }
     const std::vector<std::string> others(files.begin(), files.end());
     const bool has_others =
         std::ranges::any_of(others, [](const std::string& name) { return name.ends_with(".onnx"); });
     return Status(
         StatusCode::kUnsupported,
-        fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, of which one is needed; {}{}", model,
-                    say_onnx_files("it", others), has_others ? ": embedding.onnx_file names one" : ""));
+        fmt::format("'{}' has neither model.safetensors nor onnx/model.onnx, and one of them is needed; {}{}", model,
+                    say_onnx_files("it", others), has_others ? ": set embedding.onnx_file to one of them" : ""));
   }
   return onnx_with_data(files, onnx);
 }
@@ -185,8 +184,9 @@ Result<std::vector<std::string>> small_files_of(const Route& route, const Names&
   if (!route.is_table && !there.contains(transformer + "config.json")) missing = transformer + "config.json";
   if (!made.missing.empty()) missing += (missing.empty() ? "" : " and ") + made.missing;
   if (!missing.empty()) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("'{}' has no {}: is it a model for sentences, in the present layout?", model, missing));
+    return Status(
+        StatusCode::kNotFound,
+        fmt::format("'{}' has no {}: is it a sentence-transformers model in the current layout?", model, missing));
   }
   std::vector<std::string> names;
   for (const std::string& folder : route.folders)
@@ -222,7 +222,7 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   };
   if (has(".gguf") && !has(".safetensors") && !has(".onnx")) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("'{}' has its weights in GGUF, which are not read: take the repository with "
+                  fmt::format("'{}' has its weights in GGUF, which is not supported: use the repository with "
                               "model.safetensors that they were made from, which its page on the hub names",
                               model));
   }
@@ -249,8 +249,8 @@ Result<std::vector<std::string>> plan_files(const std::vector<std::string>& file
   if (!onnx_file.empty()) {
     if (!stays_inside(onnx_file) || !there.contains(onnx_file)) {
       return Status(StatusCode::kNotFound,
-                    fmt::format("embedding.onnx_file is {}, which is no file of the model; {}", core::quoted(onnx_file),
-                                say_onnx_files(core::quoted(model), files)));
+                    fmt::format("embedding.onnx_file is {}, which is not a file of the model; {}",
+                                core::quoted(onnx_file), say_onnx_files(core::quoted(model), files)));
     }
     for (const std::string& name : onnx_with_data(there, onnx_file))
       add(large, name);

@@ -83,7 +83,7 @@ std::size_t guarded(void* user, std::size_t size, const Take& take) noexcept {
   try {
     take(exchange);
   } catch (const std::bad_alloc&) {
-    exchange.failure = Status(StatusCode::kOutOfMemory, "out of memory while a model was loading");
+    exchange.failure = Status(StatusCode::kOutOfMemory, "out of memory during a download");
   } catch (const std::exception& error) {
     exchange.failure = Status(StatusCode::kInternal, error.what());
   }
@@ -118,27 +118,27 @@ Meaning meaning_of(CURLcode code) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return {HttpFailure::kTransient, StatusCode::kIo,
-              "its name cannot be resolved; is there a network, or a proxy to be named in https_proxy?"};
+              "its name cannot be resolved; is there a network, or must https_proxy name a proxy?"};
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {HttpFailure::kPermanent, StatusCode::kIo, "the proxy's name cannot be resolved; check https_proxy"};
     case CURLE_COULDNT_CONNECT:
       return {HttpFailure::kTransient, StatusCode::kIo, "no response; is there a network?"};
     case CURLE_OPERATION_TIMEDOUT:
       return {HttpFailure::kTransient, StatusCode::kDeadlineExceeded,
-              "it was silent for too long; HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT set the seconds"};
+              "it did not answer in time; HF_HUB_DOWNLOAD_TIMEOUT and HF_HUB_ETAG_TIMEOUT set the seconds"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {HttpFailure::kPermanent, StatusCode::kPermissionDenied,
-              "its certificate is not trusted; SSL_CERT_FILE names the file of an authority to trust"};
+              "its certificate is not trusted; set SSL_CERT_FILE to the file of an authority to trust"};
     case CURLE_SSL_CACERT_BADFILE:
       return {HttpFailure::kPermanent, StatusCode::kInvalidArgument,
               "the file of trusted certificates cannot be read; check SSL_CERT_FILE, or install ca-certificates"};
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
-      return {HttpFailure::kPermanent, StatusCode::kInvalidArgument, "this is no address of HTTP; check HF_ENDPOINT"};
+      return {HttpFailure::kPermanent, StatusCode::kInvalidArgument, "this is not an HTTP address; check HF_ENDPOINT"};
     case CURLE_OUT_OF_MEMORY:
       return {HttpFailure::kPermanent, StatusCode::kOutOfMemory, "out of memory"};
     case CURLE_SSL_CONNECT_ERROR:
-      return {HttpFailure::kTransient, StatusCode::kIo, "no encrypted connection came about"};
+      return {HttpFailure::kTransient, StatusCode::kIo, "the encrypted connection could not be established"};
     default:
       return {HttpFailure::kTransient, StatusCode::kIo, "the connection broke off"};
   }
@@ -159,7 +159,7 @@ std::string shown_url(std::string_view url) {
 Result<Http> Http::make(std::string authorities) {
   LB_ASSIGN_OR_RETURN(const CurlLibrary* const curl, CurlLibrary::get());
   void* const handle = curl->easy_init();
-  if (handle == nullptr) return Status(StatusCode::kOutOfMemory, "libcurl makes no handle");
+  if (handle == nullptr) return Status(StatusCode::kOutOfMemory, "libcurl cannot create a handle");
   return Http(*curl, handle, std::move(authorities));
 }
 

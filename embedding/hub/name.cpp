@@ -112,17 +112,16 @@ Result<ModelName> ModelName::parse(std::string_view text, std::string_view owner
   const bool has_no_owner = std::ranges::binary_search(kWithoutOwner, std::string_view(name.id));
   if (!has_no_owner && !owner.empty() && is_word_of_a_name(name.id)) name.id.insert(0, std::string(owner) + "/");
   if (!has_no_owner && !is_id(name.id)) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        fmt::format("'{}' is no name of a model on the hub: ORG/NAME is expected, of letters, digits, '-', '_' "
-                    "and '.', without '--' or '..'",
-                    printable(text.substr(0, at))));
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("'{}' is not the name of a model on the hub: expected ORG/NAME of letters, digits, '-', "
+                              "'_' and '.', without '--' or '..'",
+                              printable(text.substr(0, at))));
   }
   if (at != std::string_view::npos) {
     name.revision = std::string(text.substr(at + 1));
     if (!is_revision(name.revision)) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("'{}' is no revision: after '@' the name of a branch, a tag or a commit is expected",
+                    fmt::format("'{}' is not a revision: expected the name of a branch, a tag or a commit after '@'",
                                 printable(name.revision)));
     }
   }

@@ -76,7 +76,7 @@ Result<std::optional<std::string>> checked_token(std::string_view text, std::str
   const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
   if (token.size() > kTokenMax || !std::ranges::all_of(token, is_visible)) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("the token in {} is longer than {} bytes, or has blanks or control characters in it",
+                  fmt::format("the token in {} is longer than {} bytes, or contains blanks or control characters",
                               source, kTokenMax));
   }
   return std::optional<std::string>(token);
@@ -111,9 +111,9 @@ Result<std::string> find_endpoint() {
   const bool web = endpoint.starts_with("https://") || endpoint.starts_with("http://");
   const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
   if (!web || endpoint.find_first_of("?#") != std::string::npos || !std::ranges::all_of(endpoint, is_visible)) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("HF_ENDPOINT is '{}'; an address with https:// or http:// "
-                                                            "is expected",
-                                                            printable(endpoint)));
+    return Status(
+        StatusCode::kInvalidArgument,
+        fmt::format("HF_ENDPOINT is '{}'; expected an address with https:// or http://", printable(endpoint)));
   }
   return endpoint;
 }

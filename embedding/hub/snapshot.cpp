@@ -86,7 +86,7 @@ LocalComparison compare_locally(const CacheLayout& layout, const Snapshot& snaps
 Status check_loaded(const platform::PartialFile& partial, const FileInfo& info, const std::string& what) {
   LB_ASSIGN_OR_RETURN(const auto difference, find_difference(partial.file(), info));
   if (!difference) return {};
-  return Status(StatusCode::kInvalidModel, fmt::format("{} came damaged: {}; try again", what, *difference));
+  return Status(StatusCode::kInvalidModel, fmt::format("{} arrived damaged: {}; try again", what, *difference));
 }
 
 // Loads the files of one commit, for one call of snapshot().
@@ -141,7 +141,8 @@ class Loader {
 
   Status check_cancelled() const {
     if (!options_.cancellation.is_requested()) return {};
-    return {StatusCode::kCancelled, fmt::format("loading '{}' was cancelled; what came is kept", name_.text())};
+    return {StatusCode::kCancelled,
+            fmt::format("downloading '{}' was cancelled; what has arrived is kept", name_.text())};
   }
 
   // Whether the snapshot has the file as requested.
@@ -158,7 +159,7 @@ class Loader {
     LB_ASSIGN_OR_RETURN(const auto difference, find_difference(layout_.file(commit_, file), info));
     if (!difference) present_.insert(file);
     if (difference && options_.note && damaged_.insert(file).second) {
-      options_.note(fmt::format("{} of '{}' is damaged in the cache ({}); it is loaded again", printable(file),
+      options_.note(fmt::format("{} of '{}' is damaged in the cache ({}); downloading it again", printable(file),
                                 name_.text(), *difference));
     }
     return !difference;
@@ -172,7 +173,8 @@ class Loader {
     LB_ASSIGN_OR_RETURN(const FileInfo info, info_of(file));
     LB_RETURN_IF_ERROR(layout_.make_folders());
     const auto tell = [&] {
-      if (options_.note) options_.note(fmt::format("another process is loading {}; waiting for it", printable(file)));
+      if (options_.note)
+        options_.note(fmt::format("another process is downloading {}; waiting for it", printable(file)));
     };
     const auto lock = platform::FileLock::acquire(layout_.lock_file(info.etag), options_.lock_timeout, tell);
     if (!lock.ok()) return lock.status();
@@ -207,7 +209,7 @@ class Loader {
     if (content_ == CachedContent::kReplaced && !is_commit(info.etag)) LB_RETURN_IF_ERROR(partial.clear());
     for (;;) {
       const std::uint64_t before = partial.size();
-      if (before > 0) core::log(core::LogLevel::kInfo, fmt::format("{} goes on after {} bytes", what, before));
+      if (before > 0) core::log(core::LogLevel::kInfo, fmt::format("{} continues after {} bytes", what, before));
       std::uint64_t last = before;
       Status status = client_.load(name_, commit_, file, info, partial, [&](std::uint64_t now) {
         loaded_bytes_ += now > last ? now - last : now;
@@ -217,7 +219,7 @@ class Loader {
       });
       if (!status.ok()) {
         if (status.code() != StatusCode::kDiskFull && status.code() != StatusCode::kIo) return status;
-        return Status(status.code(), fmt::format("{}; the {} bytes that are there are kept for the next attempt",
+        return Status(status.code(), fmt::format("{}; the {} bytes that have arrived are kept for the next attempt",
                                                  status.message(), partial.size()));
       }
       Status content = check_loaded(partial, info, what);
@@ -255,11 +257,10 @@ class Loader {
 };
 
 Status offline_error(const Settings& settings, const ModelName& name, std::string_view what, std::string_view why) {
-  return Status(
-      StatusCode::kNotFound,
-      fmt::format("HF_HUB_OFFLINE is set, and '{}' {} in the cache {} ({}); unset it, or load the model where "
-                  "there is a network: latebind pull {}",
-                  name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
+  return Status(StatusCode::kNotFound,
+                fmt::format("HF_HUB_OFFLINE is set, and '{}' {} in the cache {} ({}); unset it, or download the model "
+                            "when there is a network: latebind pull {}",
+                            name.text(), what, platform::quoted(settings.cache_folder), why, name.text()));
 }
 
 // Answers from the cache if the hub cannot be asked.
@@ -267,7 +268,7 @@ Result<Snapshot> snapshot_offline(const ModelName& name, const Settings& setting
                                   CachedContent content, const Result<Snapshot>& present) {
   if (content == CachedContent::kReplaced) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("HF_HUB_OFFLINE is set, so that nothing of '{}' can be loaded again", name.text()));
+                  fmt::format("HF_HUB_OFFLINE is set, so '{}' cannot be downloaded again", name.text()));
   }
   if (!present.ok()) return offline_error(settings, name, "is not complete", present.status().message());
   if (content == CachedContent::kTrusted) return present;
@@ -285,7 +286,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
   const auto known =
       is_commit(name.revision) ? std::optional<std::string>(name.revision) : layout.read_ref(name.revision);
   Result<Snapshot> present = known ? cached(layout, name, *known, options.onnx_file)
-                                   : Status(StatusCode::kNotFound, "this revision was never loaded");
+                                   : Status(StatusCode::kNotFound, "this revision was never downloaded");
   CachedContent content = options.content;
   if (present.status().code() == StatusCode::kInvalidModel && content == CachedContent::kTrusted)
     content = CachedContent::kCompared;
@@ -314,7 +315,7 @@ Result<Snapshot> snapshot(const ModelName& name, const Settings& settings, const
     }
     if (options.note) {
       options.note(
-          fmt::format("{}; taking '{}' as it is in the cache, commit {}", why.message(), name.text(), present->commit));
+          fmt::format("{}; using '{}' from the cache, commit {}", why.message(), name.text(), present->commit));
     }
     return present;
   };

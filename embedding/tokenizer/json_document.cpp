@@ -132,7 +132,7 @@ class Handler : public nlohmann::json_sax<json> {
   // `taken`: the element has been counted already.
   bool not_a_merge(bool taken = false) {
     return keep({StatusCode::kInvalidModel,
-                 fmt::format("model.merges: merge {} is neither a text nor two of them, as the first is",
+                 fmt::format("model.merges: merge {} does not have the form of the first one, a text or two texts",
                              document_.lists.merges->size() - (taken ? 1 : 0))});
   }
   // Takes a merge, or half of one. All merges of a file have the same form.

@@ -170,7 +170,7 @@ core::Result<std::vector<Part>> read_sequence(const JsonView& view, std::string_
     const std::string place = view.name() + "." + std::string(key) + "[" + std::to_string(read_parts.size()) + "]";
     LB_ASSIGN_OR_RETURN(const JsonView inner, JsonView::object(object, place));
     LB_ASSIGN_OR_RETURN(const std::string type, inner.string("type"));
-    if (type == "Sequence") return refused(" is a Sequence with another one in it, which is not supported");
+    if (type == "Sequence") return refused(" is a Sequence inside a Sequence, which is not supported");
     LB_ASSIGN_OR_RETURN(const auto read, find_part(inner, parts));
     LB_ASSIGN_OR_RETURN(Part part, read(inner));
     growth *= part->growth();

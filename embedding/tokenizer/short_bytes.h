@@ -11,7 +11,7 @@
 namespace latebind::embedding {
 
 static_assert(std::endian::native == std::endian::little,
-              "whoever looks into a word reads its first byte as the lowest");
+              "reading a word's first byte as the lowest needs a little-endian processor");
 
 template <class Word>
 [[nodiscard]] inline Word word_at(const char* at) {

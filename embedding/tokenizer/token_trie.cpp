@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kNodesMax = Vocabulary::kTokensMax * 4;
 
 Status too_many_nodes() {
-  return {StatusCode::kUnsupported, "long beginnings of very many tokens are the same"};
+  return {StatusCode::kUnsupported, "too many tokens share long prefixes"};
 }
 
 // Each byte that tokens share is a step of the search, at every place of a text.

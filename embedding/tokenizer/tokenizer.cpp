@@ -63,8 +63,8 @@ Result<TokenizerFile> used(Result<TokenizerFile> file, const TokenizerUse& use) 
 
 Result<Tokenizer> Tokenizer::from_json(std::string_view text, std::string_view name, const TokenizerUse& use) {
   if (text.size() > kFileBytesMax) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are more than the {} that a tokenizer may have",
-                                                        name, text.size(), kFileBytesMax));
+    return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are above the limit of {} for a tokenizer", name,
+                                                        text.size(), kFileBytesMax));
   }
   const auto read = [&]() -> Result<TokenizerFile> {
     const auto scores = use.beside == nullptr ? NumberRounding::kReference : rounding_beside(*use.beside);

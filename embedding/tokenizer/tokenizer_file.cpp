@@ -97,7 +97,7 @@ Status read_added_tokens(const JsonView& root, TokenizerFile& file) {
     const std::uint64_t expected = in_vocabulary ? static_cast<std::uint64_t>(*in_vocabulary) : next_id++;
     if (id != expected || id >= Vocabulary::kIdEnd) {
       return {StatusCode::kInvalidModel,
-              fmt::format("{}: the id of {} is {}, and should be {} ({})", view.name(), core::quoted(token.content), id,
+              fmt::format("{}: the id of {} is {}, but should be {} ({})", view.name(), core::quoted(token.content), id,
                           expected, in_vocabulary ? "as in the vocabulary" : "the next one after the vocabulary")};
     }
     token.id = static_cast<std::int32_t>(id);
@@ -134,7 +134,7 @@ Result<TokenizerFile> TokenizerFile::read(JsonDocument document) {
   if (parts.pre_tokenizer != nullptr && parts.pre_tokenizer->needs_origin() && parts.normalizer != nullptr &&
       !parts.normalizer->tracks_origin()) {
     return Status(StatusCode::kUnsupported,
-                  "pre_tokenizer with prepend_scheme 'first' is not supported behind this normalizer (supported: "
+                  "pre_tokenizer with prepend_scheme 'first' is not supported after this normalizer (supported: "
                   "ByteLevel, Nmt, Precompiled, Prepend, Replace, Strip, a Sequence of these, none)");
   }
   file.id_end = file.parts.model->vocabulary().id_end();

@@ -21,8 +21,8 @@ Status Tokenizer::Parts::add_tokens(std::vector<AddedToken> tokens) {
     if (token.normalized && parts.normalizer != nullptr) {
       std::string content = parts.normalizer->normalize(token.content);
       if (content.empty()) {
-        return {StatusCode::kUnsupported, fmt::format("nothing is left of the added token {} when it is normalized",
-                                                      core::quoted(token.content))};
+        return {StatusCode::kUnsupported,
+                fmt::format("the added token {} is empty after normalization", core::quoted(token.content))};
       }
       token.content = std::move(content);
     }

@@ -32,8 +32,7 @@ Result<std::pair<std::size_t, std::size_t>> kept_tokens(std::size_t first, std::
   const bool cuts_first = truncation == PairTruncation::kOnlyFirst;
   if ((cuts_first ? second : first) >= room) {
     return Status(StatusCode::kTextTooLong,
-                  fmt::format("the {} text alone, which is not to be cut, leaves no room for the other one in {} "
-                              "tokens",
+                  fmt::format("the {} text, which must not be cut, leaves no room for the other one in {} tokens",
                               cuts_first ? "second" : "first", room));
   }
   return cuts_first ? std::pair{room - second, second} : std::pair{first, room - first};

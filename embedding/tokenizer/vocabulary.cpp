@@ -45,7 +45,7 @@ Status Vocabulary::add(std::string_view token, std::uint64_t id) {
   }
   if (bytes_.size() + kHeadBytes + token.size() > std::numeric_limits<Place>::max()) {
     return {StatusCode::kUnsupported,
-            fmt::format("the tokens have more than {} bytes together", std::numeric_limits<Place>::max())};
+            fmt::format("the tokens have more than {} bytes in total", std::numeric_limits<Place>::max())};
   }
   const auto number = static_cast<std::int32_t>(id);
   const auto size = static_cast<Size>(token.size());
@@ -100,7 +100,7 @@ Status Vocabulary::fill() {
     if (twice.data() != nullptr) return occurs_twice(twice);
     std::fill(slots_.begin(), slots_.end(), Slot{});
   }
-  return {StatusCode::kUnsupported, "the tokens are chosen so that they cannot be told apart quickly"};
+  return {StatusCode::kUnsupported, "the tokens have too many hash collisions"};
 }
 
 bool Vocabulary::fill_table(std::string_view& twice) {

@@ -133,7 +133,7 @@ Status edit_ids(const Work& work, const Conversion& conversion, std::vector<Edit
   for (const fb::BackendDelegate* delegate : work.chosen)
     strings.insert(delegate->id());
   if (work.references_to(strings) != fields.size())
-    return unsupported("something else than the delegates uses the text of their id");
+    return unsupported("the text of the delegates' id is also used elsewhere");
   for (const void* string : strings) {
     const auto* text = static_cast<const flatbuffers::String*>(string);
     edits.push_back({work.position_of(text->c_str()), text->size(), std::string(conversion.to)});
@@ -149,16 +149,16 @@ Status check_users(const Work& work, const Delegate& ours) {
   const fb::Program& root = *work.verified.root;
   const auto* constants = root.constant_segment();
   if (constants != nullptr && count_of(constants->offsets()) > 1 && constants->segment_index() == ours.index) {
-    return unsupported("the payload's segment holds constants as well");
+    return unsupported("the payload's segment also holds constants");
   }
   for (std::size_t i = 0; i < count_of(root.mutable_data_segments()); ++i) {
     if (root.mutable_data_segments()->Get(static_cast<flatbuffers::uoffset_t>(i))->segment_index() == ours.index) {
-      return unsupported("the payload's segment holds the state of tensors as well");
+      return unsupported("the payload's segment also holds the state of tensors");
     }
   }
   for (std::size_t i = 0; i < count_of(root.named_data()); ++i) {
     if (root.named_data()->Get(static_cast<flatbuffers::uoffset_t>(i))->segment_index() == ours.index) {
-      return unsupported("the payload's segment is named data as well");
+      return unsupported("the payload's segment is also named data");
     }
   }
   return {};
@@ -183,7 +183,7 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
   for (std::size_t i = 0; i < work.program.segments.size(); ++i) {
     const Segment& other = work.program.segments[i];
     if (i == index || other.offset + other.size <= ours.offset) continue;
-    if (other.offset < end) return unsupported(fmt::format("segment {} lies over that of the payload", i));
+    if (other.offset < end) return unsupported(fmt::format("segment {} overlaps that of the payload", i));
     next = std::min(next, other.offset);
   }
   const bool is_last = next == UINT64_MAX;
@@ -196,7 +196,7 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
   };
   const auto put = [&](const void* place, std::uint64_t value) -> Status {
     if (place == nullptr)
-      return {StatusCode::kInvalidModel, "the program is damaged: a segment has no place for its figures"};
+      return {StatusCode::kInvalidModel, "the program is damaged: a segment has no room for its offset and size"};
     edits.push_back({work.position_of(place), 8, number_bytes(value, 8)});
     return {};
   };
@@ -218,24 +218,24 @@ Status edit_segment(const Work& work, const Payload& payload, std::vector<Edit>&
 Status edit_inline(const Work& work, const Payload& payload, std::vector<Edit>& edits) {
   const Delegate& ours = work.delegates.front();
   if (!work.offsets.is_complete) {
-    return unsupported("its payload lies in the flatbuffer, which has fields that this build does not know");
+    return unsupported("its payload is in the flatbuffer, which has fields that this build does not know");
   }
   const auto* entry = work.verified.root->backend_delegate_data()->Get(static_cast<flatbuffers::uoffset_t>(ours.index));
   if (work.references_to({entry}) != 1 || work.references_to({entry->data()}) != 1) {
-    return unsupported("something else uses the bytes of its payload");
+    return unsupported("the bytes of its payload are also used elsewhere");
   }
   const std::uint64_t count_at = work.position_of(entry->data());
   const std::uint64_t begin = count_at + 4;
   const std::uint64_t end = begin + ours.payload.size();
   for (const OffsetPlace& place : work.offsets.places) {
     const auto inside = [&](std::uint64_t at) { return at > count_at && at < end; };
-    if (inside(place.at) || inside(place.target)) return unsupported("something lies within its payload");
+    if (inside(place.at) || inside(place.target)) return unsupported("other data is inside its payload");
   }
   const std::uint64_t padding = (kStep + ours.payload.size() % kStep - payload.size % kStep) % kStep;
   const std::uint64_t delta = payload.size + padding - ours.payload.size();  // modulo 2^64
   const std::uint64_t program_size = work.verified.layout.program_size + delta;
   if (payload.size > kFlatbufferMax || program_size > kFlatbufferMax) {
-    return unsupported("it would have 2 GiB or more, and its payload lies in the flatbuffer, which cannot");
+    return unsupported("it would have 2 GiB or more, but its payload is in the flatbuffer, which must be smaller");
   }
   const auto moved = [&](std::uint64_t at) { return at >= end ? at + delta : at; };
   for (const OffsetPlace& place : work.offsets.places) {
@@ -262,7 +262,7 @@ Status write_edited(std::span<const std::byte> file, std::vector<Edit> edits, co
   std::ranges::sort(edits, {}, &Edit::at);
   std::uint64_t at = 0;
   for (const Edit& edit : edits) {
-    if (edit.at < at) return {StatusCode::kInvalidModel, "the program is damaged: parts of it lie over each other"};
+    if (edit.at < at) return {StatusCode::kInvalidModel, "the program is damaged: parts of it overlap"};
     at = edit.at + edit.old_size;
   }
   at = 0;
@@ -296,12 +296,12 @@ Status convert_program(std::span<const std::byte> file, const Conversion& conver
   LB_RETURN_IF_ERROR(edit_ids(work, conversion, edits));
   if (conversion.payload) {
     if (conversion.payload->size == 0 || !conversion.payload->write) {
-      return {StatusCode::kInvalidArgument, "cannot convert a program: there is no payload for the delegate"};
+      return {StatusCode::kInvalidArgument, "cannot convert a program: the payload of the delegate is missing"};
     }
     if (work.found.payloads != 1) {
       return unsupported(
-          fmt::format("its {} delegates have {} different payloads, and one model cannot replace them; "
-                      "without a model they keep theirs",
+          fmt::format("its {} delegates have {} different payloads, which one model cannot replace; without a model, "
+                      "they keep their payloads",
                       work.found.delegates, work.found.payloads));
     }
     const Delegate& ours = work.delegates.front();

@@ -40,9 +40,9 @@ inline DeviceWords device_words(std::string_view text) {
   };
   if (one_of(whole, "MULTI", "BATCH")) {
     return complain(whole == "MULTI"
-                        ? "runs a model on several devices at once, and Latebind runs it on one: name them "
-                          "in order, such as openvino:GPU,openvino:CPU"
-                        : "gathers runs to batches, and Latebind does not: name the device behind it");
+                        ? "runs a model on several devices at once, but Latebind runs it on one: name the devices in "
+                          "order, such as openvino:GPU,openvino:CPU"
+                        : "gathers runs into batches, which Latebind does not do: name the device that it uses");
   }
   if (whole == "HETERO" || (whole == "AUTO" && colon != std::string_view::npos)) {
     const std::string_view list = colon != std::string_view::npos ? text.substr(colon + 1) : std::string_view();
@@ -51,7 +51,7 @@ inline DeviceWords device_words(std::string_view text) {
     };
     if (list.empty() || list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string_view::npos ||
         !std::ranges::all_of(list, is_plain)) {
-      return complain("is no plain list of devices: name those to try in order, such as " + std::string(whole) +
+      return complain("is not a plain list of devices: name the devices in order, such as " + std::string(whole) +
                       ":NPU,CPU");
     }
     return {each(list, [](std::string_view word) { return "openvino:" + std::string(word); }), {}};

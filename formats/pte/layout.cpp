@@ -47,7 +47,7 @@ bool looks_like_program(std::span<const std::byte> file) {
 Result<Layout> read_layout(std::span<const std::byte> file) {
   if (!looks_like_program(file)) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("this is no program of ExecuTorch: '{}' was expected at byte {} of a .pte", kIdentifier,
+                  fmt::format("this is not a program of ExecuTorch: expected '{}' at byte {} of a .pte", kIdentifier,
                               kIdentifierAt));
   }
   Layout layout;
@@ -57,28 +57,28 @@ Result<Layout> read_layout(std::span<const std::byte> file) {
     return layout;
   }
   layout.has_header = true;
-  if (file.size() < kHeaderAt + kHeaderShort) return cut_off("the extended header ends behind the file");
+  if (file.size() < kHeaderAt + kHeaderShort) return cut_off("the extended header ends after the end of the file");
   const std::uint64_t length = read_number(file, kHeaderAt + kHeaderMagic.size(), 4);
   if (length < kHeaderShort || length > file.size() - kHeaderAt) {
-    return cut_off(fmt::format("the extended header says that it has {} bytes", length));
+    return cut_off(fmt::format("the extended header has an invalid size of {} bytes", length));
   }
   layout.has_segment_size = length >= kHeaderBytes;
   layout.program_size = read_number(file, kProgramSizeAt, 8);
   layout.segment_base = read_number(file, kSegmentBaseAt, 8);
   if (layout.program_size < kHeaderAt + length || layout.program_size > file.size() ||
       layout.program_size > kFlatbufferMax) {
-    return cut_off(fmt::format("the extended header says that the program has {} bytes, and the file has {}",
+    return cut_off(fmt::format("the extended header declares a program of {} bytes, but the file has {}",
                                layout.program_size, file.size()));
   }
   if (layout.segment_base == 0) return layout;
   if (layout.segment_base < layout.program_size || layout.segment_base > file.size()) {
-    return cut_off(fmt::format("the extended header says that segments begin at byte {}, and the file has {}",
+    return cut_off(fmt::format("the extended header declares segments at byte {}, but the file has {} bytes",
                                layout.segment_base, file.size()));
   }
   const std::uint64_t rest = file.size() - layout.segment_base;
   layout.segment_size = layout.has_segment_size ? read_number(file, kSegmentSizeAt, 8) : rest;
   if (layout.segment_size > rest) {
-    return cut_off(fmt::format("the extended header says that segments have {} bytes, and the file has {} left",
+    return cut_off(fmt::format("the extended header declares {} bytes of segments, but the file has {} left",
                                layout.segment_size, rest));
   }
   return layout;

@@ -12,8 +12,8 @@ using core::StatusCode;
 
 Status missing() {
   return {StatusCode::kUnsupported,
-          "this build of Latebind cannot read or write programs of ExecuTorch (.pte): it was made without ExecuTorch's "
-          "schema; run scripts/setup executorch and build again, or install a package that has it"};
+          "this build of Latebind cannot read or write programs of ExecuTorch (.pte), because it was built without "
+          "ExecuTorch's schema; run scripts/setup executorch and build again, or install a package that includes it"};
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Payload Payload::of(std::span<const std::byte> bytes) {
 Status write_payload(const Payload& payload, const Sink& sink) {
   const auto wrong = [](std::string_view how) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot write a program: the payload is {} than it said", how));
+                  fmt::format("cannot write a program: the payload is {} than declared", how));
   };
   std::uint64_t written = 0;
   LB_RETURN_IF_ERROR(payload.write([&](std::span<const std::byte> part) -> Status {

@@ -58,8 +58,8 @@ Result<std::vector<Segment>> segments_from(const VerifiedProgram& program) {
     const fb::DataSegment* stored = list->Get(static_cast<flatbuffers::uoffset_t>(i));
     const std::uint64_t all = program.layout.segment_size;
     if (stored->offset() > all || stored->size() > all - stored->offset()) {
-      return damaged(fmt::format("segment {} has {} bytes from {} on, and all segments together have {}", i,
-                                 stored->size(), stored->offset(), all));
+      return damaged(fmt::format("segment {} has {} bytes at {}, but all segments together have {}", i, stored->size(),
+                                 stored->offset(), all));
     }
     segments.push_back({program.layout.segment_base + stored->offset(), stored->size()});
   }
@@ -73,7 +73,7 @@ Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& 
   delegate.index = place->index();
   delegate.is_inline = place->location() == fb::DataLocation::INLINE;
   if (!delegate.is_inline && place->location() != fb::DataLocation::SEGMENT) {
-    return damaged(fmt::format("the payload of the delegate {} is nowhere", core::quoted(delegate.id)));
+    return damaged(fmt::format("the payload of the delegate {} has no place", core::quoted(delegate.id)));
   }
   if (!delegate.is_inline) {
     if (delegate.index >= segments.size()) {
@@ -93,7 +93,7 @@ Status find_payload(const VerifiedProgram& program, const std::vector<Segment>& 
   }
   const auto* data = list->Get(static_cast<flatbuffers::uoffset_t>(delegate.index))->data();
   if (data == nullptr)
-    return damaged(fmt::format("the payload of the delegate {} is not there", core::quoted(delegate.id)));
+    return damaged(fmt::format("the payload of the delegate {} is missing", core::quoted(delegate.id)));
   delegate.payload = std::as_bytes(std::span(data->data(), data->size()));
   delegate.payload_offset = static_cast<std::uint64_t>(delegate.payload.data() - program.file.data());
   return {};
@@ -119,7 +119,7 @@ Result<Delegate> delegate_from(const VerifiedProgram& program, const std::vector
 
 // Checks that a call names one of the method's delegates, and existing values.
 Status check_call(const fb::ExecutionPlan& plan, const fb::DelegateCall* call) {
-  if (call == nullptr) return damaged("a call of a delegate is not there");
+  if (call == nullptr) return damaged("a call of a delegate is missing");
   if (call->delegate_index() < 0 || static_cast<std::size_t>(call->delegate_index()) >= count_of(plan.delegates())) {
     return damaged(
         fmt::format("a call names the delegate {} of {}", call->delegate_index(), count_of(plan.delegates())));

@@ -77,7 +77,7 @@ Status damaged(const std::string& what) {
 }
 
 Status too_many(std::string_view what, std::uint64_t count, std::size_t most) {
-  return {StatusCode::kInvalidModel, fmt::format("the program has {} {}, the most are {}", count, what, most)};
+  return {StatusCode::kInvalidModel, fmt::format("the program has {} {}; the limit is {}", count, what, most)};
 }
 
 Result<std::vector<Value>> values_from(const fb::ExecutionPlan& plan, const flatbuffers::Vector<std::int32_t>* list,
@@ -95,7 +95,7 @@ Result<std::vector<Value>> values_from(const fb::ExecutionPlan& plan, const flat
     if (const fb::Tensor* tensor = stored->val_as_Tensor(); tensor != nullptr) {
       LB_ASSIGN_OR_RETURN(value.tensor, tensor_from(*tensor));
     } else if (stored->val_type() == fb::KernelTypes::Tensor) {
-      return damaged("a tensor is not there");
+      return damaged("a tensor is missing");
     }
     values.push_back(std::move(value));
   }

@@ -52,10 +52,10 @@ struct PlannedTensor {
 Result<std::uint64_t> checked_bytes(const TensorSpec& tensor, std::string_view what) {
   const auto refuse = [&](std::string_view text) { return misuse(fmt::format("{} '{}' {}", what, tensor.name, text)); };
   if (size_of(tensor.type) == 0) {
-    return refuse(fmt::format("has the element type {}, which is none", static_cast<int>(tensor.type)));
+    return refuse(fmt::format("has the unknown element type {}", static_cast<int>(tensor.type)));
   }
   if (tensor.sizes.size() > kRankMax) {
-    return refuse(fmt::format("has {} dimensions, the most are {}", tensor.sizes.size(), kRankMax));
+    return refuse(fmt::format("has {} dimensions; the limit is {}", tensor.sizes.size(), kRankMax));
   }
   std::uint64_t bytes = size_of(tensor.type);
   for (const std::int32_t size : tensor.sizes) {
@@ -80,10 +80,10 @@ Status check(const ProgramSpec& spec, const Payload& payload) {
   if (spec.method.empty()) return misuse("the method has no name");
   if (spec.backend.empty()) return misuse("the delegate has no id");
   if (spec.inputs.size() > kTensorsMax || spec.outputs.size() > kTensorsMax) {
-    return misuse(fmt::format("it has {} inputs and {} outputs, the most of each are {}", spec.inputs.size(),
+    return misuse(fmt::format("it has {} inputs and {} outputs; the limit of each is {}", spec.inputs.size(),
                               spec.outputs.size(), kTensorsMax));
   }
-  if (payload.size == 0 || !payload.write) return misuse("there is no payload for the delegate");
+  if (payload.size == 0 || !payload.write) return misuse("the payload of the delegate is missing");
   if (payload.size > kTensorBytesMax || (spec.inline_payload && payload.size > kInlineMax)) {
     return misuse(fmt::format("the payload of {} bytes is too large", payload.size));
   }
@@ -98,11 +98,11 @@ Status check(const ProgramSpec& spec, const Payload& payload) {
       text += tensor.name.size();
     }
   }
-  if (text > kTextMax) return misuse(fmt::format("names and compile specs have {} bytes together", text));
+  if (text > kTextMax) return misuse(fmt::format("names and compile specs have {} bytes in total", text));
   if (!std::has_single_bit(spec.payload_alignment) || spec.payload_alignment < 16 ||
       spec.payload_alignment > kAlignmentMax) {
-    return misuse(fmt::format("the payload's alignment of {} is no power of two from 16 to {}", spec.payload_alignment,
-                              kAlignmentMax));
+    return misuse(fmt::format("the payload's alignment of {} is not a power of two from 16 to {}",
+                              spec.payload_alignment, kAlignmentMax));
   }
   return {};
 }

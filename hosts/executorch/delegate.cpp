@@ -188,7 +188,7 @@ et::Error LatebindBackend::set_option(et::BackendOptionContext& /*context*/,
       const std::string_view key = text_in(option.key);
       if (active_text(key) != nullptr) {
         say(Level::kError,
-            "set_option: " + std::string(key) + " can only be read; device and precision are for the next load");
+            "set_option: " + std::string(key) + " can only be read; set device and precision for the next load");
         return et::Error::InvalidArgument;
       }
       if (const auto complaint = changed.set(option)) {

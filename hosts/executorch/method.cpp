@@ -55,8 +55,8 @@ LoadedMethod::~LoadedMethod() {
   model_.reset();
   if (!payload_->wait_until_released(hangs ? std::chrono::milliseconds(0) : kReleaseTime)) {
     say(Level::kError, name_ +
-                           ": a device still holds on to the payload; the program's memory must stay until it "
-                           "comes back, if it is the host's own");
+                           ": a device still uses the payload; if the host owns the program's memory, it must keep it "
+                           "until the device returns");
   }
 }
 
@@ -141,12 +141,12 @@ et::Error LoadedMethod::read_input(std::size_t index, const et::EValue& value) {
     }
     std::array<char, et::kTagNameBufferSize> tag{};
     (void)et::tag_to_string(value.tag, tag.data(), tag.size());
-    return refuse(expects() + ", a value of kind " + tag.data() + " was given", et::Error::InvalidType);
+    return refuse(expects() + ", but a value of kind " + tag.data() + " was given", et::Error::InvalidType);
   }
   const Tensor& tensor = value.toTensor();
   const auto type = type_of(tensor.scalar_type());
   if (!type || *type != port.type) {
-    return refuse(expects() + ", " + type_name(tensor.scalar_type()) + " " + shape_text(tensor) + " was given",
+    return refuse(expects() + ", but " + type_name(tensor.scalar_type()) + " " + shape_text(tensor) + " was given",
                   et::Error::InvalidType);
   }
   const auto rank = static_cast<std::size_t>(tensor.dim());
@@ -154,10 +154,10 @@ et::Error LoadedMethod::read_input(std::size_t index, const et::EValue& value) {
   for (std::size_t d = 0; fits && d < rank; ++d)
     fits = port.shape[d] == LB_DYNAMIC || port.shape[d] == tensor.sizes()[d];
   if (!fits) {
-    return refuse(expects() + ", shape " + shape_text(tensor) + " was given", et::Error::InvalidArgument);
+    return refuse(expects() + ", but shape " + shape_text(tensor) + " was given", et::Error::InvalidArgument);
   }
   if (tensor.unsafeGetTensorImpl()->device_type() != et::etensor::DeviceType::CPU) {
-    return refuse(expects() + " in the memory of the processor, a tensor on a device was given",
+    return refuse(expects() + " in the memory of the processor, but a tensor on a device was given",
                   et::Error::NotSupported);
   }
   input.data = tensor.mutable_data_ptr();
@@ -180,21 +180,21 @@ et::Error LoadedMethod::prepare_output(std::size_t index, const et::EValue& valu
   if (!value.isTensor()) {
     std::array<char, et::kTagNameBufferSize> tag{};
     (void)et::tag_to_string(value.tag, tag.data(), tag.size());
-    return refuse(gives() + ", a value of kind " + tag.data() + " was given for it", et::Error::InvalidType);
+    return refuse(gives() + ", but a value of kind " + tag.data() + " was given for it", et::Error::InvalidType);
   }
   const Tensor& tensor = value.toTensor();
   const auto type = type_of(tensor.scalar_type());
   if (!type || *type != port.type) {
-    return refuse(
-        gives() + ", a tensor of " + type_name(tensor.scalar_type()) + " " + shape_text(tensor) + " was given for it",
-        et::Error::InvalidType);
+    return refuse(gives() + ", but a tensor of " + type_name(tensor.scalar_type()) + " " + shape_text(tensor) +
+                      " was given for it",
+                  et::Error::InvalidType);
   }
   if (static_cast<std::size_t>(tensor.dim()) != port.shape.size()) {
-    return refuse(gives() + ", a tensor of shape " + shape_text(tensor) + " was given for it",
+    return refuse(gives() + ", but a tensor of shape " + shape_text(tensor) + " was given for it",
                   et::Error::InvalidArgument);
   }
   if (tensor.unsafeGetTensorImpl()->device_type() != et::etensor::DeviceType::CPU) {
-    return refuse(gives() + " in the memory of the processor, a tensor on a device was given for it",
+    return refuse(gives() + " in the memory of the processor, but a tensor on a device was given for it",
                   et::Error::NotSupported);
   }
   void* data = tensor.mutable_data_ptr();
@@ -236,7 +236,7 @@ et::Error LoadedMethod::take_output(std::size_t index, const et::EValue& value) 
     const std::string room = shape_text(tensor);
     if (!fits || et::resize_tensor(tensor, {sizes.data(), rank}) != et::Error::Ok) {
       return refuse("output " + ordinal(index, port.name) + " came out as " + shape_text(shape) +
-                        ", and the program's tensor, now " + room + ", cannot become that",
+                        ", and the program's tensor, now " + room + ", cannot get that shape",
                     et::Error::InvalidArgument);
     }
   }

@@ -36,7 +36,7 @@ OptionError LoadOptions::set_text(std::string_view key, std::string_view value) 
     config_file_ = value;
     return std::nullopt;
   }
-  if (value.find('\0') != std::string_view::npos) return std::string(key) + ": there is a NUL in the text";
+  if (value.find('\0') != std::string_view::npos) return std::string(key) + ": the text contains a NUL";
   Options changed = options_;
   if (value.empty()) {
     changed.unset(key);
@@ -58,7 +58,7 @@ OptionError LoadOptions::set_spec(std::string_view key, std::string_view value) 
   const auto info = key != kConfigKey ? find(key) : std::nullopt;
   if (key != kConfigKey && !info) return last_message();
   if (!info || info->of_model == 0) {
-    return std::string(key) + " is not taken from a program; set it with set_option or for one load";
+    return std::string(key) + " cannot be set by a program; set it with set_option or for one load";
   }
   return set_text(key, value);
 }

@@ -13,10 +13,11 @@ namespace {
   static auto* backend = new latebind::delegate::LatebindBackend;
   const et::Error error = et::register_backend({kBackendId, backend});
   if (error == et::Error::Ok) return true;
-  latebind::delegate::say(latebind::delegate::Level::kError,
-                          error == et::Error::InvalidArgument
-                              ? "was not registered: a library has taken this name already; load only one of them"
-                              : "was not registered: ExecuTorch has no place for another backend");
+  latebind::delegate::say(
+      latebind::delegate::Level::kError,
+      error == et::Error::InvalidArgument
+          ? "was not registered: another library has already registered this name; load only one of them"
+          : "was not registered: ExecuTorch has no place for another backend");
   return false;
 }();
 

@@ -57,7 +57,7 @@ Failure leads_elsewhere(const std::string& name, const fs::path& real, const std
   std::string where = "the model's folder";
   if (!folders.empty()) where += " " + shown(folders.front());
   if (folders.size() > 1)
-    where += " and of " + shown(folders.back()) + ", where the file is that the model is a link to";
+    where += " and of " + shown(folders.back()) + ", the folder of the file that the model links to";
   return {abi::kInvalidGraph, "Latebind: ep_cache_context '" + name + "' is a link to " + shown(real) +
                                   ", outside of " + where + "; put the bundle itself there"};
 }
@@ -74,21 +74,21 @@ std::optional<BundleFile> find_in(const fs::path& model, const fs::path& path, c
   }
   const auto found = core::content_of_bundle_file(real);
   if (!found.ok()) {
-    throw Failure(abi::kInvalidGraph,
-                  "Latebind: ep_cache_context '" + name + "' is no bundle: " + std::string(found.status().message()));
+    throw Failure(abi::kInvalidGraph, "Latebind: ep_cache_context '" + name +
+                                          "' is not a bundle: " + std::string(found.status().message()));
   }
   const core::BundleContent& is = found->content;
-  const std::string what_to_do = ": put that one back, or compile the model again";
+  const std::string what_to_do = ": restore that one, or compile the model again";
   if (!meant.model.empty() && is.model != meant.model) {
     throw Failure(abi::kInvalidGraph, "Latebind: " + shown(real) + " is another model's bundle (of " +
                                           is.model.substr(0, kDigitsInName) +
-                                          "…, and the model was compiled with one of " +
+                                          "…, but the model was compiled with one of " +
                                           meant.model.substr(0, kDigitsInName) + "…)" + what_to_do);
   }
   if (!has_all(is.variants, meant.variants)) {
     throw Failure(abi::kInvalidGraph, "Latebind: " + shown(real) + " is compiled for " +
                                           (is.variants.empty() ? "nothing" : listed(is.variants)) +
-                                          ", and the model was compiled with one for " + listed(meant.variants) +
+                                          ", but the model was compiled with one for " + listed(meant.variants) +
                                           what_to_do);
   }
   return BundleFile{name, real, {is.model, is.variants}, found->file};
@@ -115,9 +115,10 @@ BundleFile find_bundle(const std::vector<fs::path>& models, const std::string& n
     }
   }
   if (wrong) throw Failure(*wrong);
-  throw Failure(abi::kNoSuchFile, "Latebind: there is no " + places +
-                                      ", which the model names; put it beside the model, or say with "
-                                      "ep.context_file_path where the model is");
+  throw Failure(
+      abi::kNoSuchFile,
+      "Latebind: there is no " + places +
+          ", which the model names; put it beside the model, or set ep.context_file_path to the place of the model");
 }
 
 std::string text_of(const BundleIdentity& identity) {
@@ -131,8 +132,7 @@ BundleIdentity parse_bundle_identity(std::string_view text) {
   const bool is_digest =
       model.size() == kDigits && model.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (!is_digest || text.substr(kDigits, 1) != " ") {
-    throw Failure(abi::kInvalidGraph,
-                  "Latebind: a compiled node's notes do not say which bundle is its own; compile the model again");
+    throw Failure(abi::kInvalidGraph, "Latebind: a compiled node does not name its bundle; compile the model again");
   }
   BundleIdentity identity{std::string(model), {}};
   for (const std::string_view word : core::list_items(text.substr(kDigits + 1)))
@@ -144,7 +144,7 @@ BundleIdentity parse_bundle_identity(std::string_view text) {
 void check_unchanged(const BundleFile& bundle) {
   const auto now = platform::file_identity(bundle.file);
   if (now.ok() && *now == bundle.was) return;
-  throw Failure(abi::kFail, "Latebind: " + shown(bundle.file) + " was changed while the session was made");
+  throw Failure(abi::kFail, "Latebind: " + shown(bundle.file) + " changed while the session was created");
 }
 
 fs::path draft_beside(const fs::path& model) {
@@ -177,8 +177,8 @@ BundleFile place_bundle(const fs::path& model, const fs::path& draft) {
     if (!there.ok() || there->content.model != bundle.identity.model ||
         !has_all(there->content.variants, bundle.identity.variants)) {
       throw Failure(abi::kFail, "Latebind: cannot write " + shown(bundle.file) +
-                                    ": another file has that name, and is not replaced; remove it, or name another "
-                                    "folder by ep.context_file_path");
+                                    ": another file has that name and is not replaced; remove it, or name another "
+                                    "folder with ep.context_file_path");
     }
     std::error_code error;
     if (!core::check_bundle_file(bundle.file).ok()) fs::rename(draft, bundle.file, error);

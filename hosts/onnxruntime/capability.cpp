@@ -25,18 +25,18 @@ std::string refusal(const GraphView& graph, const NodeView& node) {
   if (node.subgraphs > 0) return "is control flow, which is left to the host";
   if (!node.domain.empty()) return "is of the domain " + node.domain;
   if (std::ranges::find(kRandom, node.op) != kRandom.end() || node.op == "Bernoulli") {
-    return "is random, so that no two implementations agree";
+    return "is random, so implementations do not agree";
   }
   for (const auto* values : {&node.inputs, &node.outputs}) {
     for (const ValueView& value : *values) {
       if (value.raw == nullptr) continue;
       const TypeView type = graph.type_of(value);
-      if (!type.is_tensor) return "has '" + value.name + "', which is no tensor";
+      if (!type.is_tensor) return "has '" + value.name + "', which is not a tensor";
       if (type.onnx_type == abi::kString) return "has strings in '" + value.name + "'";
-      if (type.type == 0) return "has a type in '" + value.name + "' that Latebind does not have";
-      if (type.type == LB_F64) return "computes in double precision, which no device here does";
+      if (type.type == 0) return "has a type in '" + value.name + "' that Latebind does not support";
+      if (type.type == LB_F64) return "computes in double precision, which no device here supports";
       if (type.shape.size() > LB_RANK_MAX) return "has more than 8 dimensions in '" + value.name + "'";
-      if (values == &node.inputs && !type.has_shape) return "has '" + value.name + "', whose rank is not known";
+      if (values == &node.inputs && !type.has_shape) return "has '" + value.name + "', whose rank is unknown";
     }
   }
   return {};
@@ -89,7 +89,7 @@ bool is_our_context(const Host& host, const NodeView& node) {
 
 Capability capability_of(const GraphView& graph, const onnx::KnownErrors& errors, const Trial& trial) {
   const std::size_t count = graph.nodes().size();
-  std::vector<std::string> refused(count, "is within control flow");
+  std::vector<std::string> refused(count, "is inside control flow");
   if (!graph.is_within_a_node()) {
     std::set<std::size_t> left;
     for (std::size_t i = 0; i < count; ++i) {
@@ -143,7 +143,7 @@ Capability capability_of(const GraphView& graph, const onnx::KnownErrors& errors
   for (auto& part : parts) {
     if (!refused[part.front()].empty()) continue;  // dropped whole
     if (is_too_small(part)) {
-      drop(part, "would be alone with " + std::to_string(part.size() - 1) + " others, too few for a part");
+      drop(part, "would be alone with " + std::to_string(part.size() - 1) + " others, which are too few for a part");
       continue;
     }
     capability.parts.push_back(std::move(part));

@@ -99,7 +99,7 @@ ContextNode read_context_node(const Host& host, const NodeView& node) {
 
 abi::Node* make_context_node(const Host& host, const ContextNode& described) {
   const std::string_view payload = described.payload;
-  if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host writes no models");
+  if (host->CreateNode == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this host does not write models");
   if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Failure(abi::kNotImplemented,
                   "Latebind: the compiled model has more than 2 GiB; set ep.context_embed_mode=0");

@@ -30,7 +30,7 @@ LATEBIND_EXPORT abi::Status* CreateEpFactories(const char* registered_name, cons
   *made = 0;
   try {
     if (most < 1) {
-      throw latebind::provider::Failure(abi::kInvalidArgument, "Latebind: there must be room for one factory");
+      throw latebind::provider::Failure(abi::kInvalidArgument, "Latebind: the host provides no room for a factory");
     }
     factories[0] = new Factory(*base, registered_name, logger);
     *made = 1;

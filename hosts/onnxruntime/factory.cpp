@@ -204,8 +204,8 @@ void Factory::list_virtual(bool all, abi::EpDevice** devices, std::size_t most, 
     const bool is_compiled = at(device.metadata, "CompilerInstalled") == "1";
     if (!device.is_virtual || (!is_compiled && !all)) continue;
     if (*made >= most) {
-      host_.log(abi::kWarning,
-                "Latebind: the host takes no more devices than " + std::to_string(most) + ", without " + device.id);
+      host_.log(abi::kWarning, "Latebind: the host does not take more devices than " + std::to_string(most) +
+                                   ", without " + device.id);
       continue;
     }
     Pairs described(host_);
@@ -266,7 +266,7 @@ abi::Compatibility Factory::compatibility(const abi::HardwareDevice* const* hard
 void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityDetails* details) const {
   if (const VirtualDevice* known = find_virtual(hardware)) {
     if (known->missing.empty()) return;
-    const std::string text = "Latebind: to compile for it there must be " + known->missing;
+    const std::string text = "Latebind: to compile for it, install " + known->missing;
     host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(details, abi::kMissingDependency, 0, text.c_str()));
     return;
   }
@@ -275,7 +275,7 @@ void Factory::explain(const abi::HardwareDevice* hardware, abi::IncompatibilityD
   const std::int32_t kind = kind_of(host_, hardware);
   if (std::ranges::any_of(found->devices, [&](const Device& device) { return device.kind == kind; })) return;
   const std::string missing = reasons(*found);
-  const std::string text = missing.empty() ? "Latebind: no backend drives this device; the CPU works" : missing;
+  const std::string text = missing.empty() ? "Latebind: no backend supports this device; use the CPU" : missing;
   host_.check(host_->DeviceEpIncompatibilityDetails_SetDetails(
       details, missing.empty() ? abi::kDeviceIncompatible : abi::kMissingDependency, 0, text.c_str()));
 }

@@ -64,11 +64,12 @@ Host::Host(const abi::ApiBase& base, const abi::Logger* logger)
 #undef LB_TAKE
   const auto* ep = reinterpret_cast<const abi::Slot*>(tables_.GetEpApi());
   const auto* editor = reinterpret_cast<const abi::Slot*>(tables_.GetModelEditorApi());
-  if (ep == nullptr) throw Failure(abi::kNotImplemented, "Latebind: this ONNX Runtime takes no plugin providers");
+  if (ep == nullptr)
+    throw Failure(abi::kNotImplemented, "Latebind: this ONNX Runtime does not support plugin providers");
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, ep, slot);
   LB_PROVIDER_EP_API(LB_TAKE)
 #undef LB_TAKE
-  last_status_ = tables_.CreateStatus(abi::kFail, "Latebind: the host has no memory for an error's text");
+  last_status_ = tables_.CreateStatus(abi::kFail, "Latebind: the host has not enough memory for an error's text");
   // Null in minimal builds, where no compiled models are written.
   if (editor == nullptr) return;
 #define LB_TAKE(slot, name, since, result, parameters) take(tables_.name, editor, slot);
@@ -119,11 +120,11 @@ void Host::fail(abi::Status* status) const {
   const std::unique_ptr<abi::Status, decltype(release)> owned(status, release);
   const char* text = tables_.GetErrorMessage(status);
   throw Failure(abi::kFail,
-                text != nullptr && *text != '\0' ? text : "Latebind: the host gives an error without a text");
+                text != nullptr && *text != '\0' ? text : "Latebind: the host reports an error without a text");
 }
 
 void Host::lacks(const char* what) {
-  throw Failure(abi::kFail, std::string("Latebind: the host gives no sensible ") + what);
+  throw Failure(abi::kFail, std::string("Latebind: the host returns an invalid ") + what);
 }
 
 abi::Status* Host::status(abi::ErrorCode code, const char* text) const noexcept {

@@ -80,7 +80,7 @@ void check_unchanged(const std::vector<ExternalWeights>& weights, const std::str
     const auto now = platform::file_identity(one.file->file());
     if (now.ok() && *now == one.file->identity()) continue;
     throw Failure(abi::kFail, "Latebind: " + name + ": " + platform::path_to_utf8(one.file->file()) +
-                                  " was changed while the session was made");
+                                  " changed while the session was created");
   }
 }
 
@@ -119,7 +119,7 @@ LoadedPart::LoadedPart(const Runtime& runtime, std::string name, const std::shar
     throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device takes '" + input.name + "' as an input");
   }
   if (outputs_.size() != owner->outputs.size()) {
-    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device gives other outputs than the model");
+    throw Failure(abi::kInvalidGraph, "Latebind: " + name_ + ": the device has other outputs than the model");
   }
 }
 

@@ -105,7 +105,8 @@ void check_size(std::span<const std::int64_t> shape, abi::ElementType type, std:
   std::size_t bytes = core::size_of(static_cast<core::ElementType>(ours));
   for (const std::int64_t dimension : shape)
     bytes *= static_cast<std::size_t>(dimension);
-  if (bytes != size) throw Failure(abi::kFail, "Latebind: the host gives another size of a tensor than its shape's");
+  if (bytes != size)
+    throw Failure(abi::kFail, "Latebind: the host reports a size of a tensor that does not match its shape");
 }
 
 }  // namespace
@@ -157,7 +158,7 @@ PartWriter::PartWriter(const Host& host, std::filesystem::path folder, std::shar
       may_refer_(may_stay_in_files(weights_size, place)) {
   if (place != WeightsPlace::kInModel || weights_size <= kModelBytesMax) return;
   throw Failure(abi::kNotImplemented, "Latebind: " + std::to_string(weights_size >> 20U) +
-                                          " MiB of weights are too many for a compiled model, which has up to " +
+                                          " MiB of weights are too much for a compiled model, which has up to " +
                                           std::to_string(kModelBytesMax >> 20U));
 }
 
@@ -255,7 +256,7 @@ void PartWriter::add_node(const NodeView& node) {
       }
       attribute.add_varint(kType, 8);
     } else {
-      throw Failure(abi::kNotImplemented, node.text() + ": its attribute " + name + " is of a kind that is not known");
+      throw Failure(abi::kNotImplemented, node.text() + ": its attribute " + name + " is of an unknown kind");
     }
     message.add_message(kAttribute, attribute);
   }

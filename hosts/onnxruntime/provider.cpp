@@ -36,8 +36,8 @@ struct FusedNode final : abi::NodeComputeInfo {
   void run(abi::KernelContext* context) const {
     if (part == nullptr) {
       throw Failure(abi::kEpFail,
-                    "Latebind: this session is for compiling only: its device is not in this machine. Load the model "
-                    "that it wrote in a session for a device that is here");
+                    "Latebind: this session can only compile, because its device is not in this machine. Load the "
+                    "model that it wrote in a session for a device of this machine");
     }
     part->run(host, context, g_timeout_ms);
   }
@@ -217,7 +217,7 @@ void Provider::end_run() {
 }
 
 std::string Provider::try_part(const GraphView& graph, const std::vector<std::size_t>& nodes) {
-  if (!graph.makes_anything(nodes)) return "makes nothing that is used";
+  if (!graph.makes_anything(nodes)) return "has no output that is used";
   if (wrong_options_) return {};
   const std::string key = graph.key(nodes);
   if (loaded_.contains(key)) return {};

@@ -121,9 +121,8 @@ std::shared_ptr<LoadedPart> Provider::write_context(const abi::Graph* graph, con
 void Provider::pass_context_on(const NodeView& node, const abi::Graph* graph, const char* name, abi::Node** context) {
   if (!settings_.targets.empty()) {
     throw Failure(abi::kInvalidArgument,
-                  "Latebind: the model is compiled already, and provider option targets adds nothing to it: leave it "
-                  "out, compile the model that this one was made from, or add to its bundle with 'latebind compile "
-                  "--add'");
+                  "Latebind: the model is already compiled, and provider option targets cannot add to it: leave the "
+                  "option out, compile the original model, or add to its bundle with 'latebind compile --add'");
   }
   const auto payload = payload_of(host_, node);
   ContextNode passed = read_context_node(host_, node);

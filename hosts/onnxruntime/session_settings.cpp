@@ -72,9 +72,10 @@ SessionSettings read_session_settings(const Host& host, const abi::SessionOption
   settings.context_file = value_of(host, entries.get(), "ep.context_file_path");
   for (const char* key : {"ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
     if (!settings.writes_contexts || value_of(host, entries.get(), key) != "1") continue;
-    throw Failure(abi::kNotImplemented, std::string("Latebind: ") + key +
-                                            "=1 would put what several sessions compile into one file, which Latebind "
-                                            "does not do: each compiled model has a bundle of its own. Leave it out");
+    throw Failure(abi::kNotImplemented,
+                  std::string("Latebind: ") + key +
+                      "=1 would put the compiled models of several sessions into one file, which Latebind does not "
+                      "support: each compiled model has its own bundle. Leave it out");
   }
   return settings;
 }

@@ -29,7 +29,7 @@ def positive(value: Any, what: str) -> int:
     if value < 1:
         raise CallerError(f"{what} is {value}; give 1 or more")
     if value > _COUNT_MAX:
-        raise CallerError(f"{what} is too large; {_COUNT_MAX} is the most")
+        raise CallerError(f"{what} is too large; {_COUNT_MAX} is the limit")
     return int(value)
 
 

@@ -129,13 +129,13 @@ def _nulls(array: _Array) -> npt.NDArray[np.intp]:
 
 
 def _refuse_null(index: int) -> CallerTypeError:
-    return CallerTypeError(f"text {index} is null; a text is needed: fill or drop nulls")
+    return CallerTypeError(f"text {index} is null; fill or drop nulls")
 
 
 def _refuse_damage(is_damaged: npt.NDArray[np.bool_], first: int) -> None:
     if is_damaged.any():
         index = first + int(np.flatnonzero(is_damaged)[0])
-        raise CallerError(f"the Arrow array is damaged: text {index} lies outside of its memory")
+        raise CallerError(f"the Arrow array is damaged: text {index} is outside its memory")
 
 
 def _offsets(array: _Array, dtype: Any, texts: Addresses, first: int) -> None:
@@ -188,7 +188,7 @@ def _read(schema: _Schema, array: _Array, first: int, may_have_nulls: bool = Fal
     texts = np.zeros((array.length, 2), np.uintp)
     if schema.dictionary:
         if kind not in _INDEX_TYPES:
-            raise CallerTypeError(f"an Arrow dictionary with indices of type '{kind.decode()}' is not read")
+            raise CallerTypeError(f"an Arrow dictionary with indices of type '{kind.decode()}' is not supported")
         if not array.length:
             return _read(schema.dictionary.contents, _Array(), first)
         indices = memory_at(_buffer(array, 1), _INDEX_TYPES[kind], array.offset + array.length)[array.offset :]

@@ -96,7 +96,7 @@ class Handle:
             raise ClosedError(f"this {self._what} was closed")
         if not owner.is_of_this_process:
             raise ForkedError(
-                f"this {self._what} was opened by process {owner._pid}, and a process that fork() makes has none of its "
+                f"this {self._what} was opened by process {owner._pid}, and a process that fork() makes does not have its "
                 f"threads: open it in this one, or start processes by multiprocessing's 'spawn' or 'forkserver'"
             )
         return owner

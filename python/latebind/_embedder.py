@@ -92,7 +92,7 @@ class Embedder(TextEncoder[Vectors]):
                 refused.
             show_progress: shows a progress bar if tqdm is installed.
             normalize: scale vectors to length 1 even if the model does not.
-            dimensions: keep only the first numbers of a vector, normalised again if the vector was; for models trained
+            dimensions: keep keep only the first N numbers of each vector, normalised again if the vector was; for models trained
                 for it.
             prompt_name: the model's prompt to put before each text: a key of `prompts`.
             prompt: the text of a prompt instead; "" for none. If neither is given, `default_prompt` or the role's

@@ -41,7 +41,7 @@ def _json_of(arguments: dict[str, Any]) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:
         if isinstance(error, CallerError):
             raise
-        raise CallerTypeError(f"an argument is of a type that the job does not take: {error}") from None
+        raise CallerTypeError(f"an argument is of a type that the job does not accept: {error}") from None
 
 
 def run_job(

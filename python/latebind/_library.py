@@ -51,7 +51,7 @@ def library_file() -> Path:
     raise LibraryError(
         f"Latebind's library was not found: {_names()[0]} is neither in {folders[0]} nor in {folders[1]}, and "
         f"LATEBIND_LIBRARY is not set; install a wheel of latebind for this platform, or set LATEBIND_LIBRARY to the "
-        f"file that `cmake --install` has installed"
+        f"file that `cmake --install` installed"
     )
 
 
@@ -166,7 +166,7 @@ def path_text(path: os.PathLike[Any], what: str) -> str | bytes:
     try:
         found: str | bytes = os.fspath(path)
     except TypeError as error:
-        raise CallerTypeError(f"{what} is no path: {error}") from None
+        raise CallerTypeError(f"{what} is not a path: {error}") from None
     return found
 
 
@@ -180,11 +180,13 @@ def c_text(text: str | os.PathLike[str], what: str) -> bytes:
     if not isinstance(given, str):
         raise CallerTypeError(f"{what} is {type(given).__name__}; give a str")
     if "\0" in given:
-        raise CallerError(f"{what} has a NUL character")
+        raise CallerError(f"{what} contains a NUL character")
     try:
         return given.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise CallerError(f"{what} has a lone surrogate at character {error.start}: it is not Unicode text") from None
+        raise CallerError(
+            f"{what} contains a lone surrogate at character {error.start}: it is not Unicode text"
+        ) from None
 
 
 class Options:

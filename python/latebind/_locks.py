@@ -84,8 +84,8 @@ class Gate:
         while not self._is_open:
             if self._pid != os.getpid():
                 raise ForkedError(
-                    f"what this waits for was begun by process {self._pid}, and a process that fork() makes has none of "
-                    "its threads: begin it in this one"
+                    f"what this waits for was started by process {self._pid}, and a process that fork() makes does not have "
+                    "its threads: start it in this process"
                 )
             self._lock.acquire(timeout=_WAIT_SECONDS)
 

@@ -208,7 +208,7 @@ class Model(Opened):
         if not is_same and not (info.dtype == "bfloat16" and array.dtype == np.uint16):
             raise CallerTypeError(f"the input {info.name!r} has the type {array.dtype}; {info.dtype} is needed")
         if array.ndim > _abi.LB_RANK_MAX:
-            raise CallerError(f"the input {info.name!r} has {array.ndim} dimensions; {_abi.LB_RANK_MAX} are the most")
+            raise CallerError(f"the input {info.name!r} has {array.ndim} dimensions; {_abi.LB_RANK_MAX} is the limit")
         # ascontiguousarray() would turn a scalar into one dimension.
         return array if array.flags.c_contiguous else array.copy(order="C")
 

@@ -36,9 +36,9 @@ def _listed(pairs: Any) -> list[Any]:
     try:
         listed = pairs.tolist()
     except (SystemError, ValueError) as error:
-        raise CallerError(f"the array has a text that is not Unicode: {error}") from None
+        raise CallerError(f"the array contains a text that is not Unicode: {error}") from None
     if not isinstance(listed, list):
-        raise CallerTypeError(f"pairs is an array of no dimension; {_NEEDED}")
+        raise CallerTypeError(f"pairs is an array without dimensions; {_NEEDED}")
     return listed
 
 
@@ -47,7 +47,7 @@ def _two(given: Any, place: str) -> Pair:
     if not isinstance(texts, (list, tuple)):
         raise CallerTypeError(f"{place} is {type(given).__name__}, not a pair of str")
     if len(texts) != 2:
-        raise CallerError(f"{place} has the length {len(texts)}; a pair is two texts")
+        raise CallerError(f"{place} has the length {len(texts)}; a pair must have two texts")
     return texts[0], texts[1]
 
 

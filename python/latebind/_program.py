@@ -29,7 +29,7 @@ def find_program() -> Path:
         )
     found = shutil.which(given) if os.path.dirname(given) else None
     if found is None:
-        raise LibraryError(f"LATEBIND_PROGRAM is {given!r}, which is no program: give its full path")
+        raise LibraryError(f"LATEBIND_PROGRAM is {given!r}, which is not a program: give its full path")
     return Path(found)
 
 

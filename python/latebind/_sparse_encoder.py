@@ -157,7 +157,7 @@ class SparseEncoder(TextEncoder[SparseVectors]):
         if self._max_active_dims is not None and most > self._max_active_dims:
             raise CallerError(
                 f"max_active_dims is {most}, and the model keeps {self._max_active_dims} weights of a text; a larger "
-                "number has to be in its config_sentence_transformers.json"
+                "number in its config_sentence_transformers.json is needed"
             )
         return most
 

@@ -130,7 +130,7 @@ class SparseVectors:
         try:
             from scipy.sparse import csr_matrix
         except ImportError as error:
-            raise LibraryError(f'scipy cannot be imported ({error}); type: pip install "scipy"') from None
+            raise LibraryError(f'scipy cannot be imported ({error}); run: pip install "scipy"') from None
         return csr_matrix((self.values, self.indices, self.indptr), shape=self.shape)
 
     def to_dicts(self) -> list[dict[int, float]]:

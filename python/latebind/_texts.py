@@ -83,7 +83,7 @@ def _refuse(place: str, text: object) -> CallerTypeError | CallerError:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        return CallerError(f"{place} has a lone surrogate at character {error.start}: it is not Unicode text")
+        return CallerError(f"{place} contains a lone surrogate at character {error.start}: it is not Unicode text")
     return CallerError(f"{place} cannot be encoded")
 
 
@@ -198,7 +198,7 @@ def _array_source(array: Any) -> Source:
     try:
         return ListSource(array.tolist())
     except (SystemError, ValueError) as error:
-        raise CallerError(f"the array has a text that is not Unicode: {error}") from None
+        raise CallerError(f"the array contains a text that is not Unicode: {error}") from None
 
 
 def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
@@ -224,7 +224,7 @@ def source_of(texts: Any, what: str = "texts") -> Source | Iterator[Any]:
     if is_pandas:
         return _array_source(texts.to_numpy())
     if isinstance(texts, (bytes, bytearray, memoryview)):
-        raise CallerTypeError(f"{what} is {type(texts).__name__}; decode it first, as by str(…, 'utf-8')")
+        raise CallerTypeError(f"{what} is {type(texts).__name__}; decode it first, for example with str(…, 'utf-8')")
     if isinstance(texts, (Mapping, AbstractSet)) or not isinstance(texts, Iterable):
         raise CallerTypeError(
             f"{what} is {type(texts).__name__}; give a str, a list, an array of NumPy or Arrow, or an iterator"

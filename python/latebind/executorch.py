@@ -18,7 +18,7 @@ def _runtime() -> Path:
     """Returns the shared library of the ExecuTorch package that `import executorch` would find, without importing it."""
     spec = importlib.util.find_spec("executorch")
     if spec is None:
-        raise LibraryError("ExecuTorch is not installed in this Python; type: pip install executorch")
+        raise LibraryError("ExecuTorch is not installed in this Python; run: pip install executorch")
     for folder in spec.submodule_search_locations or ():
         file = Path(folder) / "lib" / "libexecutorch.so"
         if file.is_file():
@@ -40,7 +40,7 @@ def register() -> None:
     if not delegate.is_file():
         here = f"{platform.system()} on {platform.machine()}"
         raise LibraryError(
-            f"there is no {delegate}: it was left out when this Latebind was built; `scripts/setup executorch` fetches the "
+            f"there is no {delegate}: it was not included when this Latebind was built; `scripts/setup executorch` fetches the "
             f"SDK that its build needs (docs/executorch.md)"
             if here == _BUILT_FOR
             else f"there is no {delegate}: it is for {_BUILT_FOR} alone, and this is {here}"

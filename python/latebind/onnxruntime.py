@@ -43,7 +43,7 @@ def register(name: str = "latebind") -> list[Any]:
         LibraryError: ONNX Runtime is not installed or is older than 1.24, or this wheel has no provider.
     """
     if importlib.util.find_spec("onnxruntime") is None:
-        raise LibraryError("ONNX Runtime is not installed in this Python; type: pip install onnxruntime")
+        raise LibraryError("ONNX Runtime is not installed in this Python; run: pip install onnxruntime")
     host: Any = importlib.import_module("onnxruntime")
     if not hasattr(host, "register_execution_provider_library"):
         raise LibraryError(f"Latebind needs ONNX Runtime 1.24 or newer; this is {host.__version__}")

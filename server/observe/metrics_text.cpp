@@ -8,7 +8,7 @@ namespace latebind::server {
 namespace {
 
 void render_times(PrometheusText& text, const std::string& prefix, const std::string& of_what, const StepTimes& times) {
-  text.histogram(prefix + "_duration", "Seconds from the first byte until the answer was made, of " + of_what,
+  text.histogram(prefix + "_duration", "Seconds from the first byte until the answer was complete, of " + of_what,
                  times.whole);
   text.histogram(prefix + "_tokenization_duration", "Seconds of tokenizing, of " + of_what, times.tokenizing);
   text.histogram(prefix + "_queue_duration", "Seconds of waiting for a device, of " + of_what, times.waiting);
@@ -47,7 +47,7 @@ void render_batches(PrometheusText& text, const Counts& counts, double padding_r
   text.histogram("te_batch_next_size", "Texts of a batch", counts.batch_texts);
   text.histogram("te_batch_next_tokens", "Tokens of a batch, padding included", counts.batch_tokens);
   text.histogram("latebind_batch_duration_seconds", "Seconds that a batch was computed", counts.batch_time);
-  text.gauge("latebind_padding_ratio", "Of the tokens computed in the last minute, the part that was padding",
+  text.gauge("latebind_padding_ratio", "Fraction of the tokens computed in the last minute that was padding",
              padding_ratio);
 }
 
@@ -59,13 +59,11 @@ void render_models(PrometheusText& text, const Counts& counts) {
   };
   family("latebind_texts_total", "Texts that were answered with a vector", &ModelCounts::texts);
   family("latebind_tokens_total", "Tokens of these texts", &ModelCounts::tokens);
-  family("latebind_fallback_texts_total", "Of these texts, those that a fallback answered",
-         &ModelCounts::fallback_texts);
-  family("latebind_truncated_texts_total", "Of these texts, those that were cut to what the model reads",
-         &ModelCounts::truncated_texts);
+  family("latebind_fallback_texts_total", "Texts that a fallback device answered", &ModelCounts::fallback_texts);
+  family("latebind_truncated_texts_total", "Texts that were cut to the model's limit", &ModelCounts::truncated_texts);
   family("latebind_batches_total", "Batches that were computed", &ModelCounts::batches);
   family("latebind_batch_tokens_total", "Tokens that were computed, padding included", &ModelCounts::computed_tokens);
-  family("latebind_padded_tokens_total", "Of these tokens, those that were padding", &ModelCounts::padded_tokens);
+  family("latebind_padded_tokens_total", "Padding tokens that were computed", &ModelCounts::padded_tokens);
 }
 
 void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
@@ -80,17 +78,19 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
       text.sample(value_of(model), {{"model", model.model}});
   };
   const auto flag = [](bool is_so) { return std::uint64_t{is_so ? 1U : 0U}; };
-  text.family("latebind_device_info", "gauge", "Always 1: the device that answers now, and its precision");
+  text.family("latebind_device_info", "gauge",
+              "Always 1; the labels name the device that answers now and its precision");
   for (const ModelGauges& model : gauges.models) {
     text.sample(std::uint64_t{1}, {{"model", model.model}, {"device", model.device}, {"precision", model.precision}});
   }
-  family("latebind_fallback", "1 while a fallback answers", [&](const ModelGauges& m) { return flag(m.fallback); });
+  family("latebind_fallback", "1 while a fallback device answers",
+         [&](const ModelGauges& m) { return flag(m.fallback); });
   family("latebind_breaker_open", "1 while a preferred device rests after failures",
          [&](const ModelGauges& m) { return flag(m.breaker_open); });
   family("latebind_queue_texts", "Texts that wait for a device", [](const ModelGauges& m) { return m.waiting_texts; });
   family("latebind_queue_tokens", "Tokens that wait for a device",
          [](const ModelGauges& m) { return m.waiting_tokens; });
-  family("latebind_queue_runs", "Runs of a model that takes tensors which wait for a device",
+  family("latebind_queue_runs", "Runs that wait for a device, of a model that takes tensors",
          [](const ModelGauges& m) { return m.waiting_runs; });
   family("latebind_running_batches", "Batches, or runs of tensors, that are being computed",
          [](const ModelGauges& m) { return m.running_batches; });
@@ -102,13 +102,14 @@ void render_gauges(PrometheusText& text, const ServerGauges& gauges) {
          [&](const ModelGauges& m) { return flag(m.from_cache); });
 
   text.gauge("latebind_connections", "Open connections", gauges.connections);
-  text.gauge("latebind_held_bytes", "Bytes of bodies and answers that are held", gauges.held_bytes);
-  text.gauge("latebind_held_bytes_limit", "The most of them, by --max-held", gauges.held_bytes_max);
-  text.gauge("latebind_requests_in_flight", "Requests that are not answered yet", gauges.requests_in_flight);
+  text.gauge("latebind_held_bytes", "Bytes of bodies and answers that the server holds", gauges.held_bytes);
+  text.gauge("latebind_held_bytes_limit", "Largest number of bytes of bodies and answers, set by --max-held",
+             gauges.held_bytes_max);
+  text.gauge("latebind_requests_in_flight", "Requests in flight", gauges.requests_in_flight);
   text.gauge("latebind_resident_memory_bytes", "Resident memory of the process", gauges.resident_bytes);
   text.gauge("latebind_uptime_seconds", "Seconds since the server started", gauges.uptime_seconds);
-  text.gauge("latebind_ready", "1 while requests are answered", flag(gauges.ready));
-  text.family("latebind_build_info", "gauge", "Always 1: the version");
+  text.gauge("latebind_ready", "1 while the server answers requests", flag(gauges.ready));
+  text.family("latebind_build_info", "gauge", "Always 1; the label is the version");
   text.sample(std::uint64_t{1}, {{"version", gauges.version}});
 }
 

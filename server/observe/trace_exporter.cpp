@@ -125,8 +125,8 @@ struct TraceExporter::State {
     if (logged_at && now < *logged_at + kLogPause) return;
     logged_at = now;
     core::log(core::LogLevel::kWarning,
-              fmt::format("traces could not be sent to http://{}{}: {}; the traces of {} are lost so far",
-                          endpoint.authority, endpoint.path, failure, core::counted(dropped.load(), "request")));
+              fmt::format("cannot send traces to http://{}{}: {}; the traces of {} are lost so far", endpoint.authority,
+                          endpoint.path, failure, core::counted(dropped.load(), "request")));
   }
 
   void run() noexcept {
@@ -163,14 +163,15 @@ namespace {
 
 core::Result<OtlpEndpoint> endpoint_of(const std::string& endpoint) {
   if (endpoint.starts_with("https://")) {
-    return core::Status(core::StatusCode::kUnsupported,
-                        fmt::format("traces cannot be sent to {}: only http:// is supported, to a collector on this "
-                                    "machine or in its network",
-                                    core::quoted(endpoint)));
+    return core::Status(
+        core::StatusCode::kUnsupported,
+        fmt::format(
+            "cannot send traces to {}: only http:// is supported; use a collector on this machine or in its network",
+            core::quoted(endpoint)));
   }
   if (auto parsed = otlp_endpoint_of(endpoint)) return *std::move(parsed);
   return core::Status(core::StatusCode::kInvalidArgument,
-                      fmt::format("{} is no endpoint for traces: give http://HOST:PORT or http://HOST:PORT/PATH",
+                      fmt::format("{} is not an endpoint for traces: give http://HOST:PORT or http://HOST:PORT/PATH",
                                   core::quoted(endpoint)));
 }
 

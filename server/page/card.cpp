@@ -79,7 +79,7 @@ void placement_step(Markup& out, const Json& step) {
   out.close("svg");
   out.open("div");
   out.element("b", {}, text_of(member(step, "device")));
-  out.element("span", {{"class", "brief"}}, !brief.empty() ? brief : taken ? "taken: it answers" : "not taken");
+  out.element("span", {{"class", "brief"}}, !brief.empty() ? brief : taken ? "chosen: it answers" : "not taken");
   if (!reason.empty() && reason != brief) {
     out.open("details");
     out.element("summary", {}, "Details");
@@ -98,7 +98,7 @@ void placement(Markup& out, const Json& model) {
   for (const Json* step : steps)
     placement_step(out, *step);
   out.close("ol");
-  if (steps.empty()) out.element("p", {{"class", "muted"}}, "No step is known.");
+  if (steps.empty()) out.element("p", {{"class", "muted"}}, "No device has been tried.");
   out.close("div");
 }
 
@@ -274,7 +274,7 @@ std::string models_markup(const Json& status) {
   if (models.empty()) {
     const bool is_loading = member(status, "ready").is_boolean() && !is_true(member(status, "ready"));
     out.open("article", {{"class", "card empty"}});
-    out.element("p", {}, is_loading ? "Models are being loaded." : "Nothing is known of a model yet.");
+    out.element("p", {}, is_loading ? "Models are loading." : "No model is loaded yet.");
     out.close("article");
   }
   return out.take();

@@ -71,10 +71,9 @@ std::string value_of(std::string_view name, const Json& status) {
   if (name == "key_hidden") return is_locked(status) ? "" : " hidden";
   if (name == "content_hidden") return is_locked(status) ? " hidden" : "";
   if (name == "without_scripts") {
-    return is_locked(status)
-               ? "Scripts are off, and one of them sends the key."
-               : "Scripts are off: this is how things stood when the page was loaded. Reload it for newer "
-                 "figures.";
+    return is_locked(status) ? "This page needs JavaScript to send the key."
+                             : "JavaScript is off: these are the figures at the time when the page was loaded. Reload "
+                               "the page to update them.";
   }
   if (name == "try_hidden") return embedding_models(status) < 1 ? " hidden" : "";
   if (name == "choice_hidden") return embedding_models(status) < 2 ? " hidden" : "";

@@ -83,7 +83,7 @@ constexpr std::array<std::string_view, 3> kCuts{"NONE", "START", "END"};
 Problem read_input_type(const JsonValue& value, EmbedBody& body) {
   std::string word;
   static_cast<void>(read_text(value, word));
-  if (word == "image") return "must be of texts: this server embeds no images";
+  if (word == "image") return "must not be image: this server does not embed images";
   if (std::ranges::find(kInputTypes, word) == kInputTypes.end())
     return "must be search_query, search_document, classification or clustering";
   if (word == "search_query") body.role = embedding::TextRole::kQuery;
@@ -109,8 +109,9 @@ Problem read_forms(const JsonValue& value, EmbedBody& body) {
     static_cast<void>(read_text(item, name));
     const auto form = std::ranges::find(kForms, name, &Form::name);
     if (form == kForms.end()) {
-      return std::string(kKnown) +
-             (name == "int8" || name == "uint8" ? ": int8 and uint8 need ranges that no model's files have" : "");
+      return std::string(kKnown) + (name == "int8" || name == "uint8"
+                                        ? ": int8 and uint8 need value ranges, which models' files do not have"
+                                        : "");
     }
     if (std::ranges::find(body.forms, &*form) == body.forms.end()) body.forms.push_back(&*form);
   }
@@ -119,7 +120,7 @@ Problem read_forms(const JsonValue& value, EmbedBody& body) {
 }
 
 Json forms_schema() {
-  Json schema = typed_schema("array", "In which forms vectors are sent; float unless given.");
+  Json schema = typed_schema("array", "Formats of the vectors (default: float).");
   schema["items"] = typed_schema("string", "");
   schema["items"]["enum"] = Json::array();
   for (const Form& form : kForms)
@@ -128,8 +129,7 @@ Json forms_schema() {
 }
 
 constexpr std::array kEmbed{
-    Member<EmbedBody>{"model", false,
-                      [] { return typed_schema("string", "A served model; the first one unless given."); },
+    Member<EmbedBody>{"model", false, [] { return typed_schema("string", "A served model (default: the first one)."); },
                       [](const JsonValue& value, EmbedBody& body) { return read_text(value, body.model); }},
     Member<EmbedBody>{
         "texts", true,
@@ -141,15 +141,15 @@ constexpr std::array kEmbed{
         },
         [](const JsonValue& value, EmbedBody& body) { return read_texts(value, body.limit, body.texts); }},
     Member<EmbedBody>{"input_type", false,
-                      [] { return words_schema("search_query and search_document are roles.", kInputTypes); },
+                      [] { return words_schema("search_query and search_document select a role.", kInputTypes); },
                       read_input_type},
     Member<EmbedBody>{"truncate", false,
-                      [] { return words_schema("Which end of a longer text is cut; NONE: it is refused.", kCuts); },
+                      [] { return words_schema("Which end of a longer text is cut; NONE makes it an error.", kCuts); },
                       read_truncate},
     Member<EmbedBody>{
         "output_dimension", false,
         [] {
-          Json schema = typed_schema("integer", "The first numbers of each vector, normalised again.");
+          Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
           schema["minimum"] = 1;
           return schema;
         },
@@ -242,7 +242,7 @@ Json embed_schema() {
   schema["properties"]["id"] = typed_schema("string", "");
   schema["properties"]["response_type"] = typed_schema("string", "");
   schema["properties"]["embeddings"]["anyOf"] =
-      Json::array({typed_schema("object", "By their forms."), typed_schema("array", "Floats alone.")});
+      Json::array({typed_schema("object", "The vectors, by format."), typed_schema("array", "Floats alone.")});
   schema["properties"]["meta"] = typed_schema("object", "");
   schema["required"] = Json::array({"id", "response_type", "embeddings", "meta"});
   return schema;
@@ -254,14 +254,14 @@ std::span<const Route> routes() {
                                .path = "/v2/embed",
                                .handle = [](const ExchangePtr& exchange, const PathValues& /*values*/,
                                             Service& service) { embed(exchange, service, /*is_first_version=*/false); },
-                               .summary = "The vectors of texts.",
+                               .summary = "Embeds texts.",
                                .body = [] { return schema_of(kEmbed); },
                                .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
                               {.method = "POST",
                                .path = "/v1/embed",
                                .handle = [](const ExchangePtr& exchange, const PathValues& /*values*/,
                                             Service& service) { embed(exchange, service, /*is_first_version=*/true); },
-                               .summary = "The vectors of texts.",
+                               .summary = "Embeds texts.",
                                .body = [] { return schema_of(kEmbed); },
                                .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}}};
   return all;

@@ -67,7 +67,7 @@ std::string_view kind_of(const JsonValue& value) {
 }
 
 Problem unexpected_item(const JsonValue& item, std::string_view place, std::string_view wanted) {
-  return fmt::format("has {} at {}, where {} is expected", kind_of(item), place, wanted);
+  return fmt::format("has {} at {}; expected {}", kind_of(item), place, wanted);
 }
 
 Problem read_bool(const JsonValue& value, bool& truth) {

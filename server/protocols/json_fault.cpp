@@ -67,11 +67,11 @@ class FaultFinder {
   // The fault for text that is not allowed here.
   [[nodiscard]] Fault unexpected(std::string_view wanted) const {
     if (is_at_end()) return fmt::format("{} has no end: the text ends at byte {}", where(), text_.size());
-    if (letter() == '\0') return fault("a zero", at_, ": JSON is UTF-8 without zeros");
+    if (letter() == '\0') return fault("a zero", at_, ": JSON is UTF-8 without zero bytes");
     if (at_ == invalid_at_) return fault("no UTF-8", at_);
     const bool is_seen = static_cast<unsigned char>(letter()) > 0x20 && static_cast<unsigned char>(letter()) < 0x7F;
     return fault(is_seen ? fmt::format("an unexpected {}", letter()) : "an unexpected character", at_,
-                 fmt::format(", where {} is expected", wanted));
+                 fmt::format(", expected {}", wanted));
   }
 
   Fault open(bool is_object, bool& is_open) {
@@ -105,7 +105,7 @@ class FaultFinder {
     for (const std::string_view word : {"NaN", "Infinity"}) {
       if (text_.substr(at_).starts_with(word)) return fault(word, at_, ": JSON has no such number");
     }
-    if (first == '\'') return fault("an unexpected '", at_, ": strings stand between double quotes");
+    if (first == '\'') return fault("an unexpected '", at_, ": strings are written in double quotes");
     return unexpected("a value");
   }
 
@@ -127,7 +127,7 @@ class FaultFinder {
     }
     skip_blanks();
     if (is_at_end()) return std::nullopt;
-    return fault("something behind its end", at_);
+    return fault("text after its end", at_);
   }
 
   Fault key() {
@@ -239,7 +239,7 @@ class FaultFinder {
 
 std::optional<std::string> json_fault(std::string_view text, std::size_t depth_max) {
   if (text.find_first_not_of(kBlanks) == std::string_view::npos) return "it is empty";
-  if (text.starts_with(core::kByteOrderMark)) return "it begins with a byte order mark (EF BB BF): leave that out";
+  if (text.starts_with(core::kByteOrderMark)) return "it begins with a byte order mark (EF BB BF): remove it";
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return "it is UTF-16: send UTF-8";
   return FaultFinder(text, depth_max).find();
 }

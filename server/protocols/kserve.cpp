@@ -89,7 +89,7 @@ Outcome<const ServedModel*> find_model(const PathValues& values, const Service& 
   if (values.size() < 2 || values[1] == kVersion || std::holds_alternative<Refusal>(found)) return found;
   return Refusal{
       .kind = RefusalKind::kNoModel,
-      .message = fmt::format("the model has no version {}; there is {}", core::quoted(values[1], 40), kVersion),
+      .message = fmt::format("the model has no version {}; available: {}", core::quoted(values[1], 40), kVersion),
       .param = "version"};
 }
 
@@ -166,7 +166,7 @@ void infer_tensors(const ExchangePtr& exchange, const ServedModel& model, InferR
     if (const auto* text = std::get_if<TextTensor>(&input)) {
       return refuse(*exchange, kserve_protocol(),
                     {.kind = RefusalKind::kUnsupported,
-                     .message = fmt::format("the input {} is of type BYTES, which the model has no input of",
+                     .message = fmt::format("the input {} is of type BYTES, but the model has no such input",
                                             core::quoted(text->name, 100)),
                      .param = "inputs"});
     }
@@ -213,9 +213,11 @@ void live(const ExchangePtr& exchange, const PathValues& /*values*/, Service& /*
 }
 
 void refuse_not_ready(Exchange& exchange) {
-  refuse(
-      exchange, kserve_protocol(),
-      {.kind = RefusalKind::kNotReady, .message = "the server is starting or ending", .param = {}, .retry_after_s = 1});
+  refuse(exchange, kserve_protocol(),
+         {.kind = RefusalKind::kNotReady,
+          .message = "the server is starting or shutting down",
+          .param = {},
+          .retry_after_s = 1});
 }
 
 void ready(const ExchangePtr& exchange, const PathValues& /*values*/, Service& service) {
@@ -342,7 +344,7 @@ Json index_schema() {
 }
 
 Json bytes_schema() {
-  Json schema = typed_schema("string", "The JSON, as long as Inference-Header-Content-Length says, then binary data.");
+  Json schema = typed_schema("string", "JSON of Inference-Header-Content-Length bytes, followed by binary data.");
   schema["format"] = "binary";
   return schema;
 }
@@ -362,7 +364,7 @@ Route post_infer(std::string_view path) {
   return {.method = "POST",
           .path = path,
           .handle = infer,
-          .summary = "Runs a model. With Inference-Header-Content-Length, data of inputs may follow the JSON.",
+          .summary = "Runs a model. With Inference-Header-Content-Length, input data may follow the JSON.",
           .body = infer_request_schema,
           .answers = {{.status = 200, .description = "The outputs.", .schema = infer_answer_schema},
                       {.status = 200,
@@ -373,8 +375,8 @@ Route post_infer(std::string_view path) {
 
 std::span<const Route> routes() {
   static const auto& all = *new std::vector<Route>{
-      get("/v2", server_metadata, "What the server is.", server_schema),
-      get("/v2/health/live", live, "Whether the server answers.", live_schema, true),
+      get("/v2", server_metadata, "The server's name, version and extensions.", server_schema),
+      get("/v2/health/live", live, "Whether the server is live.", live_schema, true),
       get("/v2/health/ready", ready, "Whether all models are ready.", ready_schema, true),
       get("/v2/models/{model}", model_metadata, "Inputs and outputs of a model.", metadata_schema),
       get("/v2/models/{model}/ready", model_ready, "Whether a model is ready.", model_ready_schema),
@@ -385,7 +387,7 @@ std::span<const Route> routes() {
       {.method = "POST",
        .path = "/v2/repository/index",
        .handle = repository_index,
-       .summary = "The models that are served.",
+       .summary = "Lists the served models.",
        .answers = {{.status = 200, .description = "The models.", .schema = index_schema}}}};
   return all;
 }

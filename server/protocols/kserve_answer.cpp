@@ -85,7 +85,7 @@ Outcome<std::vector<std::size_t>> choose_outputs(const InferRequest& request, st
     const auto found = std::ranges::find(names, wanted.name);
     if (found == names.end()) {
       return Refusal{.kind = RefusalKind::kBadRequest,
-                     .message = fmt::format("the model has no output {}; there is {}", core::quoted(wanted.name, 100),
+                     .message = fmt::format("the model has no output {}; available: {}", core::quoted(wanted.name, 100),
                                             fmt::join(names, ", ")),
                      .param = "outputs"};
     }
@@ -128,11 +128,11 @@ Outcome<HttpResponse> infer_answer(std::string_view model, const std::optional<s
     text += R"("data":[)";
     if (!append_data(text, output.type, output.data)) {
       return Refusal{.kind = RefusalKind::kUnsupported,
-                     .message = fmt::format("the output {} of type {} {}; binary_data takes it as it is",
+                     .message = fmt::format("the output {} of type {} {}; ask for it with binary_data",
                                             core::quoted(output.name, 100), type_of(output.type).name,
-                                            type_of(output.type).has_json ? "holds numbers that JSON cannot hold, "
-                                                                            "infinite ones or NaN"
-                                                                          : "cannot stand in JSON"),
+                                            type_of(output.type).has_json
+                                                ? "holds infinite numbers or NaN, which JSON cannot represent"
+                                                : "cannot be represented in JSON"),
                      .param = "outputs"};
     }
     text += "]}";
@@ -158,16 +158,16 @@ Json infer_answer_schema() {
   output["properties"]["datatype"] = typed_schema("string", "");
   output["properties"]["parameters"] = typed_schema("object", "");
   output["properties"]["parameters"]["properties"]["binary_data_size"] =
-      typed_schema("integer", "Bytes of its data after the JSON.");
-  output["properties"]["data"] = typed_schema("array", "The elements, row-major; not where they are in binary.");
+      typed_schema("integer", "Number of bytes of its data after the JSON.");
+  output["properties"]["data"] = typed_schema("array", "The elements, row-major; missing if they are binary.");
   output["required"] = Json::array({"name", "shape", "datatype"});
   Json schema = typed_schema("object", "");
   schema["properties"]["model_name"] = typed_schema("string", "");
   schema["properties"]["model_version"] = typed_schema("string", "");
-  schema["properties"]["id"] = typed_schema("string", "As the request had it.");
-  schema["properties"]["parameters"] = typed_schema("object", "Where texts were cut.");
+  schema["properties"]["id"] = typed_schema("string", "The value of the request.");
+  schema["properties"]["parameters"] = typed_schema("object", "Present if texts were cut.");
   schema["properties"]["parameters"]["properties"]["truncated_texts"] =
-      typed_schema("integer", "Texts that were cut to what the model takes.");
+      typed_schema("integer", "Number of texts that were cut to the model's limit.");
   schema["properties"]["outputs"] = typed_schema("array", "");
   schema["properties"]["outputs"]["items"] = std::move(output);
   schema["required"] = Json::array({"model_name", "model_version", "outputs"});

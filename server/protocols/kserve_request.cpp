@@ -61,7 +61,7 @@ Json name_schema() {
 
 Problem read_short_text(const JsonValue& value, std::size_t bytes_max, std::string& text) {
   if (auto problem = read_text(value, text)) return problem;
-  if (text.size() > bytes_max) return fmt::format("has {} bytes; at most {} are taken", text.size(), bytes_max);
+  if (text.size() > bytes_max) return fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max);
   return std::nullopt;
 }
 
@@ -90,11 +90,11 @@ Problem read_objects(const JsonValue& value, const std::array<Member<Item>, N>& 
 
 template <class Body>
 Problem refuse_shared_memory(const JsonValue& /*value*/, Body& /*body*/) {
-  return "cannot be used: this server shares no memory with its clients";
+  return "is not supported: this server does not share memory with its clients";
 }
 
 Json type_schema() {
-  Json schema = typed_schema("string", "FP16 and BF16 in binary only.");
+  Json schema = typed_schema("string", "FP16 and BF16 only as binary data.");
   for (const DataType& type : data_types())
     schema["enum"].push_back(std::string(type.name));
   return schema;
@@ -104,7 +104,7 @@ Problem read_type(const JsonValue& value, InputBody& body) {
   std::string name;
   if (auto problem = read_text(value, name)) return problem;
   body.type = find_type(name);
-  if (body.type == nullptr) return fmt::format("is no type of the protocol: {}", core::quoted(name, 40));
+  if (body.type == nullptr) return fmt::format("is not a type of the protocol: {}", core::quoted(name, 40));
   return std::nullopt;
 }
 
@@ -137,7 +137,7 @@ Problem read_shape(const JsonValue& value, InputBody& body) {
 constexpr std::array kInputParameters{
     Member<InputBody>{"binary_data_size", false,
                       [] {
-                        Json schema = typed_schema("integer", "Bytes of its data after the JSON.");
+                        Json schema = typed_schema("integer", "Number of bytes of its data after the JSON.");
                         schema["minimum"] = 0;
                         return schema;
                       },
@@ -159,7 +159,7 @@ constexpr std::array kInput{
     Member<InputBody>{"data", false,
                       [] {
                         Json schema;
-                        schema["description"] = "The elements, row-major: flat, or nested as the shape is.";
+                        schema["description"] = "The elements, row-major, flat or nested like the shape.";
                         return schema;
                       },
                       [](const JsonValue& value, InputBody& body) -> Problem {
@@ -170,13 +170,13 @@ constexpr std::array kInput{
 
 constexpr std::array kOutputParameters{
     Member<WantedOutput>{
-        "binary_data", false, [] { return typed_schema("boolean", "Its data after the JSON."); },
+        "binary_data", false, [] { return typed_schema("boolean", "Sends its data after the JSON."); },
         [](const JsonValue& value, WantedOutput& body) { return read_bool(value, body.is_binary.emplace()); }},
     Member<WantedOutput>{"classification", false, [] { return typed_schema("integer", "Not here."); },
                          [](const JsonValue& value, WantedOutput& /*body*/) -> Problem {
                            std::uint64_t count = 0;
                            if (value.get(count) == simdjson::SUCCESS && count == 0) return std::nullopt;
-                           return "cannot be used: outputs are given as they are";
+                           return "is not supported: outputs are returned unchanged";
                          }},
     Member<WantedOutput>{"shared_memory_region", false, [] { return typed_schema("null", "Not here."); },
                          refuse_shared_memory<WantedOutput>},
@@ -190,19 +190,19 @@ constexpr std::array kOutput{
 };
 
 constexpr std::array kParameters{
-    Member<InferRequest>{
-        "binary_data_output", false,
-        [] { return typed_schema("boolean", "All outputs that do not say otherwise, after the JSON."); },
-        [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
+    Member<InferRequest>{"binary_data_output", false,
+                         [] { return typed_schema("boolean", "Default of binary_data for all outputs."); },
+                         [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.is_binary); }},
     Member<InferRequest>{
         "truncate", false,
-        [] { return typed_schema("boolean", "Cut texts that are too long, instead of refusing them."); },
+        [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
         [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.truncate.emplace()); }},
-    Member<InferRequest>{"normalize", false, [] { return typed_schema("boolean", "Vectors of length 1."); },
+    Member<InferRequest>{"normalize", false, [] { return typed_schema("boolean", "Scales vectors to length 1."); },
                          [](const JsonValue& value, InferRequest& body) { return read_bool(value, body.normalize); }},
     Member<InferRequest>{"dimensions", false,
                          [] {
-                           Json schema = typed_schema("integer", "The first numbers of each vector, normalised again.");
+                           Json schema =
+                               typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
                            schema["minimum"] = 1;
                            schema["maximum"] = kDimensionsMax;
                            return schema;
@@ -212,7 +212,7 @@ constexpr std::array kParameters{
                          }},
     Member<InferRequest>{
         "prompt_name", false,
-        [] { return typed_schema("string", "Of the model's prompts, before every text; empty: none."); },
+        [] { return typed_schema("string", "Name of the model's prompt to put before every text; empty: none."); },
         [](const JsonValue& value, InferRequest& body) {
           return read_short_text(value, kNameMax, body.prompt_name.emplace());
         }},
@@ -231,7 +231,7 @@ Json list_schema(const std::array<Member<Item>, N>& members) {
 constexpr std::array kRequest{
     Member<RequestBody>{"id", false,
                         [] {
-                          Json schema = typed_schema("string", "Comes back with the answer.");
+                          Json schema = typed_schema("string", "Returned with the answer.");
                           schema["maxLength"] = kIdMax;
                           return schema;
                         },
@@ -255,21 +255,21 @@ Problem put_number(const JsonValue& value, std::byte* to) {
   T number{};
   if constexpr (std::is_floating_point_v<T>) {
     double given = 0;
-    if (value.get(given) != simdjson::SUCCESS) return "holds something that is no number";
+    if (value.get(given) != simdjson::SUCCESS) return "holds something that is not a number";
     if (std::abs(given) > static_cast<double>(std::numeric_limits<T>::max())) {
-      return "holds a number that its type has no room for";
+      return "holds a number that is out of its type's range";
     }
     number = static_cast<T>(given);
   } else if constexpr (std::is_signed_v<T>) {
     std::int64_t given = 0;
     if (value.get(given) != simdjson::SUCCESS || !std::in_range<T>(given)) {
-      return "holds something that is no whole number of its type";
+      return "holds something that is not a whole number of its type";
     }
     number = static_cast<T>(given);
   } else {
     std::uint64_t given = 0;
     if (value.get(given) != simdjson::SUCCESS || !std::in_range<T>(given)) {
-      return "holds something that is no whole number of its type";
+      return "holds something that is not a whole number of its type";
     }
     number = static_cast<T>(given);
   }
@@ -321,13 +321,13 @@ template <class Each>
 Problem walk(const JsonValue& value, std::span<const std::int64_t> sizes, const Each& each) {
   if (sizes.empty()) return each(value);
   simdjson::dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return "is not nested as its shape is";
+  if (value.get(array) != simdjson::SUCCESS) return "is not nested like its shape";
   std::int64_t count = 0;
   for (const JsonValue one : array) {
     if (++count > sizes.front()) break;
     if (auto problem = walk(one, sizes.subspan(1), each)) return problem;
   }
-  if (count != sizes.front()) return "has another number of elements than its shape says";
+  if (count != sizes.front()) return "does not have as many elements as its shape";
   return std::nullopt;
 }
 
@@ -356,7 +356,7 @@ Problem read_elements(const InputBody& input, std::size_t element_count, const R
 Problem read_json(const InputBody& input, std::size_t element_count, std::size_t& /*texts_room*/, NamedTensor& tensor) {
   const std::size_t size = core::size_of(tensor.type);
   const Put put = put_of(tensor.type);
-  if (put == nullptr) return "must be in binary: JSON has no form for this type";
+  if (put == nullptr) return "must be binary: JSON cannot represent this type";
   return read_elements(input, element_count, [&](const JsonValue& value) {
     tensor.data.resize(tensor.data.size() + size);
     return put(value, tensor.data.data() + (tensor.data.size() - size));
@@ -383,34 +383,34 @@ Problem read_binary(std::string_view bytes, std::size_t element_count, std::size
   const std::size_t size = core::size_of(tensor.type);
   // Cannot overflow: the count is below 2^48, and sizes are at most 8.
   if (bytes.size() != element_count * size) {
-    return fmt::format("has {} of data; its shape and type make {}", core::counted(bytes.size(), "byte"),
+    return fmt::format("has {} of data; its shape and type require {}", core::counted(bytes.size(), "byte"),
                        element_count * size);
   }
   tensor.data.resize(bytes.size());
   std::ranges::transform(bytes, tensor.data.begin(), [](char byte) { return static_cast<std::byte>(byte); });
   if (tensor.type == ElementType::kBool &&
       std::ranges::any_of(tensor.data, [](std::byte byte) { return byte > std::byte{1}; })) {
-    return "has bytes other than 0 and 1, which are all that BOOL has";
+    return "has bytes other than 0 and 1, the only values of BOOL";
   }
   return std::nullopt;
 }
 
 Problem read_binary(std::string_view bytes, std::size_t element_count, std::size_t& texts_room, TextTensor& tensor) {
   constexpr std::size_t kLength = 4;
-  if (element_count > bytes.size() / kLength) return "has less data than its shape says";
+  if (element_count > bytes.size() / kLength) return "has less data than its shape requires";
   const bool is_kept = take_room(texts_room, element_count);
   if (is_kept) tensor.texts.reserve(element_count);
   for (std::size_t i = 0; i < element_count; ++i) {
-    if (bytes.size() < kLength) return "has less data than its shape says";
+    if (bytes.size() < kLength) return "has less data than its shape requires";
     std::size_t length = 0;
     for (std::size_t at = kLength; at-- > 0;)
       length = length << 8U | static_cast<unsigned char>(bytes[at]);
     bytes.remove_prefix(kLength);
-    if (length > bytes.size()) return fmt::format("has an element that is longer than its data, at {}", i);
+    if (length > bytes.size()) return fmt::format("has an element at {} that is longer than the rest of its data", i);
     if (is_kept) tensor.texts.emplace_back(bytes.substr(0, length));
     bytes.remove_prefix(length);
   }
-  if (!bytes.empty()) return "has more data than its shape says";
+  if (!bytes.empty()) return "has more data than its shape requires";
   return std::nullopt;
 }
 
@@ -424,10 +424,10 @@ Problem fill(const InputBody& input, std::string_view& binary, std::size_t& text
     if (!input.data) return "has neither data nor binary_data_size";
     return read_json(input, element_count, texts_room, tensor);
   }
-  if (input.data) return "has both, data and binary_data_size";
+  if (input.data) return "has both data and binary_data_size";
   if (*input.binary_bytes > binary.size()) {
-    return fmt::format("has {} of data by its binary_data_size; the body has {} left",
-                       core::counted(*input.binary_bytes, "byte"), binary.size());
+    return fmt::format("has a binary_data_size of {}; the body has {} left", core::counted(*input.binary_bytes, "byte"),
+                       binary.size());
   }
   const std::string_view bytes = binary.substr(0, *input.binary_bytes);
   binary.remove_prefix(bytes.size());

@@ -60,14 +60,14 @@ Json input_schema() {
   Json texts = typed_schema("array", "");
   texts["items"] = typed_schema("string", "");
   Json schema;
-  schema["description"] = "One text or several; none, or one that is empty, has no vector.";
+  schema["description"] = "One text or several; no text, or a single empty one, gives no vector.";
   schema["anyOf"] = Json::array({typed_schema("string", ""), texts});
   return schema;
 }
 
 Json ignored_schema() {
   Json schema;
-  schema["description"] = "Ignored: models stay loaded, as the server was started with them.";
+  schema["description"] = "Ignored: the server keeps the models loaded that it was started with.";
   return schema;
 }
 
@@ -85,7 +85,7 @@ constexpr std::array kEmbed{
     Member<EmbedBody>{"input", false, input_schema, read_input},
     Member<EmbedBody>{"truncate", false,
                       [] {
-                        Json schema = typed_schema("boolean", "Longer texts are cut; else they are refused.");
+                        Json schema = typed_schema("boolean", "Cuts longer texts instead of refusing them.");
                         schema["default"] = true;
                         return schema;
                       },
@@ -93,7 +93,7 @@ constexpr std::array kEmbed{
     Member<EmbedBody>{
         "dimensions", false,
         [] {
-          Json schema = typed_schema("integer", "The first numbers of each vector, normalised; 0: all.");
+          Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again; 0: all.");
           schema["minimum"] = 0;
           return schema;
         },
@@ -107,7 +107,7 @@ constexpr std::array kEmbed{
 constexpr std::array kEmbeddings{
     kModel<EmbeddingsBody>,
     Member<EmbeddingsBody>{"prompt", false,
-                           [] { return typed_schema("string", "The text; an empty one has no vector."); },
+                           [] { return typed_schema("string", "The text; an empty one gives no vector."); },
                            [](const JsonValue& value, EmbeddingsBody& body) { return read_text(value, body.prompt); }},
     kRole<EmbeddingsBody>,
     kPromptName<EmbeddingsBody>,
@@ -121,8 +121,7 @@ constexpr Member<Body> kOptionalModel{"model", false, [] { return typed_schema("
 
 // The former name of `model`.
 template <class Body>
-constexpr Member<Body> kName{"name", false,
-                             [] { return typed_schema("string", "The same, where there is no 'model'."); },
+constexpr Member<Body> kName{"name", false, [] { return typed_schema("string", "The model, if 'model' is missing."); },
                              [](const JsonValue& value, Body& body) -> Problem {
                                std::string name;
                                if (auto problem = read_text(value, name)) return problem;
@@ -137,7 +136,7 @@ constexpr std::array kPull{
     kName<PullBody>,
     Member<PullBody>{"stream", false,
                      [] {
-                       Json schema = typed_schema("boolean", "The answer has a line for each step.");
+                       Json schema = typed_schema("boolean", "The answer has one line for each step.");
                        schema["default"] = true;
                        return schema;
                      },
@@ -355,11 +354,12 @@ Json vector_schema() {
 
 Json embed_schema() {
   Json schema = typed_schema("object", "");
-  schema["properties"]["model"] = typed_schema("string", "As it was asked for.");
+  schema["properties"]["model"] = typed_schema("string", "The name of the request.");
   schema["properties"]["embeddings"] = typed_schema("array", "A vector for each text, of length 1.");
   schema["properties"]["embeddings"]["items"] = vector_schema();
   schema["properties"]["total_duration"] = typed_schema("integer", "Nanoseconds.");
-  schema["properties"]["load_duration"] = typed_schema("integer", "Nanoseconds: none, models are loaded before.");
+  schema["properties"]["load_duration"] =
+      typed_schema("integer", "Nanoseconds; always 0, because models are already loaded.");
   schema["properties"]["prompt_eval_count"] = typed_schema("integer", "Tokens.");
   schema["required"] = Json::array({"model", "embeddings"});
   return schema;
@@ -420,50 +420,50 @@ Json version_schema() {
 }
 
 std::span<const Route> routes() {
-  static const auto& all =
-      *new std::vector<Route>{{.method = "POST",
-                               .path = "/api/embed",
-                               .handle = embed,
-                               .summary = "The vectors of texts.",
-                               .body = [] { return schema_of(kEmbed); },
-                               .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
-                              {.method = "POST",
-                               .path = "/api/embeddings",
-                               .handle = embeddings,
-                               .summary = "The vector of a text.",
-                               .body = [] { return schema_of(kEmbeddings); },
-                               .answers = {{.status = 200, .description = "The vector.", .schema = embeddings_schema}}},
-                              {.method = "GET",
-                               .path = "/api/tags",
-                               .handle = tags,
-                               .summary = "The models that are served.",
-                               .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
-                              {.method = "GET",
-                               .path = "/api/ps",
-                               .handle = running,
-                               .summary = "The same, with what they use.",
-                               .answers = {{.status = 200, .description = "The models.", .schema = running_schema}}},
-                              {.method = "POST",
-                               .path = "/api/pull",
-                               .handle = pull,
-                               .summary = "A model that is served is there already; others are not fetched.",
-                               .body = [] { return schema_of(kPull); },
-                               .answers = {{.status = 200, .description = "It is there.", .schema = pull_schema},
-                                           {.status = 200,
-                                            .description = "The same as a stream of lines.",
-                                            .content_type = "application/x-ndjson",
-                                            .schema = pull_schema}}},
-                              {.method = "POST",
-                               .path = "/api/show",
-                               .handle = show,
-                               .summary = "A model that is served.",
-                               .body = [] { return schema_of(kShow); },
-                               .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
-                              {.method = "GET",
-                               .path = "/api/version",
-                               .handle = version,
-                               .summary = "The server's version.",
-                               .answers = {{.status = 200, .description = "The version.", .schema = version_schema}}}};
+  static const auto& all = *new std::vector<Route>{
+      {.method = "POST",
+       .path = "/api/embed",
+       .handle = embed,
+       .summary = "Embeds texts.",
+       .body = [] { return schema_of(kEmbed); },
+       .answers = {{.status = 200, .description = "The vectors.", .schema = embed_schema}}},
+      {.method = "POST",
+       .path = "/api/embeddings",
+       .handle = embeddings,
+       .summary = "Embeds one text.",
+       .body = [] { return schema_of(kEmbeddings); },
+       .answers = {{.status = 200, .description = "The vector.", .schema = embeddings_schema}}},
+      {.method = "GET",
+       .path = "/api/tags",
+       .handle = tags,
+       .summary = "Lists the served models.",
+       .answers = {{.status = 200, .description = "The models.", .schema = tags_schema}}},
+      {.method = "GET",
+       .path = "/api/ps",
+       .handle = running,
+       .summary = "Lists the served models and the memory that they use.",
+       .answers = {{.status = 200, .description = "The models.", .schema = running_schema}}},
+      {.method = "POST",
+       .path = "/api/pull",
+       .handle = pull,
+       .summary = "Succeeds for a served model; other models are not downloaded.",
+       .body = [] { return schema_of(kPull); },
+       .answers = {{.status = 200, .description = "The model is available.", .schema = pull_schema},
+                   {.status = 200,
+                    .description = "The same, as a stream of lines.",
+                    .content_type = "application/x-ndjson",
+                    .schema = pull_schema}}},
+      {.method = "POST",
+       .path = "/api/show",
+       .handle = show,
+       .summary = "Describes a served model.",
+       .body = [] { return schema_of(kShow); },
+       .answers = {{.status = 200, .description = "The model.", .schema = show_schema}}},
+      {.method = "GET",
+       .path = "/api/version",
+       .handle = version,
+       .summary = "The server's version.",
+       .answers = {{.status = 200, .description = "The version.", .schema = version_schema}}}};
   return all;
 }
 

@@ -52,19 +52,19 @@ Json input_schema() {
     return list;
   };
   Json schema;
-  schema["description"] = "One text or several, or their token ids, special tokens included.";
+  schema["description"] = "One text or several, or their token ids, including special tokens.";
   schema["anyOf"] = Json::array({text, list_of(text), ids, list_of(ids)});
   return schema;
 }
 
 Json format_schema() {
-  Json schema = typed_schema("string", "base64: the little-endian 32-bit floats.");
+  Json schema = typed_schema("string", "base64: little-endian 32-bit floats.");
   schema["enum"] = Json::array({"float", "base64"});
   return schema;
 }
 
 Json dimensions_schema() {
-  Json schema = typed_schema("integer", "The first numbers of each vector, normalised again.");
+  Json schema = typed_schema("integer", "Keeps this many numbers of each vector, normalised again.");
   schema["minimum"] = 1;
   return schema;
 }
@@ -258,18 +258,18 @@ std::span<const Route> routes() {
       made.push_back({.method = "POST",
                       .path = paths[0],
                       .handle = embeddings,
-                      .summary = "The vectors of texts.",
+                      .summary = "Embeds texts.",
                       .body = [] { return schema_of(kEmbeddings); },
                       .answers = {{.status = 200, .description = "The vectors.", .schema = embeddings_schema}}});
       made.push_back({.method = "GET",
                       .path = paths[1],
                       .handle = list_models,
-                      .summary = "The models that are served.",
+                      .summary = "Lists the served models.",
                       .answers = {{.status = 200, .description = "The models.", .schema = models_schema}}});
       made.push_back({.method = "GET",
                       .path = paths[2],
                       .handle = show_model,
-                      .summary = "A model that is served.",
+                      .summary = "Describes a served model.",
                       .answers = {{.status = 200, .description = "The model.", .schema = model_schema}}});
     }
     return made;

@@ -72,7 +72,7 @@ Json openapi_document() {
   document["openapi"] = "3.1.0";
   document["info"]["title"] = "Latebind";
   document["info"]["version"] = LATEBIND_VERSION;
-  document["info"]["description"] = "Vectors of texts, in the words of several protocols, by whatever device is there.";
+  document["info"]["description"] = "Embeds texts on any available device, through several protocols.";
   Json& schemes = document["components"]["securitySchemes"];
   schemes["bearer"]["type"] = "http";
   schemes["bearer"]["scheme"] = "bearer";

@@ -73,13 +73,14 @@ std::span<const Route> routes() {
       {.method = "GET",
        .path = "/",
        .handle = page,
-       .summary = "The page of the server.",
+       .summary = "The server's page.",
        .answers = {{.status = 200, .description = "HTML.", .content_type = "text/html", .schema = text_schema}},
        .is_open = true},
       {.method = "GET",
        .path = "/latebind/status",
        .handle = status,
-       .summary = "What answers and why, the queue, rates of the last seconds and latencies of the last minute.",
+       .summary = "The active devices and why they were chosen, the queue, the rates of the last seconds and the "
+                  "latencies of the last minute.",
        .answers = {{.status = 200, .description = "The status.", .schema = object_schema}}},
       {.method = "GET",
        .path = "/metrics",
@@ -102,7 +103,7 @@ std::span<const Route> routes() {
 
 const Protocol& own_protocol() {
   static constexpr Protocol kProtocol{.name = "latebind",
-                                      .about = "What the daemon knows of itself.",
+                                      .about = "The server's state.",
                                       .routes = own::routes,
                                       .refuse = own::answer_of,
                                       .refusal_schema = own::refusal_schema};

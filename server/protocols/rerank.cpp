@@ -49,27 +49,28 @@ Json documents_schema() {
   Json object = typed_schema("object", "");
   object["properties"]["text"] = text;
   object["required"] = Json::array({"text"});
-  Json schema = typed_schema("array", "Texts, or objects with one.");
+  Json schema = typed_schema("array", "Texts, or objects with a member 'text'.");
   schema["items"]["anyOf"] = Json::array({std::move(text), std::move(object)});
   schema["minItems"] = 1;
   return schema;
 }
 
 Json top_schema() {
-  Json schema = typed_schema("integer", "How many of the best are wanted; all, unless given.");
+  Json schema = typed_schema("integer", "Number of best documents to return (default: all).");
   schema["minimum"] = 1;
   return schema;
 }
 
 constexpr std::array kRanking{
-    Member<RankingBody>{"model", false,
-                        [] { return typed_schema("string", "One that is served; else the first that gives scores."); },
-                        [](const JsonValue& value, RankingBody& body) -> Problem {
-                          if (auto problem = read_text(value, body.model)) return problem;
-                          if (body.model.size() > kModelNameMax) return "is too long";
-                          return std::nullopt;
-                        }},
-    Member<RankingBody>{"query", true, [] { return typed_schema("string", "What the documents are ranked for."); },
+    Member<RankingBody>{
+        "model", false,
+        [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
+        [](const JsonValue& value, RankingBody& body) -> Problem {
+          if (auto problem = read_text(value, body.model)) return problem;
+          if (body.model.size() > kModelNameMax) return "is too long";
+          return std::nullopt;
+        }},
+    Member<RankingBody>{"query", true, [] { return typed_schema("string", "The query."); },
                         [](const JsonValue& value, RankingBody& body) { return read_text(value, body.query); }},
     Member<RankingBody>{"documents", true, documents_schema,
                         [](const JsonValue& value, RankingBody& body) -> Problem {
@@ -92,11 +93,11 @@ constexpr std::array kRanking{
                           return read_size(value, 1, std::numeric_limits<std::uint32_t>::max(), body.top_n);
                         }},
     Member<RankingBody>{
-        "return_documents", false, [] { return typed_schema("boolean", "Each document beside its score."); },
+        "return_documents", false, [] { return typed_schema("boolean", "Returns each document with its score."); },
         [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.return_documents); }},
     Member<RankingBody>{"max_tokens_per_doc", false,
                         [] {
-                          Json schema = typed_schema("integer", "Taken where it is no less than the model takes.");
+                          Json schema = typed_schema("integer", "Accepted only if it is not below the model's limit.");
                           schema["minimum"] = 1;
                           return schema;
                         },
@@ -106,7 +107,7 @@ constexpr std::array kRanking{
                         }},
     Member<RankingBody>{
         "truncate", false,
-        [] { return typed_schema("boolean", "Texts that are too long together are cut, instead of refused."); },
+        [] { return typed_schema("boolean", "Cuts texts that are too long together instead of refusing them."); },
         [](const JsonValue& value, RankingBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<RankingBody>,
 };
@@ -178,8 +179,8 @@ void rerank(const ExchangePtr& exchange, const PathValues& /*values*/, Service& 
 Json ranking_schema() {
   Json item = typed_schema("object", "");
   item["properties"]["index"] = typed_schema("integer", "The document's position in the request.");
-  item["properties"]["relevance_score"] = typed_schema("number", "0 to 1; of a multi-vector encoder MaxSim.");
-  item["properties"]["document"] = typed_schema("object", "With its text.");
+  item["properties"]["relevance_score"] = typed_schema("number", "From 0 to 1; the MaxSim of a multi-vector encoder.");
+  item["properties"]["document"] = typed_schema("object", "The document, with its text.");
   item["required"] = Json::array({"index", "relevance_score"});
   Json schema = typed_schema("object", "");
   schema["properties"]["object"] = typed_schema("string", "");
@@ -198,7 +199,7 @@ std::span<const Route> routes() {
       made.push_back({.method = "POST",
                       .path = path,
                       .handle = rerank,
-                      .summary = "Documents in the order of a query.",
+                      .summary = "Ranks documents for a query.",
                       .body = [] { return schema_of(kRanking); },
                       .answers = {{.status = 200, .description = "The scores.", .schema = ranking_schema}}});
     }

@@ -3,19 +3,19 @@
 namespace latebind::server {
 
 app::Json role_schema() {
-  app::Json schema =
-      typed_schema("string", "What the texts are to a model that has a prompt for each, or a way of its own.");
+  app::Json schema = typed_schema(
+      "string", "Whether the texts are queries or documents, for a model with a prompt or a route for each.");
   schema["enum"] = app::Json::array({"query", "document"});
   return schema;
 }
 
 app::Json no_role_schema() {
-  return typed_schema("null", "Refused: the other members say what each text is.");
+  return typed_schema("null", "Not allowed: the other members determine the role of each text.");
 }
 
 app::Json prompt_name_schema() {
   return typed_schema("string",
-                      "The prompt of the model that is put before every text; empty: none, null: the model's default.");
+                      "Name of the model's prompt to put before every text; empty: none, null: the model's default.");
 }
 
 Problem read_role(const JsonValue& value, embedding::TextRole& role) {

@@ -27,9 +27,10 @@ constexpr Member<Body> kPromptName{"prompt_name", false, prompt_name_schema, [](
 [[nodiscard]] app::Json no_role_schema();
 
 template <class Body>
-constexpr Member<Body> kNoRole{
-    "role", false, no_role_schema, [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
-      return "is for vectors of texts; a ranking's query and documents have theirs, and a label's texts none";
-    }};
+constexpr Member<Body> kNoRole{"role", false, no_role_schema,
+                               [](const JsonValue& /*value*/, Body& /*body*/) -> Problem {
+                                 return "is for embedding; the query and the documents of a ranking have fixed roles, "
+                                        "and classified texts have none";
+                               }};
 
 }  // namespace latebind::server

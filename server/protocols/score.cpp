@@ -40,15 +40,18 @@ Json texts_schema() {
   texts["items"] = typed_schema("string", "");
   texts["minItems"] = 1;
   Json schema;
-  schema["description"] = "One text or several. One of text_1 is compared with each of text_2; else both have as many.";
+  schema["description"] =
+      "One text or several. A single text_1 is compared with each text_2; otherwise both have the same number of "
+      "texts.";
   schema["anyOf"] = Json::array({typed_schema("string", ""), std::move(texts)});
   return schema;
 }
 
 constexpr std::array kScore{
-    Member<ScoreBody>{"model", false,
-                      [] { return typed_schema("string", "One that is served; else the first that gives scores."); },
-                      [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
+    Member<ScoreBody>{
+        "model", false,
+        [] { return typed_schema("string", "A served model (default: the first one that gives scores)."); },
+        [](const JsonValue& value, ScoreBody& body) { return read_text(value, body.model); }},
     Member<ScoreBody>{"text_1", true, texts_schema,
                       [](const JsonValue& value, ScoreBody& body) {
                         return read_one_or_several(value, body.first_limit, body.first);
@@ -59,7 +62,7 @@ constexpr std::array kScore{
                       }},
     Member<ScoreBody>{
         "truncate", false,
-        [] { return typed_schema("boolean", "Texts that are too long are cut, instead of refused."); },
+        [] { return typed_schema("boolean", "Cuts texts that are too long instead of refusing them."); },
         [](const JsonValue& value, ScoreBody& body) { return read_bool(value, body.truncate.emplace()); }},
     kNoRole<ScoreBody>,
 };
@@ -149,7 +152,7 @@ void score(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
       return service.predict(exchange, std::move(call), answering(exchange, relevance_of));
     return refuse(*exchange, score_protocol(),
                   {.kind = RefusalKind::kUnsupported,
-                   .message = model.name + " compares one text with others: 'text_1' must be one text",
+                   .message = model.name + " compares one text with others: 'text_1' must be a single text",
                    .param = "text_1"});
   }
   ScoreCall call;
@@ -166,7 +169,8 @@ Json scores_schema() {
   Json item = typed_schema("object", "");
   item["properties"]["index"] = typed_schema("integer", "");
   item["properties"]["object"] = typed_schema("string", "");
-  item["properties"]["score"] = typed_schema("number", "Of a cross-encoder 0 to 1; else MaxSim, or a cosine.");
+  item["properties"]["score"] =
+      typed_schema("number", "From 0 to 1 for a cross-encoder; otherwise MaxSim or a cosine.");
   item["required"] = Json::array({"index", "object", "score"});
   Json schema = typed_schema("object", "");
   for (const char* name : {"id", "object", "model"})
@@ -186,7 +190,7 @@ std::span<const Route> routes() {
       made.push_back({.method = "POST",
                       .path = path,
                       .handle = score,
-                      .summary = "How alike texts are, in pairs.",
+                      .summary = "Scores the similarity of pairs of texts.",
                       .body = [] { return schema_of(kScore); },
                       .answers = {{.status = 200, .description = "The scores.", .schema = scores_schema}}});
     }

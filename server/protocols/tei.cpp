@@ -112,7 +112,7 @@ void info(const ExchangePtr& exchange, const PathValues& /*values*/, Service& se
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*exchange, tei_protocol(), *refusal);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   const embedding::Embedder* const network = model.of_texts();
-  if (network == nullptr) return refuse_unsupported(*exchange, model.name + " takes no texts");
+  if (network == nullptr) return refuse_unsupported(*exchange, model.name + " does not take texts");
   const auto active = model.attestation()->active;
   Json body;
   body["model_id"] = model.name;
@@ -144,7 +144,7 @@ void health(const ExchangePtr& exchange, const PathValues& values, Service& serv
   if (service.is_ready()) return ping(exchange, values, service);
   refuse(*exchange, tei_protocol(),
          {.kind = RefusalKind::kNotReady,
-          .message = service.has_models() ? "the server is ending" : "the models are still loading",
+          .message = service.has_models() ? "the server is shutting down" : "the models are still loading",
           .param = {},
           .retry_after_s = 1});
 }
@@ -158,7 +158,7 @@ Json info_schema() {
     schema["properties"][name] = typed_schema("integer", "");
   for (const char* name : {"max_batch_requests", "sha", "docker_label"})
     schema["properties"][name] = typed_schema("null", "");
-  schema["properties"]["model_sha"] = or_null(typed_schema("string", "The commit, where it is known."));
+  schema["properties"]["model_sha"] = or_null(typed_schema("string", "The commit, if it is known."));
   schema["properties"]["auto_truncate"] = typed_schema("boolean", "");
   schema["properties"]["model_type"] = typed_schema("object", "");
   for (const char* kind : {"embedding", "reranker", "classifier"})
@@ -176,69 +176,72 @@ std::span<const Route> routes() {
       made.push_back({.method = "POST",
                       .path = path,
                       .handle = embed,
-                      .summary = "The vectors of texts.",
+                      .summary = "Embeds texts.",
                       .body = embed_body,
                       .answers = {{.status = 200, .description = "The vectors.", .schema = embed_answer}}});
     }
     made.push_back({.method = "POST",
                     .path = "/embed_all",
                     .handle = embed_all,
-                    .summary = "The vectors of the texts' tokens, where the server was started with --token-vectors.",
+                    .summary = "Returns the vector of each token, if the server was started with --token-vectors.",
                     .body = embed_all_body,
                     .answers = {{.status = 200, .description = "The vectors.", .schema = embed_all_answer}}});
     made.push_back({.method = "POST",
                     .path = "/similarity",
                     .handle = similarity,
-                    .summary = "How alike sentences are to one.",
+                    .summary = "Compares sentences with one sentence.",
                     .body = similarity_body,
                     .answers = {{.status = 200, .description = "The cosines.", .schema = similarity_answer}}});
     made.push_back({.method = "POST",
                     .path = "/tokenize",
                     .handle = tokenize,
-                    .summary = "The tokens of texts.",
+                    .summary = "Tokenizes texts.",
                     .body = tokenize_body,
                     .answers = {{.status = 200, .description = "The tokens.", .schema = tokenize_answer}}});
     made.push_back({.method = "POST",
                     .path = "/decode",
                     .handle = decode,
-                    .summary = "The texts of token ids.",
+                    .summary = "Decodes token ids.",
                     .body = decode_body,
                     .answers = {{.status = 200, .description = "The texts.", .schema = decode_answer}}});
     made.push_back({.method = "POST",
                     .path = "/embed_sparse",
                     .handle = embed_sparse,
-                    .summary = "The sparse vectors of texts, by a sparse encoder.",
+                    .summary = "Embeds texts with a sparse encoder.",
                     .body = embed_sparse_body,
                     .answers = {{.status = 200, .description = "The vectors.", .schema = embed_sparse_answer}}});
     made.push_back({.method = "POST",
                     .path = "/predict",
                     .handle = predict,
-                    .summary = "The labels of texts or of pairs of them, by a cross-encoder.",
+                    .summary = "Classifies texts, or pairs of texts, with a cross-encoder.",
                     .body = predict_body,
                     .answers = {{.status = 200, .description = "The labels.", .schema = predict_answer}}});
-    made.push_back({.method = "POST",
-                    .path = "/rerank",
-                    .handle = rerank,
-                    .summary = "Texts in the order of a query, by a cross-encoder; with 'documents' as /v1/rerank.",
-                    .body = rerank_body,
-                    .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
+    made.push_back(
+        {.method = "POST",
+         .path = "/rerank",
+         .handle = rerank,
+         .summary = "Ranks texts for a query with a cross-encoder; with 'documents', the same as /v1/rerank.",
+         .body = rerank_body,
+         .answers = {{.status = 200, .description = "The scores.", .schema = rerank_answer}}});
     made.push_back({.method = "GET",
                     .path = "/info",
                     .handle = info,
-                    .summary = "The first model and what is taken.",
+                    .summary = "Describes the first model and the limits of requests.",
                     .answers = {{.status = 200, .description = "The facts.", .schema = info_schema}}});
     made.push_back({.method = "GET",
                     .path = "/health",
                     .handle = health,
-                    .summary = "Whether requests are answered.",
+                    .summary = "Whether the server answers requests.",
                     .answers = {{.status = 200, .description = "They are.", .content_type = ""},
-                                {.status = 503, .description = "Not yet, or no more.", .schema = refusal_schema}},
+                                {.status = 503,
+                                 .description = "The server is starting or shutting down.",
+                                 .schema = refusal_schema}},
                     .is_open = true,
                     .is_probe = true});
     made.push_back({.method = "GET",
                     .path = "/ping",
                     .handle = ping,
-                    .summary = "Whether the server lives.",
+                    .summary = "Whether the server is live.",
                     .answers = {{.status = 200, .description = "It does.", .content_type = ""}},
                     .is_open = true,
                     .is_probe = true});

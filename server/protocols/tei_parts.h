@@ -52,14 +52,15 @@ template <class Body>
 constexpr Member<Body> kTruncate{
     "truncate", false,
     [] {
-      return typed_schema("boolean", "Longer texts are cut; else they are refused. Unless given: as the server does.");
+      return typed_schema("boolean",
+                          "Whether longer texts are cut (true) or refused (false) (default: the server's setting).");
     },
     [](const JsonValue& value, Body& body) { return read_bool(value, body.truncate.emplace()); }};
 
 template <class Body>
 constexpr Member<Body> kDirection{"truncation_direction", false,
                                   [] {
-                                    app::Json schema = typed_schema("string", "Where a longer text is cut.");
+                                    app::Json schema = typed_schema("string", "The end at which a longer text is cut.");
                                     schema["enum"] = app::Json::array({"left", "right", "Left", "Right"});
                                     schema["default"] = "right";
                                     return schema;

@@ -29,7 +29,7 @@ struct PredictBody {
 Problem read_sequence(const simdjson::dom::array& items, std::string_view place, PredictBody& body) {
   std::vector<std::string> texts;
   if (items.size() == 0 || items.size() > 2) {
-    return fmt::format("has {} in the array{}{}, where one or two are expected", core::counted(items.size(), "text"),
+    return fmt::format("has {} in the array{}{}; expected one or two", core::counted(items.size(), "text"),
                        place.empty() ? "" : " at ", place);
   }
   for (const JsonValue item : items) {
@@ -71,7 +71,7 @@ Json sequences_schema() {
   Json sequence = some_schema(text);
   sequence["maxItems"] = 2;
   Json schema;
-  schema["description"] = "A text or two that belong together, or an array of these, all of one kind.";
+  schema["description"] = "A text or a pair of texts, or an array of either.";
   schema["anyOf"] = Json::array({text, sequence, some_schema(sequence)});
   return schema;
 }
@@ -81,9 +81,10 @@ constexpr std::array kPredict{
     kTruncate<PredictBody>,
     kDirection<PredictBody>,
     kNoRole<PredictBody>,
-    Member<PredictBody>{"raw_scores", false,
-                        [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
-                        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
+    Member<PredictBody>{
+        "raw_scores", false,
+        [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
+        [](const JsonValue& value, PredictBody& body) { return read_bool(value, body.raw_scores); }},
 };
 
 // Converts to probabilities as in the original: between 0 and 1, and with a sum of 1 if there are several.

@@ -25,17 +25,19 @@ struct RerankBody {
 };
 
 constexpr std::array kRerank{
-    Member<RerankBody>{"query", true, [] { return typed_schema("string", "What the texts are ranked for."); },
+    Member<RerankBody>{"query", true, [] { return typed_schema("string", "The query."); },
                        [](const JsonValue& value, RerankBody& body) { return read_text(value, body.query); }},
     Member<RerankBody>{
         "texts", true, [] { return some_schema(typed_schema("string", "")); },
         [](const JsonValue& value, RerankBody& body) { return read_texts(value, body.limit, body.texts); }},
     kTruncate<RerankBody>,
     kDirection<RerankBody>,
-    Member<RerankBody>{"raw_scores", false,
-                       [] { return typed_schema("boolean", "The network's numbers, instead of 0 to 1."); },
-                       [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
-    Member<RerankBody>{"return_text", false, [] { return typed_schema("boolean", "Each text beside its score."); },
+    Member<RerankBody>{
+        "raw_scores", false,
+        [] { return typed_schema("boolean", "Returns the network's logits instead of scores from 0 to 1."); },
+        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.raw_scores); }},
+    Member<RerankBody>{"return_text", false,
+                       [] { return typed_schema("boolean", "Returns each text with its score."); },
                        [](const JsonValue& value, RerankBody& body) { return read_bool(value, body.return_text); }},
     kNoRole<RerankBody>,
 };

@@ -55,7 +55,7 @@ Json special_schema(std::string_view about) {
 constexpr std::array kTokenize{
     Member<TokenizeBody>{"inputs", true, texts_schema, read_inputs},
     Member<TokenizeBody>{
-        "add_special_tokens", false, [] { return special_schema("With the special tokens that every text gets."); },
+        "add_special_tokens", false, [] { return special_schema("Adds the special tokens that every text gets."); },
         [](const JsonValue& value, TokenizeBody& body) { return read_bool(value, body.add_special_tokens); }},
     kPromptName<TokenizeBody>,
     kRole<TokenizeBody>,
@@ -64,7 +64,7 @@ constexpr std::array kTokenize{
 constexpr std::array kDecode{
     Member<DecodeBody>{"ids", true, ids_schema, read_lists},
     Member<DecodeBody>{
-        "skip_special_tokens", false, [] { return special_schema("Special tokens are left out."); },
+        "skip_special_tokens", false, [] { return special_schema("Leaves out special tokens."); },
         [](const JsonValue& value, DecodeBody& body) { return read_bool(value, body.skip_special_tokens); }},
 };
 
@@ -210,12 +210,12 @@ Json tokenize_answer() {
   Json token = typed_schema("object", "");
   token["properties"]["id"] = typed_schema("integer", "");
   token["properties"]["text"] =
-      typed_schema("string", "The piece of the text; of a special token, as the vocabulary has it.");
-  token["properties"]["special"] = typed_schema("boolean", "Added to every text.");
+      typed_schema("string", "The piece of the text; for a special token, its entry in the vocabulary.");
+  token["properties"]["special"] = typed_schema("boolean", "Whether the token is added to every text.");
   for (const char* place : {"start", "stop"}) {
     token["properties"][place]["type"] = Json::array({"integer", "null"});
     token["properties"][place]["description"] =
-        "In bytes of the text, its prompt included. Null: special, or the tokenizer does not say it.";
+        "In bytes of the text, including its prompt. Null for special tokens, or if the tokenizer does not report it.";
   }
   token["required"] = Json::array({"id", "text", "special", "start", "stop"});
   return list_schema(list_schema(std::move(token)), "The tokens of each text.");
@@ -226,7 +226,7 @@ Json decode_body() {
 }
 
 Json decode_answer() {
-  return list_schema(typed_schema("string", ""), "A text for each list of ids.");
+  return list_schema(typed_schema("string", ""), "One text for each list of ids.");
 }
 
 }  // namespace latebind::server::tei

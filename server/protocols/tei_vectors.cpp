@@ -44,7 +44,7 @@ Json inputs_schema() {
   const Json ids = some_schema(id_schema());
   const Json text = typed_schema("string", "");
   Json schema;
-  schema["description"] = "One text or several, or their token ids, special tokens included.";
+  schema["description"] = "One text or several, or their token ids, including special tokens.";
   schema["anyOf"] = Json::array({text, some_schema(text), ids, some_schema(ids)});
   return schema;
 }
@@ -61,7 +61,7 @@ constexpr std::array kEmbed{
     kRole<EmbedBody>,
     Member<EmbedBody>{"normalize", false,
                       [] {
-                        Json schema = typed_schema("boolean", "Vectors of length 1.");
+                        Json schema = typed_schema("boolean", "Scales vectors to length 1.");
                         schema["default"] = true;
                         return schema;
                       },
@@ -69,7 +69,7 @@ constexpr std::array kEmbed{
     Member<EmbedBody>{
         "dimensions", false,
         [] {
-          Json schema = typed_schema("integer", "The first numbers of each vector.");
+          Json schema = typed_schema("integer", "Keeps this many numbers of each vector.");
           schema["minimum"] = 1;
           return schema;
         },
@@ -102,7 +102,7 @@ constexpr std::array kSimilarity{
                              if (auto problem = read_role(value, body.role)) return problem;
                              if (of_parameters == embedding::TextRole::kUnspecified || of_parameters == body.role)
                                return std::nullopt;
-                             return "is another one than that of 'parameters'";
+                             return "differs from the one in 'parameters'";
                            }},
 };
 
@@ -229,7 +229,7 @@ void embed(const ExchangePtr& exchange, const PathValues& /*values*/, Service& s
     if (model != nullptr && (*model)->embedder != nullptr && (*model)->embedder->normalizes()) {
       return refuse(*exchange, tei_protocol(),
                     {.kind = RefusalKind::kUnsupported,
-                     .message = (*model)->name + " normalises its vectors itself: there are none without it",
+                     .message = (*model)->name + " always normalises its vectors: leave out 'normalize': false",
                      .param = "normalize"});
     }
   }
@@ -276,7 +276,7 @@ Json embed_body() {
 }
 
 Json embed_answer() {
-  return list_schema(list_schema(typed_schema("number", "")), "A vector for each text.");
+  return list_schema(list_schema(typed_schema("number", "")), "One vector for each text.");
 }
 
 Json embed_all_body() {
@@ -285,7 +285,7 @@ Json embed_all_body() {
 
 Json embed_all_answer() {
   const Json vector = list_schema(typed_schema("number", ""));
-  return list_schema(list_schema(vector), "A vector for each token of each text, special tokens included.");
+  return list_schema(list_schema(vector), "One vector for each token of each text, including special tokens.");
 }
 
 Json embed_sparse_body() {
@@ -294,10 +294,10 @@ Json embed_sparse_body() {
 
 Json embed_sparse_answer() {
   Json entry = typed_schema("object", "");
-  entry["properties"]["index"] = typed_schema("integer", "The id of the vocabulary.");
+  entry["properties"]["index"] = typed_schema("integer", "The id in the vocabulary.");
   entry["properties"]["value"] = typed_schema("number", "Its weight, above 0.");
   entry["required"] = Json::array({"index", "value"});
-  return list_schema(list_schema(std::move(entry), "By rising index."), "The weights of each text.");
+  return list_schema(list_schema(std::move(entry), "Sorted by index."), "The weights of each text.");
 }
 
 Json similarity_body() {

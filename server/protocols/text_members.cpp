@@ -15,7 +15,7 @@ Problem read_ids(const simdjson::dom::array& numbers, std::string_view place, st
     if (number.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
       const std::string at = fmt::format("{}[{}]", place, ids.size());
       if (!number.is_number()) return unexpected_item(number, at, wanted);
-      return fmt::format("has a number at {} that is no token id: those are whole numbers from 0", at);
+      return fmt::format("has a number at {} that is not a token id: token ids are whole numbers from 0", at);
     }
     ids.push_back(static_cast<std::int32_t>(id));
   }

@@ -17,7 +17,7 @@ app::Json usage_schema() {
   schema["properties"]["prompt_tokens"] = typed_schema("integer", "");
   schema["properties"]["total_tokens"] = typed_schema("integer", "");
   schema["properties"]["truncated_texts"] =
-      typed_schema("integer", "Texts that were cut to what the model takes; missing where none was.");
+      typed_schema("integer", "Number of texts that were cut to the model's limit; missing if none was cut.");
   schema["required"] = app::Json::array({"prompt_tokens", "total_tokens"});
   return schema;
 }

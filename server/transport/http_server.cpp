@@ -182,7 +182,7 @@ void HttpServer::State::accept(Listener& listener) {
         if (!error) {
           take(std::move(socket), listener.is_tcp);
         } else if (!shared.is_ending.load()) {
-          core::log(core::LogLevel::kWarning, fmt::format("a connection could not be accepted: {}", error.message()));
+          core::log(core::LogLevel::kWarning, fmt::format("cannot accept a connection: {}", error.message()));
           listener.pause.expires_after(kAcceptPause);
           listener.pause.async_wait([this, &listener](const error_code&) { accept(listener); });
           return;
@@ -269,7 +269,7 @@ void HttpServer::State::run(asio::io_context& of) {
       of.run();
       return;
     } catch (const std::exception& failure) {
-      core::log(core::LogLevel::kError, fmt::format("the server goes on after an error: {}", failure.what()));
+      core::log(core::LogLevel::kError, fmt::format("the server continues after an error: {}", failure.what()));
     }
   }
 }
@@ -299,9 +299,9 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::open(const TransportOption
     LB_RETURN_IF_ERROR(state->bind(address));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 } catch (const boost::system::system_error& failure) {
-  return Status(StatusCode::kIo, fmt::format("the system has nothing left to serve with: {} (`ulimit -n` says how many "
-                                             "files may be open)",
-                                             failure.code().message()));
+  return Status(StatusCode::kIo,
+                fmt::format("the system is out of resources: {} (`ulimit -n` shows how many files may be open)",
+                            failure.code().message()));
 }
 
 HttpServer::~HttpServer() {
@@ -330,7 +330,7 @@ Status HttpServer::start() {
     }
   } catch (const std::exception& failure) {
     stop();
-    return Status(StatusCode::kOutOfMemory, fmt::format("no thread could be started: {}", failure.what()));
+    return Status(StatusCode::kOutOfMemory, fmt::format("cannot start a thread: {}", failure.what()));
   }
   return {};
 }

@@ -169,7 +169,7 @@ Task<> HttpSession::open() {
   if (!write_error_ || is_closed_) co_return;
   if (!stream_->is_asked_without_tls()) co_return close();
   refuse({.kind = RefusalKind::kNeedsTls,
-          .message = "this port speaks TLS alone: ask https:// instead of http://",
+          .message = "this port speaks only TLS: use https:// instead of http://",
           .param = {}},
          400, nullptr);
 }
@@ -263,7 +263,7 @@ bool HttpSession::accept_body(Incoming& incoming) {
   if (!may_be_large(incoming)) return false;
   if (incoming.held.try_set(bytes)) return true;
   refuse({.kind = RefusalKind::kOverloaded,
-          .message = "too many bytes of other requests and answers are held",
+          .message = "other requests and answers hold too many bytes: try again later",
           .param = {},
           .retry_after_s = 1},
          429, &incoming.parser);
@@ -300,7 +300,8 @@ bool HttpSession::pass_on(Incoming& incoming) {
         },
         std::move(incoming.held));
   } catch (const std::bad_alloc&) {
-    refuse({.kind = RefusalKind::kOverloaded, .message = "no memory left for the request", .param = {}}, 503, nullptr);
+    refuse({.kind = RefusalKind::kOverloaded, .message = "not enough memory for the request", .param = {}}, 503,
+           nullptr);
     return false;
   }
   set_deadline(milliseconds(0));
@@ -309,7 +310,7 @@ bool HttpSession::pass_on(Incoming& incoming) {
     shared_.handler(std::move(exchange));
   } catch (const std::exception& failure) {
     // The exchange is gone and has answered.
-    core::log(core::LogLevel::kError, fmt::format("a request was not handled: {}", failure.what()));
+    core::log(core::LogLevel::kError, fmt::format("cannot handle a request: {}", failure.what()));
   }
   return true;
 }

@@ -17,7 +17,8 @@ core::Result<ListenAddress> ListenAddress::parse(const std::string& text) {
   if (text.starts_with(kUnix)) {
     address.path = text.substr(kUnix.size());
     if (address.path.empty() || address.path.find('\0') != std::string::npos) {
-      return Status(StatusCode::kInvalidArgument, fmt::format("{} names no socket's path", core::quoted(text, 200)));
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("{} does not name a socket's path", core::quoted(text, 200)));
     }
     return address;
   }
@@ -31,10 +32,9 @@ core::Result<ListenAddress> ListenAddress::parse(const std::string& text) {
   boost::system::error_code error;
   boost::asio::ip::make_address(host, error);
   if (colon == std::string::npos || is_ambiguous || error) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{} is not an address to listen at: 127.0.0.1:8080, [::1]:8080, 0.0.0.0:8080 and "
-                              "unix:/run/latebind.sock are",
-                              core::quoted(text, 200)));
+    return Status(StatusCode::kInvalidArgument, fmt::format("{} is not an address to listen at; write 127.0.0.1:8080, "
+                                                            "[::1]:8080, 0.0.0.0:8080 or unix:/run/latebind.sock",
+                                                            core::quoted(text, 200)));
   }
   LB_ASSIGN_OR_RETURN(const std::int64_t port, core::parse_integer("the port", text.substr(colon + 1), 0, 65535));
   address.host = std::move(host);

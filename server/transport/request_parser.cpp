@@ -84,7 +84,7 @@ RequestParser::Step RequestParser::take(std::string_view& bytes) {
   try {
     return parse(bytes);
   } catch (const std::bad_alloc&) {
-    return refuse(503, RefusalKind::kOverloaded, "no memory left for the request");
+    return refuse(503, RefusalKind::kOverloaded, "not enough memory for the request");
   }
 }
 
@@ -100,13 +100,13 @@ RequestParser::Step RequestParser::parse(std::string_view& bytes) {
     // Beast's own limits count only what it has taken.
     if (has_head_) {
       if (bytes.size() > head_bytes_max_ && !parser.is_done()) {
-        return refuse(400, RefusalKind::kBadRequest, "too much stands around the body's chunks");
+        return refuse(400, RefusalKind::kBadRequest, "the chunks of the body have too much framing");
       }
     } else {
       const std::size_t waiting = parser.is_header_done() ? 0 : bytes.size();
       if (head_bytes_ + waiting > head_bytes_max_) return refuse_long_head();
       if (has_folded_line(given.substr(0, used))) {
-        return refuse(400, RefusalKind::kBadRequest, "a header must be one line");
+        return refuse(400, RefusalKind::kBadRequest, "a header must be on one line");
       }
       if (parser.is_header_done()) {
         if (!read_head()) return Step::kRefused;
@@ -131,7 +131,7 @@ RequestParser::Step RequestParser::refuse_error(const error_code& error, std::st
     return refuse_long_head();
   }
   return refuse(error == http::error::bad_version && is_of_other_version(bytes) ? 505 : 400, RefusalKind::kBadRequest,
-                fmt::format("this is no HTTP request: {}", error.message()));
+                fmt::format("this is not an HTTP request: {}", error.message()));
 }
 
 bool RequestParser::read_head() {
@@ -160,29 +160,28 @@ bool RequestParser::check_head() {
     return false;
   };
   if (head.version() != 10 && head.version() != 11) {
-    return bad(505, RefusalKind::kBadRequest, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    return bad(505, RefusalKind::kBadRequest, "only HTTP/1.0 and HTTP/1.1 are supported");
   }
   if (std::distance(head.begin(), head.end()) > kHeadersMax) {
-    return bad(431, RefusalKind::kTooLarge, fmt::format("there are more than {} headers", kHeadersMax));
+    return bad(431, RefusalKind::kTooLarge, fmt::format("the request has more than {} headers", kHeadersMax));
   }
   if (const auto hosts = head.count(http::field::host); hosts > 1 || (head.version() == 11 && hosts == 0)) {
-    return bad(400, RefusalKind::kBadRequest, "there must be one Host header");
+    return bad(400, RefusalKind::kBadRequest, "the request must have exactly one Host header");
   }
   if (!check_framing()) return false;
   const auto codings = head.equal_range(http::field::content_encoding);
   for (auto coding = codings.first; coding != codings.second; ++coding) {
     const std::string name = core::ascii_lowered(view_of(coding->value()));
     if (!name.empty() && name != "identity") {
-      return bad(415, RefusalKind::kMediaType, "a body must not be compressed");
+      return bad(415, RefusalKind::kMediaType, "compressed bodies are not supported");
     }
   }
   const std::string expected = core::ascii_lowered(view_of(head[http::field::expect]));
   if (!expected.empty() && expected != "100-continue") {
-    return bad(417, RefusalKind::kBadRequest, "no Expect but 100-continue is understood");
+    return bad(417, RefusalKind::kBadRequest, "Expect must be 100-continue");
   }
   if (!Target::parse(view_of(head.target()))) {
-    return bad(400, RefusalKind::kBadRequest,
-               "the path is not one: it must begin with / and be UTF-8 when it is decoded");
+    return bad(400, RefusalKind::kBadRequest, "the path is invalid: it must begin with / and be UTF-8 after decoding");
   }
   return true;
 }
@@ -196,7 +195,7 @@ bool RequestParser::check_framing() {
   };
   const auto lengths = head.count(http::field::content_length);
   const auto encodings = head.count(http::field::transfer_encoding);
-  if (lengths > 1) return bad(400, "there is more than one Content-Length");
+  if (lengths > 1) return bad(400, "the request has more than one Content-Length");
   const std::string_view length = view_of(head[http::field::content_length]);
   if (length.find_first_not_of("0123456789") != std::string_view::npos) {
     return bad(400, "Content-Length must be a number");
@@ -206,7 +205,7 @@ bool RequestParser::check_framing() {
     return bad(400, "Transfer-Encoding contradicts another header");
   }
   if (core::ascii_lowered(view_of(head[http::field::transfer_encoding])) != "chunked") {
-    return bad(501, "no Transfer-Encoding but chunked is understood");
+    return bad(501, "Transfer-Encoding must be chunked");
   }
   return true;
 }

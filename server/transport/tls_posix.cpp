@@ -145,15 +145,15 @@ std::vector<std::string_view> blocks_of(std::string_view text) {
 std::string why_unusable(std::string_view text, std::string_view wanted, const error_code& error) {
   constexpr std::string_view kDerSequence = "\x30\x82";
   const auto names = blocks_of(text);
-  if (names.empty() && text.starts_with(kDerSequence)) return "it is DER, not PEM: `openssl` converts it";
-  if (names.empty()) return fmt::format("it is no PEM file, which has a line -----BEGIN {}-----", wanted);
+  if (names.empty() && text.starts_with(kDerSequence)) return "it is DER, not PEM: convert it with `openssl`";
+  if (names.empty()) return fmt::format("it is not a PEM file: it has no line -----BEGIN {}-----", wanted);
   const auto found = std::ranges::find_if(names, [&](std::string_view name) { return name.ends_with(wanted); });
   if (found == names.end()) {
-    return fmt::format("it has no {}, but begins with a {}: are the two files exchanged?", wanted,
+    return fmt::format("it has no {}, but begins with a {}: are the two files swapped?", wanted,
                        core::printable(names.front(), 40));
   }
   if (wanted == kKey && text.find("ENCRYPTED") != std::string_view::npos) {
-    return "it has a password: `openssl pkey` writes a file without one";
+    return "it has a password: remove it with `openssl pkey`";
   }
   // For a certificate, Asio only reports that OpenSSL's PEM reader failed. The reason is still in OpenSSL's queue.
   const unsigned long left = ::ERR_peek_error();
@@ -163,7 +163,7 @@ std::string why_unusable(std::string_view text, std::string_view wanted, const e
 }
 
 Status unusable(const std::string& what, const std::string& file, std::string_view why) {
-  return Status(StatusCode::kInvalidArgument, fmt::format("{} {} cannot be used: {}", what, core::quoted(file), why));
+  return Status(StatusCode::kInvalidArgument, fmt::format("cannot use {} {}: {}", what, core::quoted(file), why));
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ TEST_F(CInterfaceTest, WhatLedToAnErrorIsAFieldOfItsOwn) {
   EXPECT_THAT(error.message, HasSubstr("install it ("));
   EXPECT_EQ(std::string_view(error.message).find('\n'), std::string_view::npos);
   EXPECT_THAT(error.details, HasSubstr("openvino: /nonexistent/libopenvino_c.so"));
-  EXPECT_THAT(error.details, HasSubstr("LATEBIND_OPENVINO_LIBRARY may name"));
+  EXPECT_THAT(error.details, HasSubstr("set LATEBIND_OPENVINO_LIBRARY to"));
   EXPECT_EQ(lb_runtime_create(nullptr, nullptr), LB_INVALID_ARGUMENT);
   lb_last_error(&error);
   EXPECT_STREQ(error.details, "");

@@ -80,7 +80,8 @@ TEST_F(EmbedderInterfaceTest, AVendorAnswersWhereNativeCannot) {
   ASSERT_TRUE(instead.ok());
   EXPECT_EQ(instead->backend, "openvino");
   EXPECT_TRUE(instead->fallback);
-  EXPECT_THAT(instead->reason, HasSubstr("native:CPU takes texts of any number and length, and no static shapes"));
+  EXPECT_THAT(instead->reason,
+              HasSubstr("native:CPU takes any number of texts of any length, and does not support static shapes"));
 }
 
 // A static length is compiled under a lock of its own when a text first needs it.
@@ -130,8 +131,8 @@ TEST_F(EmbedderInterfaceTest, ADeviceThatComputesWronglyIsPassedOverWhereThatIsA
                                      {"verification.against", "openvino:CPU"}});
   ASSERT_TRUE(verified.ok());
   EXPECT_EQ(verified->device, "CPU");
-  EXPECT_THAT(verified->reason, HasSubstr("openvino:GPU: it does not compute what openvino:CPU does in f32"));
-  EXPECT_EQ(verified->verification, "it is what others are compared with");
+  EXPECT_THAT(verified->reason, HasSubstr("openvino:GPU: it disagrees with openvino:CPU in f32"));
+  EXPECT_EQ(verified->verification, "it is the device that others are compared with");
   const auto trusted = opened_with({{"device", "openvino:GPU,openvino:CPU"}, {"precision", "f32"}});
   ASSERT_TRUE(trusted.ok());
   EXPECT_EQ(trusted->device, "GPU");

@@ -89,7 +89,7 @@ class ForkTest : public ::testing::Test {
 
 TEST_F(ForkTest, AModelOfTheParentIsRefusedInTheChild) {
   const auto said = said_by_child([this] { return run(model); });
-  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was created before fork()"));
   EXPECT_EQ(run(model), "ran") << "and works in the parent";
 }
 
@@ -98,17 +98,17 @@ TEST_F(ForkTest, ARuntimeOfTheParentIsRefusedInTheChild) {
                 lb_model* made = nullptr;
                 return load(runtime, &made) == LB_OK ? "loaded" : last_error();
               }),
-              StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
+              StartsWith("INVALID_ARGUMENT: this runtime was created before fork()"));
   EXPECT_THAT(said_by_child([this] {
                 lb_device_list* list = nullptr;
                 return lb_device_list_create(runtime, 0, &list) == LB_OK ? "listed" : last_error();
               }),
-              StartsWith("INVALID_ARGUMENT: this runtime was made before fork()"));
+              StartsWith("INVALID_ARGUMENT: this runtime was created before fork()"));
   EXPECT_THAT(said_by_child([this] {
                 lb_attestation* attestation = nullptr;
                 return lb_model_attestation(model, &attestation) == LB_OK ? "attested" : last_error();
               }),
-              HasSubstr("this model was made before fork()"));
+              HasSubstr("this model was created before fork()"));
 }
 
 TEST_F(ForkTest, TheChildsOwnObjectsWorkBesideThoseOfTheParent) {
@@ -180,7 +180,7 @@ TEST_F(ForkTest, AChildOfAChildIsAnotherProcessAgain) {
                 if (create(&own) != LB_OK || load(own, &made) != LB_OK) return last_error();
                 return said_by_child([made] { return run(made); });
               }),
-              StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+              StartsWith("INVALID_ARGUMENT: this model was created before fork()"));
 }
 
 TEST_F(ForkTest, ATokenizerOfTheParentIsTheChildsAsWell) {
@@ -210,7 +210,7 @@ TEST_F(ForkTest, TheParentsJobsTakeNoPlaceInTheChild) {
   lb_job* job = nullptr;
   while (lb_job_start(slow, "devices", nullptr, nullptr, &job) == LB_OK)
     jobs.push_back(job);
-  EXPECT_THAT(last_error(), StartsWith("BUSY (retry): 64 jobs are under way"));
+  EXPECT_THAT(last_error(), StartsWith("BUSY (retry): 64 jobs are running"));
   EXPECT_EQ(said_by_child([this] {
               lb_runtime* own = nullptr;
               lb_job* begun = nullptr;
@@ -243,7 +243,7 @@ TEST_F(ForkTest, ACancellationOfTheParentIsRefusedInTheChildAndNeverWaitedFor) {
                 lb_cancellation_destroy(cancellation);
                 return said + (refused ? ", refused" : ", taken");
               }),
-              ::testing::AllOf(StartsWith("INVALID_ARGUMENT: this cancellation was made before fork()"),
+              ::testing::AllOf(StartsWith("INVALID_ARGUMENT: this cancellation was created before fork()"),
                                ::testing::EndsWith(", refused")));
   EXPECT_EQ(run(model, cancellation), "ran") << "and was not requested in the parent";
   lb_cancellation_destroy(cancellation);
@@ -308,7 +308,7 @@ TEST_F(ForkTest, AChildThatIsMadeInTheMiddleOfOthersWorkHangsNowhere) {
       lb_runtime_destroy(own);
       return words;
     });
-    EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was made before fork()"));
+    EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this model was created before fork()"));
     EXPECT_THAT(said, ::testing::EndsWith(", checked"));
   }
   over = true;

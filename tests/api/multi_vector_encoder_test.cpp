@@ -163,10 +163,10 @@ TEST_F(MultiVectorEncoderInterfaceTest, RowsThatAreNoneAreRefusedByWhatIsWrong) 
   };
   EXPECT_THAT(refusal({2, 11, begins.data(), numbers.data()}),
               HasSubstr("queries have 11 numbers; the model's have 12"));
-  EXPECT_THAT(refusal({2, 12, nullptr, numbers.data()}), HasSubstr("begins of queries is NULL"));
-  EXPECT_THAT(refusal({2, 12, begins.data(), nullptr}), HasSubstr("vectors of queries is NULL"));
+  EXPECT_THAT(refusal({2, 12, nullptr, numbers.data()}), HasSubstr("the offsets of queries are NULL"));
+  EXPECT_THAT(refusal({2, 12, begins.data(), nullptr}), HasSubstr("vectors of queries are NULL"));
   const std::vector<std::size_t> falling{0, 2, 1};
-  EXPECT_THAT(refusal({2, 12, falling.data(), numbers.data()}), HasSubstr("begins of queries fall behind 1"));
+  EXPECT_THAT(refusal({2, 12, falling.data(), numbers.data()}), HasSubstr("the offsets of queries decrease after 1"));
   const std::vector<std::size_t> late{1, 2, 3};
   EXPECT_THAT(refusal({2, 12, late.data(), numbers.data()}), HasSubstr("do not begin with 0"));
   std::vector<float> scores(3);

@@ -105,7 +105,8 @@ TEST_F(PayloadTest, AnIrAndABundleAreToldByTheirFirstBytes) {
 
 TEST_F(PayloadTest, WhatItIsNotIsSaid) {
   EXPECT_EQ(load("GGUF0000"), LB_INVALID_MODEL);
-  EXPECT_THAT(last_message(), HasSubstr("8 bytes that begin with 47 47 55 46 30 30 30 30 are no bundle, ONNX model"));
+  EXPECT_THAT(last_message(),
+              HasSubstr("8 bytes that begin with 47 47 55 46 30 30 30 30 are not a bundle, an ONNX model"));
   EXPECT_EQ(load(std::string("PK\3\4, and no more of it")), LB_INVALID_MODEL);
   EXPECT_EQ(load(std::string("\x08\x0a\x3a\x7f", 4)), LB_INVALID_MODEL);
   EXPECT_EQ(load("RR_UPCVO"), LB_INVALID_MODEL);
@@ -129,7 +130,7 @@ TEST_F(PayloadTest, ExternalDataThatCannotBeMeantIsRefused) {
     return lb_model_load_memory(runtime, &memory, nullptr, nullptr, &model);
   };
   EXPECT_EQ(load_with(kPayloadModel), LB_INVALID_MODEL);
-  EXPECT_THAT(last_message(), HasSubstr("toy: only an ONNX model has external data"));
+  EXPECT_THAT(last_message(), HasSubstr("toy: only an ONNX model takes external data"));
   // An ONNX model of an empty graph.
   const std::string onnx("\x08\x0a\x3a\x00", 4);
   external.push_back(external.front());
@@ -137,7 +138,7 @@ TEST_F(PayloadTest, ExternalDataThatCannotBeMeantIsRefused) {
   EXPECT_THAT(last_message(), HasSubstr("toy: external data 'weights' was given twice"));
   external.back().location = "";
   EXPECT_EQ(load_with(onnx), LB_INVALID_MODEL);
-  EXPECT_THAT(last_message(), HasSubstr("external data without a name"));
+  EXPECT_THAT(last_message(), HasSubstr("external data has no name"));
   external.back().location = nullptr;
   EXPECT_EQ(load_with(onnx), LB_INVALID_ARGUMENT);
   external.back() = {"more", nullptr, 1};
@@ -154,7 +155,7 @@ TEST_F(PayloadTest, ExternalDataThatCannotBeMeantIsRefused) {
   EXPECT_EQ(load_from("/nowhere/weights.bin", {"weights", nullptr, 0}), LB_NOT_FOUND);
   EXPECT_THAT(last_message(), HasSubstr(std::filesystem::absolute("/nowhere/weights.bin").make_preferred().string()));
   EXPECT_EQ(load_from("/nowhere/weights.bin", {"weights", bytes.data(), bytes.size()}), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("external data 0 has a file and data of its own"));
+  EXPECT_THAT(last_message(), HasSubstr("external data 0 has both a file and data"));
   EXPECT_EQ(load_from("/nowhere/weights.bin", {nullptr, nullptr, 0}), LB_INVALID_ARGUMENT);
   auto memory = LB_INIT(lb_model_memory);
   memory.graph = onnx.data();
@@ -167,7 +168,7 @@ TEST_F(PayloadTest, ABlobThatNoDeviceTakesIsIncompatibleWithTheVendorsWords) {
   const std::array<std::uint64_t, 6> table{48, 8, 56, 8, 64, 8};
   const std::string blob(reinterpret_cast<const char*>(table.data()), sizeof table);
   EXPECT_EQ(load(blob + std::string(24, 'x')), LB_INCOMPATIBLE_BLOB);
-  EXPECT_THAT(last_message(), HasSubstr("there are only compiled forms of toy"));
+  EXPECT_THAT(last_message(), HasSubstr("toy has only compiled forms"));
   EXPECT_THAT(last_message(), HasSubstr("Imported model was compiled with another version or device"));
 }
 
@@ -235,7 +236,7 @@ TEST_F(PayloadTest, ShapesThatTheOperatorsRefuseAreTheCallersMistake) {
   lb_output* raw = output->get();
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(lb_model_run(model, &input, 1, &raw, 1, nullptr), LB_INVALID_ARGUMENT);
-    EXPECT_THAT(last_message(), HasSubstr("openvino:GPU works, and could not compute this request"));
+    EXPECT_THAT(last_message(), HasSubstr("openvino:GPU works, but could not compute this request"));
   }
   run({1, 2});
   lb_attestation* attestation = nullptr;

@@ -175,7 +175,7 @@ TEST_F(TextInterfaceTest, MoreTextsThanThereCanBeAreTheCallersError) {
   float vector = 0;
   const auto most = static_cast<std::size_t>(-1);
   EXPECT_EQ(lb_embedder_embed(c_embedder, &text, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
-  EXPECT_THAT(last_message(), HasSubstr("268435456 are the most"));
+  EXPECT_THAT(last_message(), HasSubstr("at most 268435456 are allowed"));
   EXPECT_EQ(lb_embedder_embed_ids(c_embedder, &ids, most, nullptr, nullptr, &vector, 1, nullptr), LB_INVALID_ARGUMENT);
   lb_tokenizer* tokenizer = nullptr;
   ASSERT_EQ(lb_embedder_tokenizer(c_embedder, &tokenizer), LB_OK);

@@ -66,7 +66,7 @@ TEST_P(CompileInPlaceTest, ABundleThatIsNotTheOneThatWasReadIsLeftAlone) {
       true);
   EXPECT_FALSE(report.written);
   EXPECT_EQ(report.failure.code(), StatusCode::kBusy);
-  EXPECT_THAT(report.failure.message(), HasSubstr("another program has changed it since it was read"));
+  EXPECT_THAT(report.failure.message(), HasSubstr("another program changed it after it was read"));
   EXPECT_EQ(name_of(place), "another");
   // What is there now can be added to.
   EXPECT_TRUE(written(place, "another with more", nullptr, true).written);

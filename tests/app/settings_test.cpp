@@ -272,7 +272,8 @@ TEST(SettingsTest, PropertiesAreBoundedAndMany) {
   EffectiveSettings settings;
   for (int i = 0; i < 1024; ++i)
     ASSERT_TRUE(settings.set("property." + std::to_string(i), "x", "").ok());
-  EXPECT_THAT(settings.set("property.more", "x", "").to_string(), HasSubstr("there are 1024 of its kind"));
+  EXPECT_THAT(settings.set("property.more", "x", "").to_string(),
+              HasSubstr("there are already 1024 settings of this family"));
   EXPECT_TRUE(settings.set("property.7", "y", "").ok());
   EffectiveSettings over;
   ASSERT_TRUE(over.set("device", "npu", "").ok());

@@ -80,7 +80,7 @@ TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
   };
   EXPECT_EQ(refusal({good}).code(), StatusCode::kCountMismatch);
   EXPECT_EQ(refusal({good, good}, 2).code(), StatusCode::kCountMismatch);
-  EXPECT_THAT(refusal({good, good}, 2).to_string(), HasSubstr("the model gives 1 outputs, room was made for 2"));
+  EXPECT_THAT(refusal({good, good}, 2).to_string(), HasSubstr("the model has 1 outputs, but there is room for 2"));
   core::TensorView wrong = good;
   wrong.type = ElementType::kI32;
   EXPECT_EQ(refusal({good, wrong}).code(), StatusCode::kTypeMismatch);
@@ -88,7 +88,7 @@ TEST_F(ToyBackendTest, IsCalledWithWhatFitsAlone) {
   wrong.shape = {1, 3};
   EXPECT_EQ(refusal({good, wrong}).code(), StatusCode::kShapeMismatch);
   EXPECT_THAT(refusal({good, wrong}).to_string(),
-              HasSubstr("input 'y' (position 1) takes shape [?,2], [1,3] was given"));
+              HasSubstr("input 'y' (position 1) takes shape [?,2], but [1,3] was given"));
   wrong = good;
   wrong.strides.emplace();
   (*wrong.strides)[0] = 2;

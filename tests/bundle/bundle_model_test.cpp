@@ -174,7 +174,7 @@ TEST_F(BundleModelTest, DataThatIsNotInTheBundleIsNotTakenFromTheWorkingFolder) 
   const auto model = model_at(folder_ / "empty.lbundle");
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(model->check_forms().code(), StatusCode::kInvalidModel);
-  EXPECT_THAT(model->check_forms().to_string(), HasSubstr("has data in 'weights.bin', which does not come with it"));
+  EXPECT_THAT(model->check_forms().to_string(), HasSubstr("has data in 'weights.bin', which was not given"));
 }
 
 TEST_F(BundleModelTest, AnIrMayLieInASharedAsset) {

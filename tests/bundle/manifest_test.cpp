@@ -142,7 +142,7 @@ TEST_F(ManifestTest, TheMajorVersionDecides) {
 TEST_F(ManifestTest, AKeyThatIsNotKnownIsAnErrorUnlessTheMinorVersionIsNewer) {
   json manifest = least();
   manifest["foo"] = 1;
-  EXPECT_THAT(error_of(manifest), HasSubstr("the key 'foo' is not known"));
+  EXPECT_THAT(error_of(manifest), HasSubstr("the key 'foo' is unknown"));
   manifest["schema_version"] = "1.1";
   EXPECT_EQ(error_of(manifest), "it was read");
   manifest = least();
@@ -170,7 +170,7 @@ TEST_F(ManifestTest, PathsThatLeadOutAreRefused) {
   manifest["shared_assets"] = {{std::string("sha256:") + kSum, "/etc"}};
   EXPECT_THAT(error_of(manifest), HasSubstr("absolute"));
   manifest["shared_assets"] = {{"sha256:12", "v"}};
-  EXPECT_THAT(error_of(manifest), HasSubstr("no shared asset"));
+  EXPECT_THAT(error_of(manifest), HasSubstr("is not a shared asset"));
 }
 
 TEST_F(ManifestTest, LinksThatLeadOutAreRefused) {
@@ -210,7 +210,7 @@ TEST_F(ManifestTest, AnInstalledLayoutIsReadOnlyWhenItIsAllowed) {
 
 TEST_F(ManifestTest, WhatIsNoManifestIsRefused) {
   EXPECT_EQ(read().status().code(), StatusCode::kNotFound);
-  EXPECT_THAT(error_of(json::array()), HasSubstr("an object is expected"));
+  EXPECT_THAT(error_of(json::array()), HasSubstr("expected an object"));
   EXPECT_THAT(error_of({{"schema_version", "1.0"}}), HasSubstr("'components' is missing"));
   EXPECT_THAT(error_of({{"schema_version", "1.0"}, {"components", json::object()}}), HasSubstr("1 to 256 components"));
   put("manifest.json", R"({"schema_version": "1.0", "schema_version": "1.0"})");
@@ -235,9 +235,9 @@ TEST_F(ManifestTest, LatebindsSlotIsTyped) {
                                                                {"shapes", {{1.5}}, "the dimension 1.5"},
                                                                {"shapes", {{-2}}, "the dimension -2"},
                                                                {"model", "../model", "the path"},
-                                                               {"model", "sha256:1", "no shared asset"},
+                                                               {"model", "sha256:1", "is not a shared asset"},
                                                                {"assets", {{"w", 1}}, "must be a string"},
-                                                               {"assets", {{"w", "weights"}}, "no shared asset"},
+                                                               {"assets", {{"w", "weights"}}, "is not a shared asset"},
                                                                {"files", 1, "'files'"},
                                                                {"files", {1}, "'files'"}}) {
     json wrong = {{"target", "cpu"}};

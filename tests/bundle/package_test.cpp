@@ -165,7 +165,7 @@ TEST_F(PackageTest, TheWriterRefusesWhatCouldNotBeRead) {
   EXPECT_THAT(refused({.name = "v", .files = {{"../a", {}}}}), HasSubstr("'..'"));
   EXPECT_THAT(refused({.name = "v", .files = {{"a", {}}, {"A", {}}}}), HasSubstr("twice"));
   EXPECT_THAT(refused({.name = "v", .latebind = LatebindInfo{}}), HasSubstr("'target' is missing"));
-  EXPECT_THAT(refused({.name = "v", .executor_info = {{"latebind", {}}}}), HasSubstr("own slot"));
+  EXPECT_THAT(refused({.name = "v", .executor_info = {{"latebind", {}}}}), HasSubstr("reserved for Latebind"));
   EXPECT_THAT(refused({.name = "v", .executor_info = {{"ort", 1}}}), HasSubstr("must be an object"));
   LatebindInfo info;
   info.target = "cpu";
@@ -173,7 +173,7 @@ TEST_F(PackageTest, TheWriterRefusesWhatCouldNotBeRead) {
   EXPECT_THAT(refused({.name = "v", .latebind = info}), HasSubstr("was not added"));
   EXPECT_EQ(writer.add_variant("shared_assets", {.name = "v"}).code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(writer.add_variant("c", {.name = "v"}).ok());
-  EXPECT_THAT(refused({.name = "v"}), HasSubstr("there already"));
+  EXPECT_THAT(refused({.name = "v"}), HasSubstr("exists already"));
   EXPECT_EQ(writer.add_asset({}).status().code(), StatusCode::kInvalidArgument);
   PackageWriter no_utf8({.name = "\xff"});
   ASSERT_TRUE(no_utf8.add_variant("c", {.name = "v"}).ok());

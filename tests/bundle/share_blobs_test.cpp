@@ -246,7 +246,7 @@ TEST_F(ShareBlobsTest, ADifferenceThatLiesIsRefused) {
     return Package::open(folder).status();
   };
   const std::string whole = "\"bytes\": " + std::to_string(kBlob);
-  EXPECT_THAT(with(whole, "\"bytes\": 9999999999999").to_string(), HasSubstr("more than 4 times as much"));
+  EXPECT_THAT(with(whole, "\"bytes\": 9999999999999").to_string(), HasSubstr("more than 4 times as many"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"../x\"").to_string(), HasSubstr("'difference'"));
   EXPECT_THAT(with("\"file\": \"model.onnx.vcdiff\"", "\"file\": \"x\"").to_string(), HasSubstr("not one of 'files'"));
   EXPECT_THAT(with("/model.onnx\",\n                \"ort\"", "/gone.onnx\",\n                \"ort\"").to_string(),
@@ -254,7 +254,7 @@ TEST_F(ShareBlobsTest, ADifferenceThatLiesIsRefused) {
   EXPECT_THAT(with("\"from\": \"sha256", "\"from\": \"model").to_string(), HasSubstr("difference"));
   EXPECT_THAT(with("\"target\": \"npu:toy\"", "\"target\": \"portable\"").to_string(), HasSubstr("for a blob"));
   EXPECT_THAT(with("\"model\": \"model.onnx\"", "\"model\": \"model.onnx.vcdiff\"").to_string(),
-              HasSubstr("is to be made of a 'difference', too"));
+              HasSubstr("the result of a 'difference'"));
 
   // Another size than it makes: found when it is made.
   ASSERT_TRUE(with(whole, "\"bytes\": 39999").ok());

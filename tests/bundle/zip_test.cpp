@@ -146,9 +146,9 @@ TEST(ZipReaderTest, FindsDamagedData) {
 TEST(ZipReaderTest, RefusesWhatIsNotStoredPlainly) {
   EXPECT_THAT(error_of(HandEntry{.method = 8}), HasSubstr("'a' is compressed (method 8)"));
   EXPECT_THAT(error_of(HandEntry{.flags = 1}), HasSubstr("encrypted"));
-  EXPECT_THAT(error_of(HandEntry{.flags = 8}), HasSubstr("behind its data"));
+  EXPECT_THAT(error_of(HandEntry{.flags = 8}), HasSubstr("after its data"));
   EXPECT_THAT(error_of(HandEntry{.flags = 0x2000}), HasSubstr("flags 0x2000"));
-  EXPECT_THAT(error_of(HandEntry{.stored_size = 5}), HasSubstr("another size"));
+  EXPECT_THAT(error_of(HandEntry{.stored_size = 5}), HasSubstr("its two sizes differ"));
   EXPECT_THAT(error_of(HandEntry{.attributes = 0120777U << 16U}), HasSubstr("a link"));
   EXPECT_THAT(error_of(HandEntry{.attributes = 0060644U << 16U}), HasSubstr("special file"));
   EXPECT_THAT(error_of(HandEntry{.attributes = 0x10}), HasSubstr("special file"));
@@ -182,12 +182,12 @@ TEST(ZipReaderTest, RefusesNamesThatAreThereTwice) {
 }
 
 TEST(ZipReaderTest, RefusesHeadersThatDisagree) {
-  EXPECT_THAT(error_of(HandEntry{.local_name = "b"}), HasSubstr("another in its own header"));
+  EXPECT_THAT(error_of(HandEntry{.local_name = "b"}), HasSubstr("its own header"));
   EXPECT_THAT(error_of(HandEntry{.local_name = "ab"}), HasSubstr("'a' "));
-  EXPECT_THAT(error_of(HandEntry{.local_size = 8}), HasSubstr("another in its own header"));
+  EXPECT_THAT(error_of(HandEntry{.local_size = 8}), HasSubstr("its own header"));
   EXPECT_THAT(error_of(HandEntry{.size = 1'000'000}), HasSubstr("cut off"));
   EXPECT_THAT(error_of(HandEntry{.offset = 1}), HasSubstr("does not begin where"));
-  EXPECT_THAT(error_of(HandEntry{.offset = 0xFFFFFFFE}), HasSubstr("beyond the last"));
+  EXPECT_THAT(error_of(HandEntry{.offset = 0xFFFFFFFE}), HasSubstr("after the end of the last"));
 }
 
 TEST(ZipReaderTest, RefusesOverlapsAndGaps) {
@@ -207,7 +207,8 @@ TEST(ZipReaderTest, RefusesEndsThatLie) {
   EXPECT_THAT(error_of(HandZip{.entries = {{}}, .entry_count = 2}), HasSubstr("cut off"));
   EXPECT_THAT(error_of(HandZip{.entries = {{}, {.name = "b"}}, .entry_count = 1}), HasSubstr("more than its entries"));
   EXPECT_THAT(error_of(HandZip{.entries = {{}}, .entry_count = 65000}), HasSubstr("65000 entries"));
-  EXPECT_THAT(error_of(HandZip{.entries = {{}}, .directory_size = 1}), HasSubstr("not where its end says"));
+  EXPECT_THAT(error_of(HandZip{.entries = {{}}, .directory_size = 1}),
+              HasSubstr("not at the place that its end names"));
   EXPECT_THAT(error_of(HandZip{.entries = {{}}, .directory_offset = 0xFFFFFFF0}), HasSubstr("not where"));
   EXPECT_THAT(error_of(HandZip{.entries = {{}}, .entry_count = 0xFFFF}), HasSubstr("Zip64 end is missing"));
   EXPECT_THAT(error_of(HandZip{.entries = {{}}, .directory_size = 0xFFFFFFFF}), HasSubstr("Zip64 end is missing"));
@@ -259,13 +260,14 @@ TEST(ZipReaderTest, RefusesZip64SizesThatLie) {
   EXPECT_THAT(error_of(HandEntry{.size = 0xFFFFFFFF}), HasSubstr("lacks its Zip64 sizes"));
   EXPECT_THAT(error_of(HandEntry{.size = 0xFFFFFFFF, .central_extra = field(9)}), HasSubstr("lacks its Zip64"));
   EXPECT_THAT(error_of(HandEntry{.size = 0xFFFFFFFF, .local_extra = field(8), .central_extra = field(9)}),
-              HasSubstr("another in its own header"));
+              HasSubstr("its own header"));
   const std::uint64_t huge = ~std::uint64_t{0};
   EXPECT_THAT(error_of(HandEntry{.size = 0xFFFFFFFF, .local_extra = field(huge), .central_extra = field(huge)}),
               HasSubstr("cut off"));
   EXPECT_THAT(error_of(HandEntry{.size = 0xFFFFFFFF, .central_extra = field(9) + field(9)}), HasSubstr("twice"));
   const std::string offset = u16(1) + u16(8) + u64(huge);
-  EXPECT_THAT(error_of(HandEntry{.offset = 0xFFFFFFFF, .central_extra = offset}), HasSubstr("beyond the last"));
+  EXPECT_THAT(error_of(HandEntry{.offset = 0xFFFFFFFF, .central_extra = offset}),
+              HasSubstr("after the end of the last"));
 }
 
 }  // namespace

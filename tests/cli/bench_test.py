@@ -72,5 +72,5 @@ def test_devices_beside_each_other():
     assert report["for_many"]["device"] in devices and report["for_single"]["device"] in devices
     assert [one["device"] for one in report["left_out"]] == ["npu"]
     text = good(*command[:-2], "--singles", "0", "-", input=TEXTS).stdout
-    assert all(device in text for device in devices) and "left out: npu: " in text and "single ones" not in text
+    assert all(device in text for device in devices) and "left out: npu: " in text and "single texts" not in text
     assert "nothing to compare" in bad(1, *command[:5], "--device", "npu", "-", input=TEXTS)

@@ -94,7 +94,7 @@ def test_inspect_tells_what_is_in_it(bundle):
     text = good("inspect", bundle).stdout
     for words in ["toy 1.0: one ZIP of 5 files", "made by a test", "npu-v73-1x32", "npu:v73", "QNN.v73", "1x32", "dynamic"]:
         assert words in text, text
-    assert "as they were written" not in text
+    assert "are intact" not in text
     assert "5 files, 0.1 MiB, are as written" in good("inspect", bundle, "--verify").stdout
     found = inspected(bundle, "--verify")
     assert found["form"] == "zip" and found["additional_metadata"] == {"licence": "Apache-2.0"}
@@ -151,7 +151,7 @@ def test_what_is_no_bundle_is_answered(tmp_path, bundle):
     assert "missing" in bad(1, "inspect", tmp_path / "missing")
     assert "manifest.json" in bad(1, "inspect", TINY)
     (tmp_path / "text").write_text("hello")
-    assert "neither a bundle's folder nor a ZIP" in bad(1, "inspect", tmp_path / "text")
+    assert "neither a folder nor a ZIP" in bad(1, "inspect", tmp_path / "text")
     # What is a bundle, and a damaged one, is called that by every command.
     whole = bundle.read_bytes()
     (tmp_path / "damaged").write_bytes(whole[: len(whole) // 2])

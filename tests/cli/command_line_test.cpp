@@ -122,7 +122,7 @@ TEST_F(CommandLineTest, NamesAnUnknownOptionAndTheNearestOne) {
 
 TEST_F(CommandLineTest, SaysWhatIsMissingAndWhereTheOnlyArgumentWent) {
   EXPECT_THAT(mistake({"embed"}), HasSubstr("MODEL (or --model) is required"));
-  EXPECT_THAT(mistake({"embed", "m", "--query"}), HasSubstr("--query wants a value"));
+  EXPECT_THAT(mistake({"embed", "m", "--query"}), HasSubstr("--query needs a value"));
   EXPECT_THAT(mistake({"embed", "m", "--query", "--quiet"}),
               AllOf(HasSubstr("--quiet follows"), HasSubstr("--query=--quiet")));
   EXPECT_THAT(mistake({"embed", "m", "--device", "a", "--device", "b"}), HasSubstr("--device is given 2 times"));

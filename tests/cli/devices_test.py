@@ -151,7 +151,7 @@ def test_explain_says_the_order_and_the_rules():
     assert -1 not in order and order[0] < order[1], text
     in_what = re.search(r"native:CPU \(cpu\)\n +first of its kind in (\S+), for models from safetensors: \S", text)[1]
     assert (order[2] < order[0]) == ("f32" in in_what.split(",")), text
-    assert "auto is npu, gpu, cpu" in text
+    assert "auto means npu, gpu, cpu" in text
     assert "PreferredInF32 = Intel with AVX-512: yes" in text
     assert "PreferredInBF16 = Intel with AVX-512: no" in text
     for precision in ("f32", "bf16"):
@@ -195,10 +195,10 @@ def test_plugin_providers_are_devices_and_those_without_any_say_why(tmp_path):
     if not any(name.startswith("onnxruntime:OpenVINO") for name in devices):
         assert "offers no device on this machine" in unavailable["OpenVINOExecutionProvider"]
     # Where its compiler works is no device, and nothing tries it.
-    assert "onnxruntime:QNN" not in devices and "runs no model" in unavailable["QNN"]
+    assert "onnxruntime:QNN" not in devices and "does not run models" in unavailable["QNN"]
     report = json.loads(good("devices", "--explain", "--json", env=env).stdout)
     assert "onnxruntime:QNN" not in report["placement"]["devices"]
-    assert "runs no model" in bad(1, "embed", "--model", TINY, "--device", "onnxruntime:QNN", input="a\n", env=env)
+    assert "does not run models" in bad(1, "embed", "--model", TINY, "--device", "onnxruntime:QNN", input="a\n", env=env)
     warmed = json.loads(good("warm", "--model", TINY, *VENDORS_FIRST, "--json", env=env).stdout)["devices"]
     # On an Intel CPU its provider has devices of its own.
     warmed = [one["device"] for one in warmed if not one["device"].startswith("onnxruntime:OpenVINO")]
@@ -214,7 +214,7 @@ def test_a_virtual_device_runs_in_emulation_only_when_allowed(tmp_path):
     npu = ("--device", "onnxruntime:QNN.v73", "--precision", "f16", "--static-lengths", "32", "--max-tokens", "32")
     done = run("embed", "--model", MODEL, *npu, input="Hello, world!\n", env=env)
     assert done.returncode == 1
-    assert "is not in this machine; --emulate runs it in its vendor's emulation" in done.stderr
+    assert "is not in this machine; --emulate runs it in its vendor's emulator" in done.stderr
     # What the emulator prints by itself does not come between the results.
     done = good("embed", "--model", MODEL, *npu, "--emulate", input="Hello, world!\n", env=env)
     assert "onnxruntime:QNN.v73" in done.stderr and "emulated, f16" in done.stderr
@@ -228,7 +228,7 @@ def test_a_device_of_a_provider_that_is_not_here_says_what_to_type():
     for device, package in (("CUDA", "onnxruntime-gpu[cuda,cudnn]"), ("WebGpu", "onnxruntime-ep-webgpu")):
         message = bad(1, "embed", "--model", TINY, "--device", f"onnxruntime:{device}", input="a",
                       env={"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"})
-        assert f"onnxruntime:{device}" in message and "is not here" in message and "pip install" in message
+        assert f"onnxruntime:{device}" in message and "is not installed" in message and "pip install" in message
         assert package in message
     unknown = bad(1, "embed", "--model", TINY, "--device", "onnxruntime:Nonesuch", input="a")
     assert "no such device here; onnxruntime has" in unknown

@@ -93,7 +93,7 @@ def test_killed_and_interrupted_it_ends_with_the_same_bytes(whole, tmp_path, fil
     assert process.returncode == 130, said
     assert said.splitlines()[0].startswith("latebind: goes on: "), said
     line = said.splitlines()[-1]
-    assert line.startswith("latebind: interrupted: ") and "run the same command again to go on" in line, line
+    assert line.startswith("latebind: interrupted: ") and "run the same command again to continue" in line, line
     assert f"{saved(output)} of {COUNT} texts are kept in '{output}.part'" in line
     done = good("embed", "--model", TINY, *files, "-o", output)
     assert 0 < int(done.stderr.splitlines()[-1].split()[1]) < COUNT  # texts of this run
@@ -125,7 +125,7 @@ def test_what_is_not_the_same_is_refused_and_named(whole, tmp_path):
     ]:
         said = bad(2, *line, *changed)
         assert names in said and "--restart" in said, said
-    assert "MODEL is another one" in bad(2, "embed", "--model", model, texts, "-o", output)
+    assert "MODEL is another model" in bad(2, "embed", "--model", model, texts, "-o", output)
     with texts.open("a") as file:
         file.write("one more\n")
     said = bad(2, *line)
@@ -160,7 +160,7 @@ def test_on_a_full_disk_what_there_was_room_for_stays(whole, tmp_path):
     assert done.returncode == 1
     error, kept = done.stderr.splitlines()
     assert "v.npy.part/vectors" in error
-    assert "texts are kept in" in kept and "run the same command again to go on" in kept
+    assert "texts are kept in" in kept and "run the same command again to continue" in kept
     assert before <= saved(output) < COUNT and not output.exists()
     good("embed", "-q", "--model", TINY, whole / "a.txt", whole / "b.txt", "-o", output)
     assert output.read_bytes() == (whole / "texts.npy").read_bytes()
@@ -253,7 +253,7 @@ def test_without_the_package_the_error_names_the_line_that_installs_it(tmp_path)
     line = ["embed", "--model", TINY, tmp_path / "a.txt", "-o", tmp_path / "v.parquet"]
     for env in ({"PATH": "/nonexistent", "VIRTUAL_ENV": ""}, {"LATEBIND_PYTHON": "/nonexistent/python"}, {"LATEBIND_PYTHON": "/bin/false"}):
         said = bad(1, *line, env=env)
-        assert "the wheel of this release" in said and "LATEBIND_PYTHON" in said and "latebind[" not in said, said
+        assert "the wheel file of this release" in said and "LATEBIND_PYTHON" in said and "latebind[" not in said, said
     assert "name a FILE" in bad(2, "embed", "--model", TINY, "-o", tmp_path / "v.parquet")
     (tmp_path / "a.gz").write_bytes(b"")
     said = bad(2, "embed", "--model", TINY, tmp_path / "a.gz")
@@ -265,7 +265,7 @@ def interpreter(folder, *lines):
     """A Python whose package is what these lines say."""
     (folder / "latebind").mkdir(parents=True)
     (folder / "latebind" / "__init__.py").write_text("\n".join(lines) + "\n")
-    (folder / "latebind" / "bulk.py").write_text("def __getattr__(name):\n    import latebind\n    raise latebind.LibraryError('latebind.bulk needs pyarrow; type: pip install \"pyarrow>=16\"')\n")
+    (folder / "latebind" / "bulk.py").write_text("def __getattr__(name):\n    import latebind\n    raise latebind.LibraryError('latebind.bulk needs pyarrow; run: pip install \"pyarrow>=16\"')\n")
     return {"LATEBIND_PYTHON": sys.executable, "PYTHONPATH": str(folder)}
 
 
@@ -275,7 +275,7 @@ def test_where_the_package_is_there_the_error_says_what_is_missing_beside_it(tmp
     version = good("--version").stdout.split()[1]
     there = interpreter(tmp_path / "there", f"__version__ = '{version}'", "class LibraryError(Exception): pass")
     said = bad(1, *line, env=there)
-    assert sys.executable in said and 'latebind.bulk needs pyarrow; type: pip install "pyarrow>=16"' in said
+    assert sys.executable in said and 'latebind.bulk needs pyarrow; run: pip install "pyarrow>=16"' in said
     assert "no Python has" not in said and "wheel" not in said, said
     old = interpreter(tmp_path / "old", "__version__ = '0.0.1'")
     said = bad(1, *line, env=old)

@@ -104,7 +104,7 @@ def test_a_log_of_objects_has_that_as_one_too(foreign):
     assert "Address already in use" in said[-1]
     # What says nothing of a log keeps its words, in the order in which they were said.
     said = run("serve", **foreign).stderr.splitlines()
-    assert said[0].startswith(LEFT_OUT) and "no model is named" in said[1]
+    assert said[0].startswith(LEFT_OUT) and "no model is given" in said[1]
 
 
 def test_a_file_in_another_users_home_that_is_named_is_an_error(foreign):
@@ -130,7 +130,7 @@ def test_the_hub_is_asked_without_the_token_of_another_user(foreign, tmp_path):
             name: "" for name in os.environ if name.lower().endswith("_proxy")}
         done = run("pull", "org/tiny", **foreign)
         assert done.returncode == 1 and "the hub is asked without a token" in done.stderr
-        assert "HF_HUB_CACHE chooses another folder" in done.stderr.splitlines()[-1]
+        assert "set HF_HUB_CACHE to another folder" in done.stderr.splitlines()[-1]
         foreign["env"]["HF_HUB_CACHE"] = str(tmp_path / "models")
         assert "the hub is asked without a token" in good("pull", "org/tiny", **foreign).stderr
         foreign["env"]["HF_TOKEN_PATH"] = f"{foreign['env']['HOME']}/token"

@@ -130,7 +130,7 @@ def test_models_in_the_cache_are_listed(cache):
 def test_nothing_is_removed_without_yes(cache):
     place = cache.put(MINILM, FIRST, WHOLE, "main")
     line = cache.refusal(2, MINILM)
-    assert "nothing is removed without --yes; it removes" in line and MINILM in line
+    assert "nothing is removed without --yes; with it, the command removes" in line and MINILM in line
     assert (place / "snapshots" / FIRST / "config.json").exists()
     assert cache.remove("all-MiniLM-L6-v2")["bytes"] == len("configweights") + 40
     assert not place.exists() and cache.models() == {}

@@ -130,7 +130,7 @@ def test_data_behind_links_is_compiled_and_kept(snapshot, tmp_path):
     assert "model.onnx" in good("cache", "list", "--json", "--cache-folder", tmp_path / "cache").stdout
     agrees(embed(snapshot, "--device", "openvino:CPU", "--cache-folder", tmp_path / "cache"))
     line = bad(1, "compile", snapshot / "onnx" / "model.onnx", "--target", "cpu", "-o", tmp_path / "b")
-    assert "its data is in other files, which a bundle does not take yet" in line
+    assert "its data is in other files, which bundles do not support yet" in line
 
 
 def test_what_the_configuration_says_of_the_network_does_not_matter(model):
@@ -186,6 +186,6 @@ def test_a_model_on_the_hub_comes_with_that_file_and_without_weights(model, tmp_
         assert embed("org/tiny", env=env).shape[1] == 32
         for wrong in "onnx/none.onnx", "../x.onnx":
             line = bad(1, "pull", "org/tiny", "--onnx-file", wrong, env=env)
-            assert "is no file of the model; 'org/tiny' has the ONNX files onnx/model.onnx, onnx/model_other.onnx" in line
+            assert "is not a file of the model; 'org/tiny' has the ONNX files onnx/model.onnx, onnx/model_other.onnx" in line
     finally:
         hub.close()

@@ -187,7 +187,7 @@ def test_the_delegate_is_told_what_was_asked_for(tmp_path):
     assert specs("--compile-spec", "precision=f32,bf16", "--precision", "bf16") == {"precision": "f32,bf16"}
     line = bad(2, "compile", TINY, "--format", "pte", "-o", tmp_path / "q", "--compile-spec", "precision=f32",
                "--precision", "bf16")
-    assert "precision=f32 contradicts --precision, which says bf16" in line
+    assert "precision=f32 contradicts --precision, which is bf16" in line
     assert not (tmp_path / "q").exists()
 
 
@@ -216,7 +216,7 @@ def test_largest_shapes_that_contradict_something_are_refused(tmp_path, doubling
 
     largest = ["--max-shape", "a=4x5", "--max-shape", "b=5x7"]
     assert "a=4x5 b=6x7" in refused(product, *largest[:2], "--max-shape", "b=6x7")
-    assert "'y' comes out as [4,7]" in refused(product, *largest, "--max-shape", "y=4x6")
+    assert "'y' has the shape [4,7]" in refused(product, *largest, "--max-shape", "y=4x6")
     assert compiled(tmp_path / "roomy", product, *largest, "--max-shape", "y=9x9").method.outputs
     # What is compiled for shapes that the program can never have.
     one = ["--max-shape", "x=4x3"]
@@ -237,10 +237,10 @@ def test_shapes_that_the_delegate_is_told_are_those_of_the_program(tmp_path, dou
     line = refused(doubling, *told, "--max-shape", "x=8x3")
     assert "'x' has the shape [4,3] by --compile-spec input_shapes" in line and "leave one of them out" in line, line
     assert "which [4,5] does not fit" in refused(doubling, "--compile-spec", "input_shapes=4x5")
-    assert "has 2 shapes, and the model 1 inputs" in refused(doubling, "--compile-spec", "input_shapes=4x3,4x3")
+    assert "has 2 shapes, but the model has 1 inputs" in refused(doubling, "--compile-spec", "input_shapes=4x3,4x3")
     assert "--compile-spec input_shapes" in refused(product, "--compile-spec", "input_shapes=4x5,6x7")
     assert "--shapes 8x3" in refused(doubling, *told, "--target", "openvino:CPU", "--shapes", "8x3")
-    assert "need one shape" in refused(TINY, "--compile-spec", "input_shapes=1x8,1x16")
+    assert "must have the same shape" in refused(TINY, "--compile-spec", "input_shapes=1x8,1x16")
     assert "tokens" in refused(TINY, "--compile-spec", "input_shapes=1x4096,1x4096")
     assert not (tmp_path / "p").exists()
 
@@ -252,7 +252,7 @@ def test_explain_follows_what_the_program_tells_its_delegate(tmp_path, doubling)
     report = json.loads(good("inspect", program, "--explain", "--json", env=NO_PROVIDERS).stdout)
     assert report["followed"]["device"] == "onnxruntime:CPU"
     assert {one["device"] for one in report["decisions"]} == {"onnxruntime:CPU"}
-    assert "as the program says: device = onnxruntime:CPU" in good("inspect", program, "--explain", env=NO_PROVIDERS).stdout
+    assert "set by the program: device = onnxruntime:CPU" in good("inspect", program, "--explain", env=NO_PROVIDERS).stdout
     report = json.loads(good("inspect", program, "--explain", "--json", "--device", "openvino:CPU", env=NO_PROVIDERS).stdout)
     assert "device" not in report["followed"] and {one["device"] for one in report["decisions"]} == {"openvino:CPU"}
 
@@ -278,7 +278,7 @@ def test_wrong_command_lines(tmp_path, doubling):
     assert "true or false" in bad(2, "compile", TINY, *pte, "--compile-spec", "strict=perhaps")
     assert "does not take cache.folder from a program" in bad(
         2, "compile", TINY, *pte, "--compile-spec", "cache.folder=/tmp")
-    assert "--program-model goes with" in bad(2, "compile", TINY, *pte, "--program-model", TINY)
+    assert "--program-model requires" in bad(2, "compile", TINY, *pte, "--program-model", TINY)
     assert "known: x, y, z" in bad(1, "compile", doubling, *pte, "--max-shape", "w=1")
     assert "does not fit" in bad(1, "compile", doubling, *pte, "--max-shape", "x=5x4")
     for text in "x", "x=", "=2", "x=-1", "x=8X2", "x=8x", "x=0x3", "x=5x0", "x=2147483648x3", "x=1099511627776x3":
@@ -344,7 +344,7 @@ def test_inspect_finds_damage_in_the_payload(tmp_path):
     place = tmp_path / "tiny.pte"
     program = compiled(place, TINY)
     told = good("inspect", place, "--verify").stdout
-    assert "files of the bundle" in told and "no sum is recorded of the program around the bundle" in told
+    assert "files of the bundle" in told and "no checksum is recorded for the program around the bundle" in told
     content = bytearray(program.bytes)
     content[program.base + program.segment_size // 2] ^= 1
     place.write_bytes(content)
@@ -437,16 +437,16 @@ def test_conversions_that_can_not_be_done_say_why(tmp_path, blob, fixed, doublin
         other = stock(tmp_path / "others.pte", blob, **call)
         assert words in bad(1, "compile", other, "--program-model", fixed, *new, env=NO_PROVIDERS)
     assert "--format pte converts it" in bad(2, "compile", old, "--target", "cpu", "-o", tmp_path / "new.pte")
-    assert "say with --program-model" in bad(2, "compile", old, "--target", "cpu", *new)
-    assert "keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
+    assert "with --program-model" in bad(2, "compile", old, "--target", "cpu", *new)
+    assert "the program keeps its own" in bad(2, "compile", old, *new, "--compile-spec", "device=cpu")
     for option, value in ("--shapes", "1x8"), ("--precision", "bf16"), ("--name", "N"), ("--source", "S"):
         line = bad(2, "compile", old, *new, option, value)
-        assert f"{option} is of a bundle: say with --program-model" in line
+        assert f"{option} is about a bundle: name the model of the program with --program-model" in line
     line = bad(1, "compile", old, *new, "--program-model", tmp_path / "nosuch.onnx")
     assert "--program-model" in line and "there is no such file or folder" in line
     was = fixed.read_bytes()
     line = bad(2, "compile", old, "--format", "pte", "--program-model", fixed, "-o", fixed)
-    assert "write over --program-model itself" in line and fixed.read_bytes() == was
+    assert "overwrite --program-model itself" in line and fixed.read_bytes() == was
     other = stock(tmp_path / "other.pte", blob, backend="XnnpackBackend")
     line = bad(1, "compile", other, *new)
     assert "'OpenvinoBackend'" in line and "'XnnpackBackend'" in line

@@ -96,7 +96,7 @@ def test_a_bundle_has_the_table_too(tmp_path, name):
 
 def test_what_has_two_networks_or_none_is_no_bundle(tmp_path):
     message = bad(1, "compile", FOLDER / "networks", "--target", "cpu", "-o", tmp_path / "x.lbundle")
-    assert "has a way for queries and another for documents; what is compiled has one" in message
+    assert "has one route for queries and another for documents; a compiled model has one" in message
     message = bad(1, "compile", FOLDER / "alone", "--target", "cpu", "-o", tmp_path / "x.lbundle")
     assert "has no network" in message
     assert "has no network" in bad(1, "export", "--model", FOLDER / "alone", "-o", tmp_path / "x.onnx")

@@ -83,7 +83,7 @@ def test_element_types_keep_their_values(tmp_path, backend, dtype):
     if backend == "openvino" and dtype == "float64":
         # It would be cut to single precision.
         said = bad(1, "run", "--model", model, "--device", backend, "--input", f"x={tmp_path}/x.npy")
-        assert "Transpose is computed otherwise than ONNX says by openvino" in said
+        assert "Transpose is computed differently from ONNX by openvino" in said
         return
     good("run", "--model", model, "--device", backend, "--input", f"x={tmp_path}/x.npy", "--output-dir", tmp_path)
     y = numpy.load(tmp_path / "y.npy")

@@ -67,7 +67,7 @@ def test_fewer_dimensions_are_those_of_both_sides():
     assert result[1]["score"] != whole[1]["score"]
     assert "--query: vectors of 385 numbers" in bad(1, *command, "--dimensions", "385", "-", input=TEXTS)
     late = SOURCE / "tests" / "data" / "multi_vector_encoders" / "bert"
-    assert "--dimensions: the vectors of tokens" in bad(
+    assert "--dimensions: token vectors cannot be" in bad(
         2, "search", "--model", late, "--query", "a", "--dimensions", "4", "-", input="a\n")
 
 
@@ -114,7 +114,7 @@ def test_a_folders_text_files_are_searched_and_the_rest_is_counted(folder):
         "binary": 1, "not_utf8": 2, "hidden": 2, "links": 3, "types": 0, "large": 0, "special": 1, "unreadable": 0}
     # The first one of another encoding is named, with what converts it.
     assert "left out: 1 binary file, 2 that are not UTF-8, 2 hidden ones, 3 links, 1 pipe or device; " in said
-    assert f"; {folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9); if it is Latin-1, `iconv -f " in said
+    assert f"; {folder}/latin:2: invalid UTF-8 at byte 4 of the line (0xE9); if it is Latin-1, convert it with `iconv -f " in said
     lines = good("search", "--model", MODEL, "--query", "young cats", "-k", "1", "-q", folder).stdout
     assert lines.split()[0] == "1" and f"{folder}/sub/b.md:2  {KITTENS}" in lines
 
@@ -209,7 +209,7 @@ def test_another_model_or_other_options_make_the_index_anew_and_say_so(folder):
     for arguments, why in ((["--dimensions", "4"], "vectors of 4 numbers instead of"), (["--prompt", "x"], "prompt"),
                            (["--max-tokens", "4"], "max_tokens"), (["--precision", "int8"], "precision")):
         report, said = indexed(folder, *arguments, model=TINY)
-        assert report["embedded_files"] == 2 and "is made anew" in said and why in said, said
+        assert report["embedded_files"] == 2 and "is built again" in said and why in said, said
         indexed(folder, model=TINY)
     other = shutil.copytree(TINY, folder.parent / "other")
     assert indexed(folder, model=other)[0]["embedded_files"] == 0
@@ -250,10 +250,10 @@ def test_the_index_is_what_its_document_says(folder):
 def test_a_file_that_is_no_index_is_never_replaced(folder):
     plain = (folder / "a.txt").read_bytes()
     command = ("search", "--model", TINY, "--query", "x", "-q")
-    assert "is no index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
+    assert "is not an index" in bad(1, *command, "--index", folder / "a.txt", folder / "sub")
     weights = folder.parent / "model.safetensors"
     shutil.copy(TINY / "model.safetensors", weights)
-    assert "a safetensors file, but no index" in bad(1, *command, "--index", weights, folder)
+    assert "a safetensors file, but not an index" in bad(1, *command, "--index", weights, folder)
     assert (folder / "a.txt").read_bytes() == plain
     assert "is the index itself" in bad(1, *command, "--index", folder / "a.txt", folder / "a.txt")
     assert "stdin" in bad(2, *command, "--index", folder / "i", "-", input="a\n")

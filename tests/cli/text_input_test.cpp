@@ -37,11 +37,11 @@ TEST(JsonFieldTest, SaysWhatIsWrong) {
   EXPECT_EQ(message(R"({"text": null})"), "field 'text' is null, not a string");
   EXPECT_EQ(message(R"({"text": ["a"]})"), "field 'text' is an array, not a string");
   EXPECT_EQ(message(R"({"text": {"text": "a"}})"), "field 'text' is an object, not a string");
-  EXPECT_EQ(message(R"(["text"])"), "a JSON object is expected, not an array");
-  EXPECT_EQ(message(R"("text")"), "a JSON object is expected, not a string");
-  EXPECT_TRUE(message("").starts_with("no valid JSON at byte ")) << message("");
-  EXPECT_TRUE(message(R"({"text": "a"} x)").starts_with("no valid JSON at byte 15"));
-  EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("no valid JSON at byte "));
+  EXPECT_EQ(message(R"(["text"])"), "a JSON object, not an array");
+  EXPECT_EQ(message(R"("text")"), "a JSON object, not a string");
+  EXPECT_TRUE(message("").starts_with("invalid JSON at byte ")) << message("");
+  EXPECT_TRUE(message(R"({"text": "a"} x)").starts_with("invalid JSON at byte 15"));
+  EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("invalid JSON at byte "));
 }
 
 TEST(JsonFieldTest, GivesAnIdAsItStandsThere) {
@@ -63,7 +63,7 @@ TEST(JsonFieldTest, AZeroByteIsNoEnd) {
   EXPECT_TRUE(string_field("{\"text\":\"a\"}\0{\"text\":\"b\"}"s, "text")
                   .status()
                   .message()
-                  .starts_with("no valid JSON at byte 13: a zero byte"));
+                  .starts_with("invalid JSON at byte 13: a zero byte"));
 }
 
 TEST(JsonFieldTest, NumbersOfOtherFieldsMayBeOfAnySize) {
@@ -71,7 +71,7 @@ TEST(JsonFieldTest, NumbersOfOtherFieldsMayBeOfAnySize) {
        {"1e999"s, "-1E+999"s, "0.5e999"s, std::string(400, '9'), "[1e999, {\"x\": -1e999}]"s})
     EXPECT_EQ(*string_field("{\"n\": " + number + ", \"text\": \"1e999 \\\" 7\"}", "text"), "1e999 \" 7") << number;
   EXPECT_EQ(string_field(R"({"text": 1e999})", "text").status().message(), "field 'text' is a number, not a string");
-  EXPECT_EQ(string_field("1e999", "text").status().message(), "a JSON object is expected, not a number");
+  EXPECT_EQ(string_field("1e999", "text").status().message(), "a JSON object, not a number");
   for (const std::string number : {"1e999.", "01e999", "1e999-", "1e999 2", "+1e999", "1e999, .5", "1e999e"})
     EXPECT_FALSE(string_field(R"({"text": "a", "n": )" + number + "}", "text").ok()) << number;
 }
@@ -167,17 +167,17 @@ TEST_F(TextReaderTest, TakesALineUpToItsLimitAndRefusesALongerOne) {
 
 TEST_F(TextReaderTest, NamesThePlaceOfInvalidUtf8) {
   const auto file = write("a", "fine\nso far\xFF\n");
-  EXPECT_EQ(all({.files = {file}}),
-            (Texts{"fine", "error: " + file +
-                               ":2: invalid UTF-8 at byte 7 of the line (0xFF); if it is Latin-1, `iconv -f "
-                               "WINDOWS-1252 -t UTF-8` converts it"}));
+  EXPECT_EQ(all({.files = {file}}), (Texts{"fine", "error: " + file +
+                                                       ":2: invalid UTF-8 at byte 7 of the line (0xFF); if it is "
+                                                       "Latin-1, convert it with `iconv -f WINDOWS-1252 -t UTF-8`"}));
 }
 
 TEST_F(TextReaderTest, TellsOtherEncodingsFromWhatIsNoText) {
   const auto utf16 = write("a", std::string("\xFF\xFEh\0", 4));
-  EXPECT_THAT(all({.files = {utf16}}).back(), HasSubstr("it begins as UTF-16 does, and `iconv -f UTF-16 -t UTF-8`"));
+  EXPECT_THAT(all({.files = {utf16}}).back(),
+              HasSubstr("it begins like UTF-16: convert it with `iconv -f UTF-16 -t UTF-8`"));
   const auto image = write("b", std::string("\x89PNG\0", 5));
-  EXPECT_THAT(all({.files = {image}}).back(), HasSubstr("it has zero bytes, so that it is no text"));
+  EXPECT_THAT(all({.files = {image}}).back(), HasSubstr("it has zero bytes, so it is not text"));
 }
 
 TEST_F(TextReaderTest, NamesFileLineAndFieldOfJson) {

@@ -68,7 +68,7 @@ def test_what_openvino_computes_wrongly_is_found(tile, tmp_path):
     model, inputs = tile
     # It is known, and refused, unless nothing is.
     refused = run("verify", model, *inputs, "--device", "openvino:CPU", "--against", "onnxruntime:CPU")
-    assert refused.returncode == 1 and "is computed otherwise than ONNX says by openvino" in refused.stderr
+    assert refused.returncode == 1 and "is computed differently from ONNX by openvino" in refused.stderr
     (tmp_path / "none.tsv").write_text("")
     nothing = {"LATEBIND_OPENVINO_KNOWN_ERRORS": str(tmp_path / "none.tsv")}
     made = report(model, *inputs, "--device", "openvino:CPU", "--against", "onnxruntime:CPU", code=1, env=nothing)
@@ -89,7 +89,7 @@ def test_models_of_texts_are_compared_on_texts(device):
 def test_lower_precisions_have_wider_bounds(precision):
     done = run("verify", "--json", MODEL, "--device", "native:CPU", "--precision", precision, "--against", "onnxruntime:CPU")
     if not done.stdout:  # refused by name where the processor does not have it
-        assert done.returncode == 1 and f"{precision} was asked for" in done.stderr, done.stderr
+        assert done.returncode == 1 and f"{precision} was requested" in done.stderr, done.stderr
         return
     made = json.loads(done.stdout)
     assert made["agrees"], made["verdict"]
@@ -102,7 +102,7 @@ def test_what_is_missing_is_said(product):
     said = bad(1, "verify", product, "--device", "onnxruntime:CPU", env=OPENVINO_GONE)
     assert "nothing to compare onnxruntime:CPU with" in said and "openvino" in said
     said = bad(1, "verify", product, "--device", "openvino:CPU", "--against", "onnxruntime:NPU")
-    assert "here is onnxruntime:CPU" in said
+    assert "available: onnxruntime:CPU" in said
     assert "with itself" in bad(1, "verify", product, "--device", "openvino:CPU", "--against", "openvino:CPU")
     assert "must be one device" in bad(2, "verify", product, "--against", "onnxruntime")
     assert "NAME=VALUE" in bad(2, "verify", product, "--input", "x")

@@ -84,6 +84,6 @@ def test_what_is_missing_or_not_known_is_named(tmp_path):
     assert "'tokenizer_class' 'GemmaTokenizer' needs a tokenizer.json" in said and str(model) in said
     (model / "tokenizer_config.json").unlink()
     shutil.copy(TINY / "tokenizer.json", model)
-    assert "'RobertaTokenizer', which makes its tokens by other rules" in bad(1, "tokens", "--model", model, input="a")
+    assert "'RobertaTokenizer', which uses other rules" in bad(1, "tokens", "--model", model, input="a")
     (model / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     assert ids_of(model, ["hello"]) == ids_of(TINY, ["hello"])

@@ -72,7 +72,7 @@ TEST(ComparisonTest, NumbersThatAreNotFiniteMustBeSoOnBothSides) {
     const Difference apart = compared({wrong, 1}, {2, 1});
     EXPECT_EQ(apart.non_finite_apart, 1U);
     EXPECT_FALSE(agree(apart, Precision::kInt8)) << wrong;
-    EXPECT_THAT(text_of(apart, agreement_bounds(Precision::kInt8)), HasSubstr("NaN or infinite on one side alone"));
+    EXPECT_THAT(text_of(apart, agreement_bounds(Precision::kInt8)), HasSubstr("NaN or infinite on only one side"));
   }
   EXPECT_FALSE(agree(compared({kInfinite, 1}, {-kInfinite, 1})));
   EXPECT_FALSE(agree(compared({2, 1}, {kNan, 1})));

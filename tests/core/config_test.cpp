@@ -52,31 +52,30 @@ TEST(WordsTest, UpperAndLowerCaseAreTheSame) {
 
 TEST(SupportedInsteadTest, NamesTheNearestAndAllThatThereAre) {
   const std::string_view known[] = {"cls", "mean", "max"};
-  EXPECT_EQ(supported_instead("meen", known), "; the nearest name that works is mean; supported are cls, mean and max");
+  EXPECT_EQ(supported_instead("meen", known), "; the nearest supported name is mean; supported are cls, mean and max");
   EXPECT_EQ(supported_instead("attention", known), "; supported are cls, mean and max");
   EXPECT_EQ(supported_instead({}, known), "; supported are cls, mean and max");
-  EXPECT_EQ(supported_instead("MAX", known, "`list` has them"),
-            "; the nearest name that works is max; `list` has them");
+  EXPECT_EQ(supported_instead("MAX", known, "`list` has them"), "; the nearest supported name is max; `list` has them");
   EXPECT_EQ(supported_instead("x", std::span(known).first(1)), "; supported is cls");
   EXPECT_EQ(supported_instead(std::string(100000, 'm'), known), "; supported are cls, mean and max");
 }
 
 TEST(SupportedInsteadTest, ANameOfTheSameFamilyIsNear) {
   const std::string_view networks[] = {"albert", "bert", "qwen3", "xlm-roberta"};
-  EXPECT_EQ(supported_instead("mobilebert", networks, "."), "; the nearest name that works is bert; .");
-  EXPECT_EQ(supported_instead("xlm-prophet-large", networks, "."), "; the nearest name that works is xlm-roberta; .");
+  EXPECT_EQ(supported_instead("mobilebert", networks, "."), "; the nearest supported name is bert; .");
+  EXPECT_EQ(supported_instead("xlm-prophet-large", networks, "."), "; the nearest supported name is xlm-roberta; .");
   EXPECT_EQ(supported_instead("t5", networks, "."), "; .");
   // What all begin or end with says nothing.
   const std::string_view classes[] = {"BertTokenizer", "GPT2Tokenizer", "RobertaTokenizer"};
   EXPECT_EQ(supported_instead("T5Tokenizer", classes, "."), "; .");
-  EXPECT_EQ(supported_instead("DebertaV2Tokenizer", classes, "."), "; the nearest name that works is BertTokenizer; .");
+  EXPECT_EQ(supported_instead("DebertaV2Tokenizer", classes, "."), "; the nearest supported name is BertTokenizer; .");
   // Nor does the module that a class is in.
   const std::string_view functions[] = {"torch.nn.modules.linear.Identity", "torch.nn.modules.activation.ReLU"};
   EXPECT_EQ(supported_instead("transformers.activations.LeakyReLU", functions, "."),
-            "; the nearest name that works is torch.nn.modules.activation.ReLU; .");
+            "; the nearest supported name is torch.nn.modules.activation.ReLU; .");
   // A word that is the beginning of all others stays one.
   const std::string_view variants[] = {"gelu", "gelu_new"};
-  EXPECT_EQ(supported_instead("gleu", variants, "."), "; the nearest name that works is gelu; .");
+  EXPECT_EQ(supported_instead("gleu", variants, "."), "; the nearest supported name is gelu; .");
 }
 
 TEST(WordsTest, VeryLongWordsAreCutInTheMessage) {

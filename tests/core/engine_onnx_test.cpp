@@ -68,11 +68,11 @@ TEST_F(EngineOnnxTest, AModelWithANodeThatADeviceComputesOtherwiseGoesToTheNextA
   EXPECT_EQ(attestation->active.backend, "second");
   EXPECT_TRUE(attestation->fallback);
   EXPECT_THAT(attestation->reason, HasSubstr("first:CPU does not compute test as ONNX defines it: Exp 'Exp_0' is "
-                                             "computed otherwise than ONNX says by first 1.0"));
+                                             "computed differently from ONNX by first 1.0"));
   EXPECT_EQ(first->loads, 0);
   const auto strict = load(true);
   ASSERT_FALSE(strict.ok());
-  EXPECT_THAT(strict.status().to_string(), HasSubstr("Exp 'Exp_0' is computed otherwise"));
+  EXPECT_THAT(strict.status().to_string(), HasSubstr("Exp 'Exp_0' is computed differently"));
 }
 
 TEST_F(EngineOnnxTest, NumbersOutOfBoundsAreAnsweredByTheNextDeviceWithoutBlame) {

@@ -179,10 +179,10 @@ TEST_F(EngineTest, InputsAreRefusedByName) {
   OutputTensor output;
   TensorView input{x, ElementType::kF64, {2}, {}};
   EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(),
-              HasSubstr("input 'x' (position 0) takes f32, f64"));
+              HasSubstr("input 'x' (position 0) takes f32, but f64"));
   input = {x, ElementType::kF32, {1, 2}, {}};
-  EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("takes shape [?], [1,2]"));
-  EXPECT_THAT((*placed)->execute({}, {&output, 1}).to_string(), HasSubstr("takes 1 inputs (x), 0 were given"));
+  EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("takes shape [?], but [1,2]"));
+  EXPECT_THAT((*placed)->execute({}, {&output, 1}).to_string(), HasSubstr("takes 1 inputs (x), but 0 were given"));
   input = {nullptr, ElementType::kF32, {2}, {}};
   EXPECT_THAT((*placed)->execute({&input, 1}, {&output, 1}).to_string(), HasSubstr("has no data"));
 }

@@ -54,7 +54,7 @@ TEST(JsonTextTest, AZeroByteIsNotTheEnd) {
 TEST(JsonTextTest, SaysWhatGitLfsHasNotLoaded) {
   const auto found = parse_json("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.json");
   ASSERT_FALSE(found.ok());
-  EXPECT_NE(found.status().to_string().find("a.json: a pointer to the file"), std::string::npos)
+  EXPECT_NE(found.status().to_string().find("a.json: a Git LFS pointer"), std::string::npos)
       << found.status().to_string();
 }
 

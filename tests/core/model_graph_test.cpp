@@ -55,7 +55,7 @@ TEST(ModelGraphTest, IsWrittenAsOnnxWhenSomebodyAsks) {
 
   const auto refused = onnx_form(Model::from_forms("m", {{.format = ModelFormat::kOpenvinoIr}}));
   EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(refused.status().to_string(), HasSubstr("the model m is there as openvino-ir only"));
+  EXPECT_THAT(refused.status().to_string(), HasSubstr("the model m has only openvino-ir"));
 }
 
 TEST(ModelGraphTest, TheDigestCoversTheGraphAndTheWeights) {

@@ -203,13 +203,13 @@ TEST_F(VirtualPlacementTest, OneThatIsNamedRunsInEmulationWhenThatIsAllowed) {
   EXPECT_EQ(candidate.device->id(), "first:NPU.v8");
   const auto refused = only("first:NPU.v8", false);
   EXPECT_FALSE(refused.device.has_value());
-  EXPECT_EQ(refused.refusal.reason, "is not in this machine; --emulate runs it in its vendor's emulation");
+  EXPECT_EQ(refused.refusal.reason, "is not in this machine; --emulate runs it in its vendor's emulator");
 }
 
 TEST_F(VirtualPlacementTest, OneThatCannotBeEmulatedSaysWhy) {
   EXPECT_THAT(only("first:NPU.v9", true).refusal.reason,
               HasSubstr("its compiler is not installed: a compiler: buy one"));
-  EXPECT_THAT(only("first:NPU.v10", true).refusal.reason, HasSubstr("emulates it on no machine like this"));
+  EXPECT_THAT(only("first:NPU.v10", true).refusal.reason, HasSubstr("has no emulator for this machine"));
 }
 
 TEST_F(VirtualPlacementTest, NoWordButItsNameMeansIt) {
@@ -224,7 +224,7 @@ TEST_F(VirtualPlacementTest, NoWordButItsNameMeansIt) {
 
 TEST_F(VirtualPlacementTest, ANameThatNobodyHasIsAnsweredWithTheVirtualOnes) {
   EXPECT_THAT(only("first:NPU.v11", true).refusal.reason,
-              HasSubstr("virtual ones, to compile for, are first:NPU.v8, first:NPU.v9, first:NPU.v10"));
+              HasSubstr("virtual devices, to compile for, are first:NPU.v8, first:NPU.v9, first:NPU.v10"));
 }
 
 TEST_F(PlacementTest, DevicesOfUnrankedKindsMustBeNamed) {

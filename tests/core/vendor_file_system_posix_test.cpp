@@ -46,7 +46,7 @@ TEST_F(VendorFileSystemTest, APlantedLibraryIsLeftOut) {
   const SearchList list = search();
   EXPECT_THAT(test::files_of(list), IsEmpty());
   EXPECT_TRUE(list.candidates.front().left_out);
-  EXPECT_THAT(list.candidates.front().why_not, HasSubstr("may be written to by everybody"));
+  EXPECT_THAT(list.candidates.front().why_not, HasSubstr("is writable by every user"));
   // Ours, among what anybody may put beside it.
   ASSERT_EQ(::chmod(library.parent_path().c_str(), 01777), 0);
   EXPECT_THAT(test::files_of(search()), IsEmpty());

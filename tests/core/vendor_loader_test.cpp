@@ -56,7 +56,7 @@ TEST_F(VendorLoaderTest, WhatIsLeftOutIsNotOpenedAndTheErrorSaysWhy) {
   auto loader = make(files);
   const Status status = loader.library().status();
   EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("/usr/lib/libacme.so is left out"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/usr/lib/libacme.so is skipped"));
   EXPECT_EQ(opened_, 0);
 }
 
@@ -105,9 +105,10 @@ TEST_F(VendorLoaderTest, NothingFoundSaysWhatToDo) {
   const auto status = loader.library().status();
   EXPECT_EQ(status.code(), StatusCode::kLibraryNotFound);
   // The cause and the command, and nothing else.
-  EXPECT_EQ(status.to_string(), "Acme is not here: install it (pip install acme)");
+  EXPECT_EQ(status.to_string(), "Acme was not found: install it (pip install acme)");
   EXPECT_THAT(std::string(status.details()),
-              AllOf(HasSubstr("/usr/lib64"), HasSubstr("\nOWN_ACME may name the full path of libacme.so")));
+              AllOf(HasSubstr("/usr/lib64"), HasSubstr("\n"
+                                                       "set OWN_ACME to the full path of libacme.so")));
   EXPECT_EQ(status.to_string().find('\n'), std::string::npos);
   EXPECT_THAT(status.brief(), AllOf(HasSubstr("pip install acme"), Not(HasSubstr("/usr/lib64"))));
 }

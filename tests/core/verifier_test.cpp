@@ -74,16 +74,16 @@ TEST_F(VerifierTest, ADeviceThatDisagreesFallsBehindTheNextWithThatReason) {
   ASSERT_TRUE(attested.ok()) << attested.status().to_string();
   EXPECT_EQ(attested->active.id(), "first:CPU");
   EXPECT_TRUE(attested->fallback);
-  EXPECT_THAT(attested->reason, HasSubstr("first:NPU: it does not compute what first:CPU does in f32: output 'y'"));
+  EXPECT_THAT(attested->reason, HasSubstr("first:NPU: it disagrees with first:CPU in f32: output 'y'"));
   // Who was right is not asked in its turn.
-  EXPECT_EQ(attested->verification, "it is what others are compared with");
+  EXPECT_EQ(attested->verification, "it is the device that others are compared with");
 }
 
 TEST_F(VerifierTest, InStrictModeADisagreementIsAnError) {
   first->wrong["NPU"] = 2;
   options.strict = true;
   const auto attested = load("first:NPU");
-  EXPECT_THAT(attested.status().to_string(), HasSubstr("does not compute what"));
+  EXPECT_THAT(attested.status().to_string(), HasSubstr("disagrees with"));
 }
 
 TEST_F(VerifierTest, APrecisionThatDisagreesLeavesItToTheNextOne) {
@@ -147,7 +147,7 @@ TEST_F(VerifierTest, TheVerdictIsKeptAndReadByTheNextStart) {
     EXPECT_EQ(again->active.id(), expected);
     // Only what is used: no reference, or the device that was refused and the one that is taken.
     EXPECT_EQ(first->loads + second->loads, loads + (added == 1 ? 1 : 2));
-    EXPECT_THAT(again->verification, StartsWith(added == 1 ? "agrees with first:CPU" : "it is what others"));
+    EXPECT_THAT(again->verification, StartsWith(added == 1 ? "agrees with first:CPU" : "it is the device that others"));
     ASSERT_TRUE(options.cache->store()->clear().ok());
   }
 }
@@ -226,13 +226,13 @@ TEST_F(VerifierTest, AVerdictIsOfOneDeviceOneReferenceAndOneSetOfOptions) {
 TEST_F(VerifierTest, LoadsThatKnowOfEachOtherAgreeOnWhoIsRight) {
   second->wrong["CPU"] = 2;
   options.verification.disagreements = std::make_shared<Disagreements>();
-  EXPECT_THAT(device_of("second:CPU"), HasSubstr("does not compute what first:CPU does"));
+  EXPECT_THAT(device_of("second:CPU"), HasSubstr("disagrees with first:CPU"));
   // On its own it would be compared with second:CPU.
   const auto attested = load("first:CPU");
   ASSERT_TRUE(attested.ok()) << attested.status().to_string();
-  EXPECT_EQ(attested->verification, "it is what others are compared with");
+  EXPECT_EQ(attested->verification, "it is the device that others are compared with");
   options.verification.disagreements = nullptr;
-  EXPECT_THAT(device_of("first:CPU"), HasSubstr("does not compute what second:CPU does"));
+  EXPECT_THAT(device_of("first:CPU"), HasSubstr("disagrees with second:CPU"));
 }
 
 TEST_F(VerifierTest, OfManyModelsTheFirstIsForgotten) {
@@ -257,9 +257,8 @@ TEST_F(VerifierTest, ReferencesAreOtherCpusThoseOfGraphsFirst) {
   EXPECT_EQ((*reference_devices(registry.all(), "second:CPU", "first:NPU"))[0].id(), "first:NPU");
   const auto missing = reference_devices(registry.all(), "first:NPU", "second:GPU");
   EXPECT_EQ(missing.status().code(), StatusCode::kDeviceNotFound);
-  EXPECT_THAT(missing.status().to_string(), HasSubstr("here is second:CPU"));
-  EXPECT_THAT(reference_devices(registry.all(), "x", "third:CPU").status().to_string(),
-              HasSubstr("there is no such backend"));
+  EXPECT_THAT(missing.status().to_string(), HasSubstr("available: second:CPU"));
+  EXPECT_THAT(reference_devices(registry.all(), "x", "third:CPU").status().to_string(), HasSubstr("no such backend"));
   first->availability = Status(StatusCode::kLibraryNotFound, "pip install first");
   const auto none = reference_devices(registry.all(), "second:CPU", "");
   EXPECT_EQ(none.status().code(), StatusCode::kNoDevice);

@@ -398,7 +398,7 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
   scratch_.write("config_sentence_transformers.json", "{}");
   for (const Case& refused :
        {Case{"config.json", "model_type", "xlm-roberta-xl", "xlm-roberta",
-             "without an ONNX file these work: albert, bert, camembert"},
+             "without an ONNX file, these work: albert, bert, camembert"},
         Case{"config.json", "hidden_act", "quick_gelu", "gelu", "supported are gelu, gelu_python, gelu_new"},
         Case{"config.json", "hidden_act", "ReLU6", "relu", "silu and swish"},
         Case{"config.json", "position_embedding_type", "alibi_biased", "alibi", "supported are absolute and alibi"},
@@ -414,7 +414,7 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
     }
     scratch_.set(path, refused.key, refused.value);
     expect(StatusCode::kUnsupported, {std::filesystem::path(path).make_preferred().string(), refused.key,
-                                      "the nearest name that works is " + refused.nearest + ";", refused.listed});
+                                      "the nearest supported name is " + refused.nearest + ";", refused.listed});
     scratch_.write(path, document.dump());
   }
   const json list = json::parse(testing::read_file(scratch_.path() / "modules.json"));
@@ -425,8 +425,8 @@ TEST_F(ModelFolderTest, RefusalsNameTheNearestThatWorksAndAllThatDo) {
     expect(StatusCode::kUnsupported, {"modules.json", type, nearest, std::string(modules)});
   };
   expect_module("sentence_transformers.models.WeightedLayerPooling",
-                "the nearest name that works is sentence_transformers.models.Pooling;");
-  expect_module("mine.Pooling", "the nearest name that works is sentence_transformers.models.Pooling;");
+                "the nearest supported name is sentence_transformers.models.Pooling;");
+  expect_module("mine.Pooling", "the nearest supported name is sentence_transformers.models.Pooling;");
   expect_module("sentence_transformers.models.CNN", "as number 2 is not supported; supported are");
   // Its name is known: what is wrong is its place.
   expect_module("sentence_transformers.models.Router", "as number 2 is not supported; supported are");

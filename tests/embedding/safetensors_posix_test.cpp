@@ -25,7 +25,7 @@ TEST(SafetensorsFileTest, OneThatIsCutWhileItIsOpenedIsAnError) {
     std::filesystem::resize_file(copy, left);
     const auto cut = Safetensors::from_part(*std::move(part), "weights").status();
     EXPECT_EQ(cut.code(), core::StatusCode::kIo);
-    EXPECT_THAT(cut.to_string(), ::testing::HasSubstr("was cut while it was in use"));
+    EXPECT_THAT(cut.to_string(), ::testing::HasSubstr("was truncated while it was in use"));
     std::filesystem::remove(copy);
   }
 }

@@ -125,7 +125,7 @@ TEST(SafetensorsTest, RefusesANameThatStandsThereTwice) {
   expect_invalid(read_safetensors(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                                   R"("x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
                                   4),
-                 "'x' stands there twice");
+                 "'x' occurs twice");
 }
 
 TEST(SafetensorsTest, RefusesHostileRanges) {

@@ -115,7 +115,7 @@ def test_without_a_vulkan_driver_that_is_said_first():
     done = on_gpu(PROGRAM, "embed", "--model", MODEL, "--device", f"{DEVICE},cpu", SOURCE / "examples" / "sentences.txt",
                   flags=("--no-driver",))
     assert done.returncode == 0, done.stderr
-    assert f"because {DEVICE}: no Vulkan driver for a GPU is here" in done.stderr, done.stderr
+    assert f"because {DEVICE}: no Vulkan driver supports this GPU" in done.stderr, done.stderr
     assert "sudo apt install mesa-vulkan-drivers" in done.stderr
 
 

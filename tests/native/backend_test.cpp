@@ -56,7 +56,7 @@ TEST(NativeBackendTest, ReportsWhatItIsLoadedWith) {
 }
 
 TEST(NativeBackendTest, RefusesByNameWhatItCannotHonour) {
-  EXPECT_THAT(refusal({.precision = core::Precision::kF16}).to_string(), HasSubstr("f16 was asked for"));
+  EXPECT_THAT(refusal({.precision = core::Precision::kF16}).to_string(), HasSubstr("f16 was requested"));
   EXPECT_THAT(refusal({.input_shapes = {{1, 8}, {1, 8}}}).to_string(), HasSubstr("static shapes"));
   EXPECT_THAT(refusal({.properties = {{"NUM_STREAMS", "2"}}}).to_string(), HasSubstr("NUM_STREAMS"));
   EXPECT_EQ(refusal({.threads = 100'000}).code(), StatusCode::kInvalidArgument);

@@ -300,7 +300,8 @@ TEST_P(GraphsTest, UnattendedTokensAreTheLastOnesBehindAnother) {
     EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
     return refused.to_string();
   };
-  EXPECT_THAT(message({1, -1, 1, 0}), ::testing::HasSubstr("text 0 has a token that is attended to, 2, behind one"));
+  EXPECT_THAT(message({1, -1, 1, 0}),
+              ::testing::HasSubstr("text 0 attends to token 2 after a token that it does not attend to"));
   EXPECT_THAT(message({-1, -1, 0, 0}), ::testing::HasSubstr("text 0 has no token"));
 }
 

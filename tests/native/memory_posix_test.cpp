@@ -140,7 +140,7 @@ TEST(NativeFileTest, OneThatIsCutIsAnErrorFromThenOn) {
   for (const auto* const inputs : {&few, &many}) {
     const auto cut = testing::run(**executable, *inputs).status;
     EXPECT_EQ(cut.code(), core::StatusCode::kIo);
-    EXPECT_THAT(cut.to_string(), ::testing::HasSubstr("was cut while it was in use"));
+    EXPECT_THAT(cut.to_string(), ::testing::HasSubstr("was truncated while it was in use"));
     EXPECT_EQ(testing::run(**other, *inputs).status.code(), core::StatusCode::kIo);
   }
   // As long as before, but not what was there.
@@ -155,7 +155,7 @@ TEST(NativeFileTest, OneThatIsCutWhileItIsLoadedIsAnError) {
   const Kernels& kernels = *all_kernels().back();
   const auto expect_cut = [](const core::Status& status) {
     EXPECT_EQ(status.code(), core::StatusCode::kIo);
-    EXPECT_THAT(status.to_string(), ::testing::HasSubstr("was cut while it was in use"));
+    EXPECT_THAT(status.to_string(), ::testing::HasSubstr("was truncated while it was in use"));
   };
   for (const bool is_planned : {false, true}) {
     auto made = testing::encoder(large_vocabulary(), WeightsInFile(file));

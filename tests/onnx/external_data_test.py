@@ -26,5 +26,5 @@ def test_a_constant_beyond_32_bits_is_not_cut(number, tmp_path):
     if number == 5:
         np.testing.assert_array_equal(Model(file, device="openvino:CPU", threads=1, cache=False).run(at)["y"], [number])
         return
-    with pytest.raises(LatebindError, match="Gather is computed otherwise than ONNX says"):
+    with pytest.raises(LatebindError, match="Gather is computed differently from ONNX"):
         Model(file, device="openvino:CPU", threads=1, cache=False)

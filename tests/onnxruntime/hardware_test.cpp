@@ -67,7 +67,7 @@ TEST(OnnxruntimeHardwareTest, WithoutADriverItSaysWhatToLoad) {
   EXPECT_EQ(note.status, "no driver is loaded (module amdgpu)");
   EXPECT_EQ(note.remedy, "sudo modprobe amdgpu");
   one.vendor_id = 0x5143;
-  EXPECT_THAT(note_of(one, with_provider()).remedy, HasSubstr("the driver of its maker"));
+  EXPECT_THAT(note_of(one, with_provider()).remedy, HasSubstr("the vendor's driver"));
   EXPECT_THAT(note_of(one, with_provider(), core::System::kWindows).remedy, HasSubstr("graphics driver"));
 }
 

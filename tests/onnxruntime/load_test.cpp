@@ -60,7 +60,7 @@ TEST(OnnxruntimeLoadTest, RefusesALibraryThatIsTooOld) {
 }
 
 TEST(OnnxruntimeLoadTest, RefusesALibraryWithoutAVersion) {
-  EXPECT_THAT(open_variant("no_version").to_string(), HasSubstr("'unknown', which is no version of ONNX Runtime"));
+  EXPECT_THAT(open_variant("no_version").to_string(), HasSubstr("'unknown', which is not a version of ONNX Runtime"));
 }
 
 TEST(OnnxruntimeLoadTest, RefusesALibraryWithoutTheInterfaceOfItsVersion) {
@@ -70,7 +70,7 @@ TEST(OnnxruntimeLoadTest, RefusesALibraryWithoutTheInterfaceOfItsVersion) {
 }
 
 TEST(OnnxruntimeLoadTest, RefusesALibraryWithoutAnEntryPoint) {
-  EXPECT_THAT(open_variant("no_entry").to_string(), HasSubstr("OrtGetApiBase is not in it"));
+  EXPECT_THAT(open_variant("no_entry").to_string(), HasSubstr("OrtGetApiBase is missing"));
   EXPECT_THAT(open_variant("null_base").to_string(), HasSubstr("OrtGetApiBase gives nothing"));
 }
 

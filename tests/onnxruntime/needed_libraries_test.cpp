@@ -74,7 +74,7 @@ TEST(OnnxruntimeNeededLibrariesTest, ThoseThatOthersMayHavePutThereAreLeftOut) {
 
 TEST(OnnxruntimeNeededLibrariesTest, OneThatIsMissingIsNamedWithWhatToType) {
   const auto failure = Status::from_vendor(
-      StatusCode::kDeviceFailed, "ONNX Runtime does not register the provider " + kCuda, 1,
+      StatusCode::kDeviceFailed, "ONNX Runtime cannot register the provider " + kCuda, 1,
       "Failed to load library with error: libcublasLt.so.13: cannot open shared object file: No such file");
   const auto explained = with_remedy(cuda(), failure);
   EXPECT_EQ(explained.code(), StatusCode::kLibraryNotFound);

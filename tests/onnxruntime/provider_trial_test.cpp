@@ -100,7 +100,7 @@ TEST(OnnxruntimeProviderTrialTest, AnOldRuntimeSaysWhichOneIsNeeded) {
   const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "x");
-  EXPECT_THAT(parts[0].reason, HasSubstr("need ONNX Runtime 1.22 or newer, here is 1.20.0"));
+  EXPECT_THAT(parts[0].reason, HasSubstr("need ONNX Runtime 1.22 or newer; this is 1.20.0"));
   const auto virtual_devices = backend->virtual_devices();
   ASSERT_TRUE(virtual_devices.ok());
   for (const auto& device : *virtual_devices)

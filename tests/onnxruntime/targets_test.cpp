@@ -102,7 +102,7 @@ TEST(OnnxruntimeTargetsTest, WhoseGpusAProviderIsFor) {
 
 TEST(OnnxruntimeTargetsTest, AFailureToReachAGpuSaysWhatIsMissingFirst) {
   const KnownProvider& webgpu = *known_provider(kWebGpuProvider);
-  const auto failure = Status::from_vendor(StatusCode::kDeviceFailed, "ONNX Runtime does not load the model", 1,
+  const auto failure = Status::from_vendor(StatusCode::kDeviceFailed, "ONNX Runtime cannot load the model", 1,
                                            "x.cc:1 was false. Failed to get a WebGPU adapter: No supported adapters");
   const auto linux_s = explained(webgpu, failure, core::System::kLinux);
   EXPECT_EQ(linux_s.code(), failure.code());

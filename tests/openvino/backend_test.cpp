@@ -162,7 +162,7 @@ TEST_F(BackendTest, AProcessorThatDoesNotNameAPrecisionIsNotAskedForIt) {
   const auto status = load_status(kAddModel, {.precision = Precision::kBF16});
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(status.to_string(),
-              HasSubstr("openvino:CPU was asked to compute in bf16, which this processor has no instructions for"));
+              HasSubstr("openvino:CPU cannot compute in bf16: this processor has no instructions for"));
   EXPECT_TRUE(load_status(kAddModel).ok());
   fake_.script("property CPU OPTIMIZATION_CAPABILITIES FP32 BF16\n");
   EXPECT_TRUE(load_status(kAddModel, {.precision = Precision::kBF16}).ok());
@@ -171,7 +171,7 @@ TEST_F(BackendTest, AProcessorThatDoesNotNameAPrecisionIsNotAskedForIt) {
 TEST_F(BackendTest, APropertyThatTheVendorDoesNotTakeIsNamed) {
   const auto status = load_status(kAddModel, {.properties = {{"NUM_STREAMS", "2"}, {"NO_SUCH_THING", "1"}}});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.to_string(), HasSubstr("openvino:CPU does not take the property NO_SUCH_THING=1"));
+  EXPECT_THAT(status.to_string(), HasSubstr("openvino:CPU refuses the property NO_SUCH_THING=1"));
   EXPECT_THAT(status.vendor_text(), HasSubstr("NO_SUCH_THING"));
   // What fails for another reason is not blamed on them.
   fake_.script("fail ov_core_compile_model * -1 out of luck\n");
@@ -277,7 +277,7 @@ TEST_F(BackendTest, ExternalDataInMemoryDoesNotLeaveItsFolder) {
     onnx.external.push_back({location, core::SharedBytes::from_string("weights")});
     const auto status = backend_->load(core::Model::from_forms("split", {onnx}), "CPU", {}).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidModel) << location;
-    EXPECT_THAT(status.to_string(), HasSubstr("'" + location + "' is outside of the model's folder"));
+    EXPECT_THAT(status.to_string(), HasSubstr("'" + location + "' is outside the model's folder"));
   }
 }
 

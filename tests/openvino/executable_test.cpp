@@ -344,7 +344,7 @@ TEST_F(ExecutableTest, ADeviceThatHangsAgainAndAgainGetsNoMoreWork) {
     status = add(*executable, {.run_timeout = milliseconds(50)});  // in which the vendor has it, emulated or not
     EXPECT_EQ(status.code(), StatusCode::kDeviceFailed);
   } while (status.message().starts_with("hung:"));
-  EXPECT_THAT(status.to_string(), HasSubstr("8 runs on openvino:CPU never came back"));
+  EXPECT_THAT(status.to_string(), HasSubstr("8 runs on openvino:CPU have not returned"));
   EXPECT_THAT(backend_->load(fake_model(kAddModel), "CPU", {}).status().to_string(), HasSubstr("no other model"));
   fake_.script("");
   while (given_up_calls() != 0)

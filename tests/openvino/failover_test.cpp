@@ -76,7 +76,7 @@ TEST_F(FailoverTest, AShapeThatOneDeviceCannotCompileGoesToTheNext) {
 }
 
 TEST_F(FailoverTest, ADeviceWithoutThePrecisionIsPassedOverForGoodAndSaysWhy) {
-  fake_.script(test::kGpu + test::kCpu + "device NPU\n");  // computes in f16 only
+  fake_.script(test::kGpu + test::kCpu + "device NPU\n");  // computes only in f16
   probe_soon();
   ASSERT_TRUE(place().ok());
   const auto answer = ask();

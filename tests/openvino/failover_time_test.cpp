@@ -69,7 +69,7 @@ TEST_F(FailoverTimeTest, ADeviceThatHangsForEverCostsABoundedNumberOfRequests) {
   // Probes hang one by one, until the device has so many runs that it gets neither a run nor a model any more.
   ASSERT_TRUE(eventually([&] {
     const auto now = ask();
-    return now.by && now.by->reason.find("never came back") != std::string::npos;
+    return now.by && now.by->reason.find("have not returned") != std::string::npos;
   }));
   EXPECT_LE(given_up_calls(), 2 * core::kHungCallsMax);
   const long runs = runs_on("NPU");

@@ -122,7 +122,7 @@ TEST(HardwareTest, ANodeThatIsNotThereIsAMatterOfTheContainer) {
   one.open_error = EIO;
   EXPECT_THAT(note_of(one, kNone).status, HasSubstr("cannot be opened: "));
   one.node.clear();
-  EXPECT_THAT(note_of(one, kNone).status, HasSubstr("no device node"));
+  EXPECT_THAT(note_of(one, kNone).status, HasSubstr("not created a device node"));
 }
 
 TEST(HardwareTest, AnNpuThatOpenvinoDoesNotListLacksItsUserSpaceDriver) {

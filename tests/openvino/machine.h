@@ -20,7 +20,7 @@ using namespace std::chrono_literals;  // NOLINT: tests speak of times all the t
 
 constexpr const char* kPlusOne = "input x f32 4\noutput y plus-one 0\n";
 
-// The fake NPU is as honest as the real one: it computes in f16 only. These tests are about other things.
+// The fake NPU is as honest as the real one: it computes only in f16. These tests are about other things.
 inline const std::string kNpu = "device NPU\non NPU precision f32\n";
 inline const std::string kGpu = "device GPU\n";
 inline const std::string kCpu = "device CPU\n";

@@ -38,7 +38,7 @@ TEST(PropertiesTest, APrecisionThatTheVendorHasNotIsRefusedByName) {
        std::map<Precision, std::string>{{Precision::kInt8, "int8"}, {Precision::kFast, "fast"}}) {
     const auto status = properties_for("CPU", {.precision = precision}, 4).status();
     EXPECT_EQ(status.code(), core::StatusCode::kUnsupported);
-    EXPECT_THAT(status.to_string(), ::testing::HasSubstr(word + " was asked for"));
+    EXPECT_THAT(status.to_string(), ::testing::HasSubstr(word + " was requested"));
   }
 }
 

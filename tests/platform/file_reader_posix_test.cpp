@@ -48,7 +48,7 @@ TEST_F(FileReaderTest, WhatIsMissingIsAnErrorFromThenOn) {
   EXPECT_EQ(read(**reader, 2), "nothing");
   EXPECT_EQ(read(**reader, 1), "nothing");
   EXPECT_EQ((*reader)->why_not().code(), core::StatusCode::kIo);
-  EXPECT_THAT((*reader)->why_not().to_string(), HasSubstr("file' was cut while it was in use"));
+  EXPECT_THAT((*reader)->why_not().to_string(), HasSubstr("file' was truncated while it was in use"));
 }
 
 TEST_F(FileReaderTest, OpensOneThatWasWrittenToOrCut) {

@@ -44,7 +44,7 @@ TEST(OsErrorTest, RefusesPathsThatNoCallCanTake) {
   EXPECT_TRUE(check_path("read", "/a").ok());
   EXPECT_EQ(check_path("read", "").to_string(), "cannot read: an empty path");
   EXPECT_EQ(check_path("read", std::string("a\0b", 3)).to_string(),
-            "cannot read 'a\\x00b': the path has a zero byte in it");
+            "cannot read 'a\\x00b': the path contains a zero byte");
 }
 
 }  // namespace

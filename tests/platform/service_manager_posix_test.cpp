@@ -129,7 +129,7 @@ TEST(ServiceManagerTest, IsGivenUpOnAfterOneWarning) {
     service.ready("x");
     service.watchdog();
     ASSERT_EQ(warnings.size(), 1U) << place;
-    EXPECT_TRUE(warnings[0].starts_with("cannot tell the service manager")) << warnings[0];
+    EXPECT_TRUE(warnings[0].starts_with("cannot notify the service manager")) << warnings[0];
   }
 }
 
@@ -233,7 +233,7 @@ TEST(InheritedSocketsTest, WhatIsNoListeningStreamIsRefusedWithItsNumber) {
   EXPECT_TRUE(refusal(tcp_socket(false)).starts_with(begin + "it does not listen"));
   EXPECT_TRUE(
       refusal(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)).starts_with(begin + "it is a socket, but not a"));
-  EXPECT_TRUE(refusal(::open("/dev/null", O_RDONLY | O_CLOEXEC)).starts_with(begin + "it is no socket"));
+  EXPECT_TRUE(refusal(::open("/dev/null", O_RDONLY | O_CLOEXEC)).starts_with(begin + "it is not a socket"));
   EXPECT_TRUE(seen_by_a_program(folder, {tcp_socket(true)}, "2").starts_with(begin + "it is not open"));
 }
 

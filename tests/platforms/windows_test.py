@@ -410,7 +410,7 @@ def test_the_current_folder_gives_no_libraries(tmp_path):
     for name in ("openvino_c.dll", "onnxruntime.dll", "libcurl-x64.dll", "libcurl.dll"):
         shutil.copy(BINARIES / "latebind.dll", tmp_path / name)
     done = run("devices", env={}, cwd=tmp_path)
-    assert "not available: OpenVINO is not here" in done.stdout, done.stdout
+    assert "not available: OpenVINO was not found" in done.stdout, done.stdout
     line = bad(1, "pull", "sentence-transformers/all-MiniLM-L6-v2", cwd=tmp_path)
     assert "libcurl-x64.dll" in line and "has no curl_" not in line
 

@@ -189,8 +189,8 @@ def test_several_labels_are_no_rank(classifier):
         ("ab", latebind.CallerTypeError, "pairs is str"),
         (b"ab", latebind.CallerTypeError, "pairs is bytes"),
         ({"a": "b"}, latebind.CallerTypeError, "pairs is dict"),
-        (numpy.array("a"), latebind.CallerTypeError, "an array of no dimension"),
-        (["a", "b", "c"], latebind.CallerError, "pairs has the length 3; a pair is two texts"),
+        (numpy.array("a"), latebind.CallerTypeError, "an array without dimensions"),
+        (["a", "b", "c"], latebind.CallerError, "pairs has the length 3; a pair must have two texts"),
         (["a"], latebind.CallerError, "pairs has the length 1"),
         ([None, "b"], latebind.CallerTypeError, r"pairs\[0\] is NoneType, not str; fill or drop"),
         (("a", float("nan")), latebind.CallerTypeError, r"pairs\[1\] is nan"),
@@ -309,7 +309,7 @@ except latebind.LatebindError as error:
     print(error)
 """
     printed = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"})
-    assert "there is no folder 'some-one/some-model@v2', so it is taken for a name on the hub" in printed
+    assert "there is no folder 'some-one/some-model@v2', so it is read as a name on the hub" in printed
 
 
 # -- Threads, tasks, processes, signals --------------------------------------------------------------------------------

@@ -674,7 +674,7 @@ def views_of(size, index, start):
     ],
 )
 def test_damaged_arrow_strings_are_refused(tiny, texts):
-    with pytest.raises(latebind.CallerError, match="text [01] lies outside of its memory"):
+    with pytest.raises(latebind.CallerError, match="text [01] is outside its memory"):
         tiny.encode(texts)
 
 

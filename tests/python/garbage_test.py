@@ -63,7 +63,7 @@ GARBAGE = {
     "a class": object,
     "an object": object(),
     "an array": numpy.zeros(3),
-    "an array of no dimension": numpy.array(3),
+    "an array without dimensions": numpy.array(3),
     "a number of NumPy": numpy.float32(1),
 }
 

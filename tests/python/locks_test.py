@@ -139,7 +139,7 @@ def test_work_of_a_thread_that_is_not_here_is_an_error():
     work.start()
 
     def in_child():
-        with pytest.raises(latebind.ForkedError, match="none of its threads"):
+        with pytest.raises(latebind.ForkedError, match="does not have its threads"):
             work.result()
         return "told"
 

@@ -103,7 +103,7 @@ def test_outputs_outlive_their_model(adder):
         ({"x": X.astype(">f4"), "y": Y}, latebind.CallerTypeError, "'x' has the type >f4"),
         ({"x": X[0], "y": Y}, latebind.CallerError, "x"),
         ({"x": X[:, :2], "y": Y}, latebind.CallerError, "x"),
-        ({"x": np.zeros((1,) * 9, np.float32), "y": Y}, latebind.CallerError, "9 dimensions; 8 are the most"),
+        ({"x": np.zeros((1,) * 9, np.float32), "y": Y}, latebind.CallerError, "9 dimensions; 8 is the limit"),
         ({"x": [[1.0], [2.0, 3.0]], "y": Y}, latebind.CallerTypeError, "'x' cannot be read as an array"),
         ({"x": None, "y": Y}, latebind.CallerTypeError, "'x' has the type object"),
         ({"x": "text", "y": Y}, latebind.CallerTypeError, "'x' has the type"),
@@ -252,7 +252,7 @@ def test_the_error_of_a_damaged_model_of_the_hubs_cache_names_what_repairs_it(tm
         link = snapshot / file.relative_to(TINY)
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(blob)
-    said = r"is damaged in the hub's cache .*, `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* loads it again"
+    said = r"is damaged in the hub's cache .*, `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* downloads it again"
     with pytest.raises(latebind.LatebindError, match=said):
         latebind.Embedder(snapshot, device="openvino:CPU")
 

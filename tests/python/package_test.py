@@ -30,7 +30,11 @@ def test_using_the_library_opens_no_vendors_library_either():
 @pytest.mark.parametrize(
     "system, machine, why",
     [
-        ("Linux", "x86_64", "it was left out when this Latebind was built; `scripts/setup executorch` fetches the SDK"),
+        (
+            "Linux",
+            "x86_64",
+            "it was not included when this Latebind was built;  `scripts/setup executorch` fetches the SDK",
+        ),
         ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
     ],
 )
@@ -278,9 +282,9 @@ def test_the_module_runs_the_program():
     ("program", "text"),
     [
         ("", "LATEBIND_PROGRAM is not set"),
-        ("/nonexistent/latebind", "which is no program"),
-        ("latebind", "which is no program"),
-        (str(BINARY), "which is no program"),
+        ("/nonexistent/latebind", "which is not a program"),
+        ("latebind", "which is not a program"),
+        (str(BINARY), "which is not a program"),
     ],
 )
 def test_without_the_program_the_error_says_what_to_do(program, text):
@@ -305,9 +309,9 @@ for model in "models/nope", "nope":
         print(error)
 """
     slash, short = good(code, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}).splitlines()
-    assert slash.startswith("there is no folder 'models/nope', so it is taken for a name on the hub: ")
+    assert slash.startswith("there is no folder 'models/nope', so it is read as a name on the hub: ")
     assert short.startswith(
-        "there is no folder 'nope', so it is taken for the name sentence-transformers/nope on the hub: "
+        "there is no folder 'nope', so it is read as the name sentence-transformers/nope on the hub: "
     )
 
 

@@ -67,10 +67,10 @@ TEST_F(AccessTest, AWrongKeyIsNoMissingKey) {
   Access access("single", "", {});
   access.use(*access.load_keys());
   const auto why = [&](const HttpRequest& request) { return std::string(access.why_not(request).value_or("")); };
-  EXPECT_NE(why({}).find("the request has none"), std::string::npos);
+  EXPECT_NE(why({}).find("the request has no key"), std::string::npos);
   EXPECT_NE(why(with("authorization", "Basic c2luZ2xl")).find("must be Bearer KEY"), std::string::npos);
   for (const auto& wrong : {with("authorization", "Bearer wrong"), with("x-api-key", "wrong")})
-    EXPECT_EQ(why(wrong), "the request's key is not one of this server's");
+    EXPECT_EQ(why(wrong), "the request's key is not a key of this server");
 }
 
 TEST_F(AccessTest, AFileWithoutKeysOrWithoutAnythingIsAnError) {

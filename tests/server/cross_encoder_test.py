@@ -109,9 +109,9 @@ def test_bad_requests(daemon):
         assert post(daemon, path, **{member: ["b"]}).status in (400, 422)
         assert post(daemon, path, query="a", **{member: ["b"] * 2049}).status in (400, 422)
     answer = post(daemon, "/v1/rerank", model="labels", query="a", documents=["b"])
-    assert answer.status == 400 and "gives no score for two texts" in message(answer)
+    assert answer.status == 400 and "does not give scores for two texts" in message(answer)
     answer = post(daemon, "/v1/rerank", model="tiny", query="a", documents=["b"])
-    assert answer.status == 400 and "a cross-encoder does" in message(answer)
+    assert answer.status == 400 and "use a cross-encoder" in message(answer)
     assert post(daemon, "/v1/rerank", model="none", query="a", documents=["b"]).status == 404
     assert post(daemon, "/v1/rerank", query="a", documents=["b"], top_n=0).status == 400
     assert post(daemon, "/rerank", query="a", texts=["b " * 300], truncate=False).status == 413
@@ -125,14 +125,14 @@ def test_documents_have_no_limit_of_their_own(daemon):
     plain = post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS).json()
     assert post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=4096).json() == plain
     answer = post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=2)
-    assert answer.status == 400 and "'max_tokens_per_doc' is 2, but documents are cut only with" in message(answer)
+    assert answer.status == 400 and "'max_tokens_per_doc' is 2, but documents are cut only together with" in message(answer)
     for wrong in (0, "x", 1.5):
         assert post(daemon, "/v2/rerank", query=QUERY, documents=TEXTS, max_tokens_per_doc=wrong).status == 400
 
 
 def test_other_protocols_refuse_it_by_name(daemon):
     answer = daemon.embed("a text", model=NAME)
-    assert answer.status == 400 and "makes no vectors of texts" in answer.json()["error"]["message"]
+    assert answer.status == 400 and "does not make vectors of texts" in answer.json()["error"]["message"]
     assert post(daemon, "/api/embed", model=NAME, input="a").status == 400
     assert daemon.get(f"/v2/models/{NAME}").status == 400
     infer = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}
@@ -174,7 +174,7 @@ def test_labels_of_pairs(classifier):
     for found, numbers in zip(post(classifier, "/predict", inputs=several).json(), logits, strict=True):
         assert_labels(found, shares(numbers))
     answer = post(classifier, "/predict", inputs=several, role="query")
-    assert answer.status == 422 and "a label's texts none" in answer.json()["error"]
+    assert answer.status == 422 and "classified texts have none" in answer.json()["error"]
     for found, numbers in zip(post(classifier, "/predict", inputs=several, raw_scores=True).json(), logits, strict=True):
         assert_labels(found, numbers)
     assert_labels(post(classifier, "/predict", inputs=several[0]).json(), shares(logits[0]))

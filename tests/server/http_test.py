@@ -488,7 +488,7 @@ def test_what_the_queue_has_no_room_for_is_refused_before_it_is_tokenized(tmp_pa
         # By their bytes: a word that is not known is one token, and the queue would take them.
         third.sendall(post(texts(320 * "x", 320 * "x")))
         refused = read_answers(third, 1)[0]
-        assert refused.status == 429 and b"of 40 at most, and these are about " in refused.body
+        assert refused.status == 429 and b"of at most 40, and this request has about " in refused.body
         third.sendall(post(texts(320 * " ")))
         wait_for(lambda: waiting_texts(busy.daemon) == 2)
         busy.go_on()
@@ -514,7 +514,7 @@ def test_scores_the_queue_has_no_room_for_are_refused_before_they_are_tokenized(
             wait_for(lambda: waiting_texts(busy.daemon) == 1)
             third.sendall(as_json(path, **refused))
             answer = read_answers(third, 1)[0]
-            assert answer.status == 429 and b"of 40 at most, and these are about " in answer.body
+            assert answer.status == 429 and b"of at most 40, and this request has about " in answer.body
             third.sendall(as_json(path, **taken))
             wait_for(lambda: waiting_texts(busy.daemon) == 2)
             busy.go_on()
@@ -545,7 +545,7 @@ def test_what_computes_makes_way_for_what_answers(nice):
 def test_freed_memory_is_given_back_while_it_serves():
     with Daemon("--log-level", "debug", "--device", "native:CPU") as daemon:
         assert daemon.embed(["a"] * 100).status == 200
-        wait_for(lambda: " KiB of freed memory were given back in " in daemon.log())
+        wait_for(lambda: " KiB of free memory to the system in " in daemon.log())
 
 
 def test_connections_above_the_limit_are_told_so(tmp_path):
@@ -633,7 +633,7 @@ def test_keys(tmp_path):
         assert status(x_api_key="first") == 401 and status(x_api_key="third") == 200
         keys.write_text("# none\n")
         daemon.signal(signal.SIGHUP)
-        wait_for(lambda: "stay as they were" in daemon.log())
+        wait_for(lambda: "are unchanged" in daemon.log())
         assert status(x_api_key="third") == 200
         for key in ("first", "second", "third", "wrong"):
             assert key not in daemon.log()
@@ -685,7 +685,7 @@ def test_tls(tmp_path):
                 plain.sendall(request)
                 answer = read_to_end(plain)
                 assert answer.startswith(b"HTTP/1.1 400 ") and b"Connection: close" in answer
-                assert b"this port speaks TLS alone: ask https:// instead of http://" in answer
+                assert b"this port speaks only TLS: use https:// instead of http://" in answer
         wait_for(lambda: daemon.log().count(" needs_tls ") == 2)
         assert 'te_request_failure{err="needs_tls"} 2' in metrics(daemon)
 
@@ -698,7 +698,7 @@ def test_tls(tmp_path):
         assert new != old
         (tmp_path / "key.pem").write_text("damaged")
         daemon.signal(signal.SIGHUP)
-        wait_for(lambda: "stay as they were" in daemon.log())
+        wait_for(lambda: "are unchanged" in daemon.log())
         assert tls_connect(daemon).getpeercert(True) == new
         assert daemon.end() == 0
 
@@ -716,7 +716,7 @@ def test_keys_and_certificates_are_read_again_both_or_neither(tmp_path):
         keys.write_text("new\n")
         (tmp_path / "cert.pem").write_text("damaged")
         daemon.signal(signal.SIGHUP)
-        wait_for(lambda: "stay as they were" in daemon.log())
+        wait_for(lambda: "are unchanged" in daemon.log())
         assert (status("old"), status("new")) == (200, 401)
 
 
@@ -907,7 +907,7 @@ def test_the_level_of_the_log_is_read_again(tmp_path):
         reload("read again")
         wait_for(lambda: daemon.get("/ping").status == 200 and lines())
         config.write_text('[server]\nlog_level = "loud"\n')
-        reload("level stays as it was")
+        reload("level is unchanged")
         assert "loud" in daemon.log()
         daemon.get("/ping")
         daemon.end()
@@ -1042,8 +1042,8 @@ def test_a_device_that_computes_wrongly_is_passed_over_at_the_start(tmp_path):
     with Daemon("--verify", "--against", "openvino:CPU", "--device", "openvino:GPU,openvino:CPU", env=env) as daemon:
         (model,) = daemon.status()["models"]
         assert model["device"] == "openvino:CPU" and model["fallback"]
-        assert "openvino:GPU: it does not compute what openvino:CPU does in f32: output" in model["reason"]
-        assert model["verification"] == "it is what others are compared with"
+        assert "openvino:GPU: it disagrees with openvino:CPU in f32: output" in model["reason"]
+        assert model["verification"] == "it is the device that others are compared with"
     with Daemon("--verify", models=(MODEL,)) as daemon:
         (model,) = daemon.status()["models"]
         assert model["verification"].startswith("agrees with "), model

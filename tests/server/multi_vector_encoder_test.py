@@ -60,7 +60,7 @@ def test_ranks_are_by_maxsim(daemon, query):
 @pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
 def test_a_ranking_has_no_role(daemon, path):
     answer = post(daemon, path, model="late", query=TEXTS[0], texts=TEXTS, documents=TEXTS, role="query")
-    assert answer.status in (400, 422) and "query and documents have theirs" in json.dumps(answer.json())
+    assert answer.status in (400, 422) and "documents of a ranking have fixed roles" in json.dumps(answer.json())
 
 
 def test_many_documents_in_one_request(daemon):
@@ -85,7 +85,7 @@ def test_bad_requests_and_other_protocols(daemon):
     cut = post(daemon, "/rerank", query="b " * 300, texts=["a", "b " * 300])
     assert cut.headers["x-latebind-truncated-texts"] == "2"
     answer = daemon.embed("a text", model="late")
-    assert answer.status == 400 and "makes no vectors of texts" in answer.json()["error"]["message"]
+    assert answer.status == 400 and "does not make vectors of texts" in answer.json()["error"]["message"]
     assert "is a multi-vector encoder" in json.dumps(daemon.get("/v2/models/late").json())
     for path in ("/", "/metrics", "/api/tags", "/v2/repository/index", "/latebind/status"):
         assert daemon.get(path).status in (200, 404, 405), path

@@ -74,7 +74,7 @@ def test_openai_at_every_address_that_people_give_it(daemon, base):
 
 def test_openai_is_told_that_no_text_is_generated(openai_client):
     messages = [{"role": "user", "content": "hi"}]
-    with pytest.raises(openai.NotFoundError, match="this server computes embeddings, it does not generate text"):
+    with pytest.raises(openai.NotFoundError, match="this server computes embeddings and does not generate text"):
         openai_client.chat.completions.create(model=ID, messages=messages)
     with pytest.raises(openai.NotFoundError, match="does not generate text"):
         openai_client.responses.create(model=ID, input="hi")
@@ -108,7 +108,7 @@ def test_ollama_lists_what_its_program_shows(daemon):
     assert int(listed[0].size) > 90_000_000 and listed[0].modified_at.tzinfo is not None
     assert running[0].expires_at > listed[0].modified_at and running[0].size_vram == 0
     assert running[0].context_length == 256
-    with pytest.raises(ollama.ResponseError, match="no model is served as 'llama3'; there is all-MiniLM-L6-v2, ranker"):
+    with pytest.raises(ollama.ResponseError, match="no model is served as 'llama3'; available: all-MiniLM-L6-v2, ranker"):
         client.pull("llama3")
     with pytest.raises(ollama.ResponseError, match="does not generate text"):
         client.generate(NAME, "hi")
@@ -182,7 +182,7 @@ def test_two_models_of_one_name_are_refused_with_both(tmp_path):
     code, said = run_serve("--model", "one/tiny", "--model", f"x={TINY}", "--alias", "tiny=x", "--listen", "127.0.0.1:0", env=env)
     assert code == 2 and "two models are called 'tiny': 'one/tiny' and 'x=" in said and "ready" not in said
     code, said = run_serve("--model", "one/tiny", "--alias", "a=b", "--listen", "127.0.0.1:0", env=env)
-    assert code == 2 and "no model is called 'b'; there is tiny" in said and "ready" not in said
+    assert code == 2 and "no model is called 'b'; available: tiny" in said and "ready" not in said
     # What only the folders say: both are the same model of the hub.
     snapshot = tmp_path / "hub" / "models--one--tiny" / "snapshots" / COMMIT
     code, said = run_serve("--model", "one/tiny", "--model", snapshot, "--listen", "127.0.0.1:0", env=env)

@@ -128,7 +128,7 @@ TEST(RouterTest, APathThatGeneratesTextIsToldThatThisServerDoesNot) {
     const auto match = router.find("POST", segments);
     EXPECT_EQ(match.protocol->name, protocol) << segments.back();
     EXPECT_THAT(Router::refusal_of(match, "POST", "/").message,
-                HasSubstr("this server computes embeddings, it does not generate text"));
+                HasSubstr("this server computes embeddings and does not generate text"));
   }
 }
 

@@ -64,7 +64,7 @@ def test_each_protocol_takes_the_role(daemon):
             similar = post(daemon, "/similarity", model="networks", inputs=sentences, **said).json()
             assert similar == pytest.approx([sum(map(float.__mul__, first, other)) for other in others], abs=1e-5)
     answer = post(daemon, "/similarity", inputs=sentences, role="query", parameters={"role": "document"})
-    assert answer.status == 422 and "another one than that of 'parameters'" in answer.json()["error"]
+    assert answer.status == 422 and "differs from the one in 'parameters'" in answer.json()["error"]
     assert post(daemon, "/similarity", inputs=sentences, role="question").status == 422
     for path, texts in (("/v1/embeddings", "input"), ("/api/embed", "input"), ("/api/embeddings", "prompt")):
         answer = post(daemon, path, model="networks", role="question", **{texts: "a"})

@@ -98,9 +98,9 @@ def test_a_daemon_is_configured_by_variables_alone():
     with Daemon(models=(), env=env) as daemon:
         assert status_of(daemon.url, x_api_key="our-secret") == (200, ["one", "two"])
         code, why = status_of(daemon.url)
-        assert code == 401 and "the request has none" in why
+        assert code == 401 and "the request has no key" in why
         code, why = status_of(daemon.url, Authorization="Bearer other-secret")
-        assert code == 401 and "not one of this server's" in why
+        assert code == 401 and "not a key of this server" in why
         assert daemon.end() == 0
         assert "secret" not in daemon.log() and "ready in" not in daemon.log()
 

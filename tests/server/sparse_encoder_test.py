@@ -60,14 +60,14 @@ def test_bad_requests(daemon):
 
 def test_other_protocols_refuse_it_by_name(daemon):
     answer = daemon.embed("a text", model="sparse")
-    assert answer.status == 400 and "makes no vectors of texts" in answer.json()["error"]["message"]
+    assert answer.status == 400 and "does not make vectors of texts" in answer.json()["error"]["message"]
     assert post(daemon, "/api/embed", model="sparse", input="a").status == 400
     infer = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}
     answer = post(daemon, "/v2/models/sparse/infer", **infer)
     assert answer.status == 400 and "is a sparse encoder" in json.dumps(answer.json())
     assert daemon.get("/v2/models/sparse").status == 400
     answer = post(daemon, "/v1/rerank", model="sparse", query="a", documents=["b"])
-    assert answer.status == 400 and "a cross-encoder does" in answer.json()["message"]
+    assert answer.status == 400 and "use a cross-encoder" in answer.json()["message"]
     for path in ("/", "/metrics", "/api/tags", "/v2/repository/index", "/latebind/status"):
         assert daemon.get(path).status in (200, 404, 405), path
 

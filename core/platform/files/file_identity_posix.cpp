@@ -19,7 +19,7 @@ std::int64_t nanoseconds_of(const struct timespec& time) {
 
 core::Result<FileIdentity> identity_of(const struct stat& info, const std::filesystem::path& file) {
   if (!S_ISREG(info.st_mode)) {
-    return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is no regular file", quoted(file)));
+    return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is not a regular file", quoted(file)));
   }
   return FileIdentity{.size = static_cast<std::uint64_t>(info.st_size),
                       .modified_ns = nanoseconds_of(info.st_mtim),

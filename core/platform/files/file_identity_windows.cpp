@@ -41,7 +41,7 @@ core::Result<FileIdentity> identity_of_open_file(std::intptr_t handle, const std
     return status_of_windows_error("look at", file, ::GetLastError());
   }
   if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
-    return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is no regular file", quoted(file)));
+    return core::Status(core::StatusCode::kInvalidArgument, fmt::format("{} is not a regular file", quoted(file)));
   }
   return FileIdentity{.size = joined(info.nFileSizeHigh, info.nFileSizeLow),
                       .modified_ns = nanoseconds_of(info.ftLastWriteTime),

@@ -29,9 +29,10 @@ core::Result<FileLock> FileLock::acquire(const std::filesystem::path& file, std:
     if (first && on_wait) on_wait();
     const auto now = Clock::now();
     if (now >= deadline) {
-      return Status(StatusCode::kBusy, fmt::format("another process has held the lock {} for {} s; wait for it or end "
-                                                   "it, then try again",
-                                                   quoted(file), timeout.count() / 1000));
+      return Status(
+          StatusCode::kBusy,
+          fmt::format("another process has held the lock {} for {} s; wait until it ends, or end it, then try again",
+                      quoted(file), timeout.count() / 1000));
     }
     std::this_thread::sleep_for(
         std::min(pause, std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now) + kFirstPause));

@@ -35,7 +35,7 @@ Result<std::intptr_t> try_lock_file(const path& file) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kGroupToo);
     if (descriptor < 0 && errno == ELOOP) {
       return Status(StatusCode::kPermissionDenied,
-                    fmt::format("cannot lock {}: it is a link, and a lock is a file; remove it", quoted(file)));
+                    fmt::format("cannot lock {}: it is a link, not a file; remove it", quoted(file)));
     }
     if (descriptor < 0) return status_of_errno("lock", file, errno);
     int result = 0;
@@ -48,9 +48,10 @@ Result<std::intptr_t> try_lock_file(const path& file) {
     if (result == 0) continue;
     if (error == EWOULDBLOCK) return std::intptr_t{-1};
     if (error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP) {
-      return Status(StatusCode::kIo, fmt::format("cannot lock {}: this file system knows no locks; choose a folder on "
-                                                 "another one",
-                                                 quoted(file)));
+      return Status(
+          StatusCode::kIo,
+          fmt::format("cannot lock {}: this file system does not support locks; choose a folder on another one",
+                      quoted(file)));
     }
     return status_of_errno("lock", file, error);
   }

@@ -50,10 +50,9 @@ Status FileReader::why_not() const {
   const int failure = failure_.load(std::memory_order_relaxed);
   if (failure == 0) return {};
   if (failure > 0) return status_of_errno("read", file_, failure);
-  return Status(StatusCode::kIo,
-                fmt::format("{} was cut while it was in use; put it back, by renaming a new file to its "
-                            "name, and open the model again",
-                            quoted(file_)));
+  return Status(StatusCode::kIo, fmt::format("{} was truncated while it was in use; restore it by renaming a new file "
+                                             "to its name, and open the model again",
+                                             quoted(file_)));
 }
 
 }  // namespace latebind::platform

@@ -4,7 +4,7 @@ namespace latebind::platform {
 
 core::Result<std::unique_ptr<const FileReader>> FileReader::open(const std::filesystem::path& /*file*/,
                                                                  const FileIdentity& /*identity*/) {
-  return core::Status(core::StatusCode::kUnsupported, "files that are mapped cannot be cut on Windows");
+  return core::Status(core::StatusCode::kUnsupported, "Windows cannot truncate mapped files");
 }
 
 FileReader::~FileReader() = default;

@@ -144,12 +144,12 @@ Status fault(const path& place, std::string_view what) {
 Status judge(const path& place, const struct stat& info, bool is_parent) {
   if (!is_trusted(info.st_uid)) return fault(place, fmt::format("belongs to another user ({})", info.st_uid));
   if (is_parent && (info.st_mode & S_ISVTX) != 0) return {};
-  if ((info.st_mode & S_IWOTH) != 0) return fault(place, "may be written to by everybody");
+  if ((info.st_mode & S_IWOTH) != 0) return fault(place, "is writable by every user");
   if ((info.st_mode & S_IWGRP) == 0) return {};
-  if (has_access_list(place)) return fault(place, "may be written to by others, as its access list says");
+  if (has_access_list(place)) return fault(place, "is writable by other users through its access list");
   const auto group = group_of(info.st_gid);
   if (!holds_others(info.st_gid, group)) return {};
-  return fault(place, fmt::format("may be written to by the group {}",
+  return fault(place, fmt::format("is writable by the group {}",
                                   group ? fmt::format("'{}'", group->name) : std::to_string(info.st_gid)));
 }
 
@@ -208,7 +208,7 @@ class Walk {
 
   Status follow(const path& link, const struct stat& info) {
     if (is_planted(info, info_)) {
-      return fault(link, fmt::format("is a link of another user's ({})", info.st_uid));
+      return fault(link, fmt::format("is a link of another user ({})", info.st_uid));
     }
     if (++links_ > kLinksMax) return status_of_errno("look at", link, ELOOP);
     LB_ASSIGN_OR_RETURN(const path target, target_of(link, AT_FDCWD, link.c_str()));
@@ -245,7 +245,7 @@ core::Result<std::optional<path>> link_target(const path& place) {
   ::close(link);
   if (!is_link) return none;
   if (is_planted(info, above)) {
-    return fault(place, fmt::format("is a link of another user's ({}) in a folder that others may write to, and is not "
+    return fault(place, fmt::format("is a link of another user ({}) in a folder that others can write to, and is not "
                                     "followed; remove it, or name another place",
                                     info.st_uid));
   }
@@ -263,7 +263,7 @@ Status make_private_folder(const path& folder) {
   // HOME=/nonexistent means that there is no home, but root could create it.
   const auto home = home_folder();
   if (home.ok() && std::ranges::find(missing, without_slash(*home)) != missing.end()) {
-    return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} is not there",
+    return Status(StatusCode::kNotFound, fmt::format("cannot make the folder {}: the home folder {} does not exist",
                                                      quoted(folder), quoted(*home)));
   }
   for (; !missing.empty(); missing.pop_back()) {

@@ -61,10 +61,9 @@ core::Result<path> home_folder() {
   if (error == 0 && found != nullptr && found->pw_dir != nullptr && found->pw_dir[0] == '/') {
     return path(found->pw_dir);
   }
-  return Status(StatusCode::kNotFound,
-                fmt::format("no home folder: HOME holds no absolute path and user {} has none in the "
-                            "user database; set HOME",
-                            ::getuid()));
+  return Status(StatusCode::kNotFound, fmt::format("no home folder: HOME is not an absolute path, and the user "
+                                                   "database has no home folder for user {}; set HOME",
+                                                   ::getuid()));
 }
 
 path path_from_utf8(const std::string& text) {

@@ -26,8 +26,8 @@ core::Result<path> known_folder(const KNOWNFOLDERID& id, const char* what) {
   const HRESULT result = ::SHGetKnownFolderPath(id, KF_FLAG_DONT_VERIFY, nullptr, &text);
   const std::unique_ptr<wchar_t, FreeTaskMemory> owner(text);  // must be freed after a failure, too
   if (FAILED(result) || text == nullptr) {
-    return Status(StatusCode::kNotFound,
-                  fmt::format("Windows names no folder for {} (0x{:08x})", what, static_cast<unsigned long>(result)));
+    return Status(StatusCode::kNotFound, fmt::format("Windows does not report the folder of {} (0x{:08x})", what,
+                                                     static_cast<unsigned long>(result)));
   }
   return path(text);
 }

@@ -96,8 +96,8 @@ Status OutputFile::write_at(std::size_t offset, std::span<const std::byte> bytes
   if (handle_ < 0) return used_up();
   if (offset > size_ || bytes.size() > size_ - offset) {
     return Status(StatusCode::kInvalidArgument,
-                  fmt::format("cannot overwrite {} bytes at {} of {}: only {} bytes are written", bytes.size(), offset,
-                              quoted(file_), size_));
+                  fmt::format("cannot overwrite {} bytes at {} of {}: only {} bytes have been written", bytes.size(),
+                              offset, quoted(file_), size_));
   }
   const std::size_t flushed = size_ - buffer_.size();
   if (offset >= flushed) {
@@ -106,7 +106,7 @@ Status OutputFile::write_at(std::size_t offset, std::span<const std::byte> bytes
   }
   if (!is_rewritable()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("cannot go back in {}: it is written as it comes; write to a file", quoted(file_)));
+                  fmt::format("cannot seek in {}: it is not a regular file; write to a file", quoted(file_)));
   }
   LB_RETURN_IF_ERROR(flush());
   failure_ = write_output_at(handle_, offset, chars_of(bytes), bytes.size(), file_);

@@ -69,10 +69,9 @@ Status folder_refusal(const path& target, const path& folder, int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return Status(
-          StatusCode::kPermissionDenied,
-          fmt::format("cannot write {}: no file may be created in the folder {} ({}); write to another folder",
-                      quoted(target), quoted(folder), std::generic_category().message(error)));
+      return Status(StatusCode::kPermissionDenied,
+                    fmt::format("cannot write {}: cannot create a file in the folder {} ({}); write to another folder",
+                                quoted(target), quoted(folder), std::generic_category().message(error)));
     default:
       return status_of_errno("write", target, error);
   }

@@ -56,7 +56,7 @@ Result<OpenedOutput> open_temporary(const path& target) {
       if (error == ERROR_ACCESS_DENIED) {
         return Status(
             StatusCode::kPermissionDenied,
-            fmt::format("cannot write {}: no file may be created in the folder {} ({}); write to another folder",
+            fmt::format("cannot write {}: cannot create a file in the folder {} ({}); write to another folder",
                         quoted(target), quoted(folder), windows_error_text(error)));
       }
       return status_of_windows_error("write", target, error);

@@ -40,7 +40,7 @@ core::Result<path> follow_folder_links(const path& folder) {
     if (!*link) return place;
     place = without_slash((*link)->is_absolute() ? **link : place.parent_path() / **link);
   }
-  return no_place(folder, "too many links lead on from it");
+  return no_place(folder, "it leads through too many links");
 }
 
 }  // namespace
@@ -59,14 +59,15 @@ core::Result<std::filesystem::path> OutputFolder::place_of(const std::filesystem
     return error ? place : parent / place.filename();
   }
   if (kind == std::filesystem::file_type::none) return status_of_errno("write", folder, error.value());
-  if (kind != std::filesystem::file_type::directory) return no_place(folder, "a file of that name is there");
+  if (kind != std::filesystem::file_type::directory) return no_place(folder, "a file with this name exists");
   place = std::filesystem::canonical(place, error);
   if (error) return status_of_errno("write", folder, error.value());
-  if (!place.has_filename()) return no_place(folder, "it is no place for one");
+  if (!place.has_filename()) return no_place(folder, "it cannot be a folder");
   const std::filesystem::path current = std::filesystem::current_path(error);
   if (!error && is_within(current, place)) {
-    return no_place(folder,
-                    "the current folder would go with what is there; name another one, or write from elsewhere");
+    return no_place(
+        folder,
+        "it contains the current folder, which would be replaced; name another one, or change to another folder");
   }
   return place;
 }
@@ -112,7 +113,7 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
   if (!may_replace) {
     return Status(
         StatusCode::kInvalidArgument,
-        fmt::format("cannot write the folder {}: it is there and not empty; name another one", quoted(folder_)));
+        fmt::format("cannot write the folder {}: it exists and is not empty; name another one", quoted(folder_)));
   }
   std::error_code ignored;
   // An old folder with a temporary name would be taken for abandoned.
@@ -124,7 +125,7 @@ Status OutputFolder::replace(const MayReplace& may_replace) {
   if (back.ok()) return allowed;
   // The old folder must not be removed, wherever it is now.
   const auto name = std::exchange(temporary_, {});
-  return Status(back.code(), fmt::format("{}; look for what was there in {}", back.message(), quoted(name)));
+  return Status(back.code(), fmt::format("{}; the previous content is in {}", back.message(), quoted(name)));
 }
 
 void OutputFolder::discard() noexcept {

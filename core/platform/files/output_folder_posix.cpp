@@ -52,14 +52,15 @@ Status exchange_in_steps(const path& temporary, const path& target) {
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
     const int error = errno;
     if (::rename(aside.c_str(), target.c_str()) != 0) {
-      return Status(StatusCode::kIo, fmt::format("cannot replace {}: what was there is now {}; move it back",
+      return Status(StatusCode::kIo, fmt::format("cannot replace {}: the previous content is now {}; move it back",
                                                  quoted(target), quoted(aside)));
     }
     return status_of_errno("replace", target, error);
   }
   if (::rename(aside.c_str(), temporary.c_str()) == 0) return Status();
   return Status(StatusCode::kIo,
-                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
+                fmt::format("{} was replaced, but its previous content could not be removed and is now {}",
+                            quoted(target), quoted(aside)));
 }
 
 }  // namespace

@@ -64,14 +64,15 @@ Status exchange_folders(const path& temporary, const path& target) {
   if (!move(temporary, target)) {
     const DWORD error = ::GetLastError();
     if (!move(aside, target)) {
-      return Status(StatusCode::kIo, fmt::format("cannot replace {}: what was there is now {}; move it back",
+      return Status(StatusCode::kIo, fmt::format("cannot replace {}: the previous content is now {}; move it back",
                                                  quoted(target), quoted(aside)));
     }
     return status_of_windows_error("replace", target, error);
   }
   if (move(aside, temporary)) return Status();
   return Status(StatusCode::kIo,
-                fmt::format("{} was replaced, but what was there is now {} and stays", quoted(target), quoted(aside)));
+                fmt::format("{} was replaced, but its previous content could not be removed and is now {}",
+                            quoted(target), quoted(aside)));
 }
 
 // The writer's handle does not let others delete the folder.

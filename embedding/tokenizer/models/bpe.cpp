@@ -305,7 +305,7 @@ Result<BpeOptions> read_bpe_options(const JsonView& view, const Vocabulary& voca
   if (dropout != nullptr && !dropout->is_null()) {
     if (!dropout->is_number()) return Status(StatusCode::kInvalidModel, "model.dropout is not a number");
     if (dropout->get<double>() != 0) {
-      return Status(StatusCode::kUnsupported, "model.dropout is not 0: its tokens would be drawn by chance");
+      return Status(StatusCode::kUnsupported, "model.dropout is not 0: its tokens would be random");
     }
   }
   BpeOptions options;
@@ -424,8 +424,7 @@ Result<MergeTable> make_table(std::span<const MergeIds> merges) {
     table.prefetch(ahead.left, ahead.right);
     const auto& [left, right, made] = merges[rank];
     if (!table.add(left, right, {static_cast<std::uint32_t>(rank), made})) {
-      return Status(StatusCode::kUnsupported,
-                    "model.merges: the pairs are chosen so that they cannot be told apart quickly");
+      return Status(StatusCode::kUnsupported, "model.merges: the pairs have too many hash collisions");
     }
   }
   return table;

@@ -200,7 +200,7 @@ Result<TokenModelPtr> read_unigram(const JsonView& view, ModelLists lists) {
   LB_ASSIGN_OR_RETURN(const std::uint64_t unk_id, view.whole_number("unk_id"));
   if (unk_id >= lists.vocabulary.size()) {
     return Status(StatusCode::kInvalidModel,
-                  fmt::format("model.unk_id is {}, and there are {} tokens", unk_id, lists.vocabulary.size()));
+                  fmt::format("model.unk_id is {}, but there are {} tokens", unk_id, lists.vocabulary.size()));
   }
   bool byte_fallback = false;
   if (view.find("byte_fallback") != nullptr) {

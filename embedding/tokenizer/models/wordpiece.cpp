@@ -47,7 +47,7 @@ core::Result<std::unique_ptr<const WordPiece>> WordPiece::create(Vocabulary voca
   if (const std::size_t longest = longest_in_a_word(vocabulary, options); longest > Vocabulary::kSearchedBytesMax) {
     return core::Status(
         core::StatusCode::kUnsupported,
-        fmt::format("a token is {} bytes long, more than the {} supported where model.max_input_chars_per_word is {}",
+        fmt::format("a token is {} bytes long, more than the {} supported if model.max_input_chars_per_word is {}",
                     longest, Vocabulary::kSearchedBytesMax, options.max_input_chars_per_word));
   }
   return std::unique_ptr<const WordPiece>(new WordPiece(std::move(vocabulary), std::move(options), unknown));

@@ -87,14 +87,14 @@ Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_vi
   CharacterMap map;
   const std::size_t unit_count = bytes.size() < 4 ? 0 : take_number() / 4;
   if (unit_count == 0 || unit_count > bytes.size() / 4) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: its size is wrong", place));
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is not a map: its size is wrong", place));
   }
   map.units_.reserve(unit_count);
   while (map.units_.size() < unit_count)
     map.units_.emplace_back(take_number());
   map.texts_ = bytes;
   if (core::find_invalid_utf8(bytes)) {
-    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: its texts are not UTF-8", place));
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is not a map: its texts are not UTF-8", place));
   }
   LB_RETURN_IF_ERROR(map.check(place));
   return map;
@@ -104,7 +104,7 @@ Result<CharacterMap> CharacterMap::create(std::string_view bytes, std::string_vi
 // nodes may share.
 Status CharacterMap::check(std::string_view place) {
   const auto leads_out = [place] {
-    return Status(StatusCode::kInvalidModel, fmt::format("{} is no map: it leads out of itself", place));
+    return Status(StatusCode::kInvalidModel, fmt::format("{} is not a map: it refers outside itself", place));
   };
   // The units that claim to be children, by the place at which they would be children.
   std::vector<std::uint32_t> first_child(units_.size(), 0);
@@ -135,7 +135,7 @@ Status CharacterMap::check(std::string_view place) {
       const std::size_t begin = units_[below].value();
       if (!is_text(begin)) {
         return {StatusCode::kInvalidModel,
-                fmt::format("{} is no map: a key becomes no text of at most {} bytes", place, kTextBytesMax)};
+                fmt::format("{} is not a map: a key does not become a text of at most {} bytes", place, kTextBytesMax)};
       }
       longest_text_ = std::max(longest_text_, text_at(begin).size());
     }

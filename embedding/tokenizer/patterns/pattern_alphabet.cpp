@@ -42,7 +42,7 @@ core::Result<std::unique_ptr<const PatternAlphabet>> PatternAlphabet::create(con
       inside[edges[next].set] = inside[edges[next].set] == '0' ? '1' : '0';
     const auto [letter, is_new] = known.try_emplace(inside, static_cast<std::uint8_t>(known.size()));
     if (known.size() > kLettersMax) {
-      return core::Status(core::StatusCode::kUnsupported, "that it tells more than 256 kinds of characters apart");
+      return core::Status(core::StatusCode::kUnsupported, "that it distinguishes more than 256 kinds of characters");
     }
     for (std::size_t set = 0; is_new && set < sets.size(); ++set) {
       if (inside[set] == '1') alphabet->letters_[set].push_back(static_cast<char>(letter->second));

@@ -222,15 +222,16 @@ class PatternProgram::Search {
     if (result >= 0 || result == PCRE2_ERROR_NOMATCH || result == PCRE2_ERROR_PARTIAL) return result;
     if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
     throw PatternLimitError(
-        fmt::format("an expression of the tokenizer takes too much for this text at character {}: "
-                    "PCRE2 says {}: {}",
+        fmt::format("an expression of the tokenizer takes too much time or memory for this text at character {}: PCRE2 "
+                    "reports {}: {}",
                     from, result, text_of_error(result)));
   }
 
   void charge(std::size_t window) {
     charged_ += std::min(window, text_.size());
     if (charged_ > kLargeWindowsMax + text_.size() * kLargeWindowsMaxPerByte) {
-      throw PatternLimitError("an expression of the tokenizer takes too much for this text: most of it at every place");
+      throw PatternLimitError(
+          "an expression of the tokenizer takes too much time for this text: it reads most of it at every position");
     }
   }
 

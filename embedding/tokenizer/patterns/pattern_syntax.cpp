@@ -48,7 +48,7 @@ class PatternReader {
   Result<PatternTree> read() {
     LB_ASSIGN_OR_RETURN(PatternNode root, read_alternatives());
     if (!at_end()) return refused("a ')' without its '('");
-    if (root.size_min == 0) return refused("that it can match nothing at all");
+    if (root.size_min == 0) return refused("that it can match the empty text");
     PatternTree tree;
     tree.root = std::move(root);
     tree.sets.resize(sets_.size());
@@ -132,25 +132,25 @@ class PatternReader {
   Result<PatternNode> read_repeated() {
     LB_ASSIGN_OR_RETURN(PatternNode part, read_atom());
     if (!begins_repetition()) return part;
-    if (part.kind == NodeKind::kLook) return refused("a repetition of what looks ahead or behind");
-    if (part.size_min == 0) return refused("a repetition of what can be nothing at all");
+    if (part.kind == NodeKind::kLook) return refused("a repetition of a lookahead or lookbehind");
+    if (part.size_min == 0) return refused("a repetition of what can match the empty text");
     PatternNode node;
     node.kind = NodeKind::kRepeat;
     const bool is_interval = is_next("{");
     LB_RETURN_IF_ERROR(read_times(node));
     if (is_next("?")) {
       // After an interval, it is a second repetition.
-      if (is_interval && node.times_min == node.times_max) return refused("a '?' behind a fixed number of times");
+      if (is_interval && node.times_min == node.times_max) return refused("a '?' after a fixed number of repetitions");
       accept("?");
       node.greed = Greed::kLazy;
     } else if (is_next("+")) {
-      if (is_interval) return refused("a '+' behind a number of times");
+      if (is_interval) return refused("a '+' after a number of repetitions");
       accept("+");
       node.greed = Greed::kPossessive;
     }
     if (begins_repetition()) return refused("a repetition of a repetition");
     if (part.kind == NodeKind::kRepeat && (part.greed != Greed::kGreedy || node.greed != Greed::kGreedy)) {
-      return refused("a repetition of a repetition of which one is not greedy");
+      return refused("a repetition of a repetition if one of them is not greedy");
     }
     node.size_min = product(part.size_min, node.times_min);
     node.size_max = product(part.size_max, node.times_max);
@@ -191,13 +191,13 @@ class PatternReader {
     auto most = least;
     if (accept(",")) {
       most = number();
-      if (!least && !most) return refused("a '{' that does not say how many times");
+      if (!least && !most) return refused("a '{' without a number of repetitions");
       if (!most) most = PatternNode::kNoEnd;
     }
-    if (!most || !accept("}")) return refused("a '{' that does not say how many times");
+    if (!most || !accept("}")) return refused("a '{' without a number of repetitions");
     node.times_min = least.value_or(0);
     node.times_max = *most;
-    if (node.times_max == 0 || node.times_min > node.times_max) return refused("a repetition of no times");
+    if (node.times_max == 0 || node.times_min > node.times_max) return refused("a repetition of zero times");
     if (node.times_min > kTimesMax || (node.times_max != PatternNode::kNoEnd && node.times_max > kTimesMax)) {
       return refused(fmt::format("a repetition of more than {} times", kTimesMax));
     }
@@ -219,7 +219,7 @@ class PatternReader {
     if (is_next("\\")) {
       LB_ASSIGN_OR_RETURN(Escaped escaped, read_escape(false));
       if (!escaped.character) {
-        if (ignores_case_ && !escaped.has_no_case) return refused("such a class where case does not count");
+        if (ignores_case_ && !escaped.has_no_case) return refused("such a class where case is ignored");
         previous_letter_ = 0;
         return character(std::move(escaped.set));
       }
@@ -233,14 +233,14 @@ class PatternReader {
       previous_letter_ = 0;
       return character(CodePointSet(c, c));
     }
-    if (c >= 0x80) return refused("a character beyond ASCII where case does not count");
+    if (c >= 0x80) return refused("a character beyond ASCII where case is ignored");
     if (!is_ascii_letter(c)) {
       previous_letter_ = 0;
       return character(CodePointSet(c, c));
     }
     const char32_t lower = c | 0x20U;
     if (may_be_ligature(previous_letter_, lower)) {
-      return refused("letters of which there is a ligature, where case does not count");
+      return refused("letters that form a ligature, where case is ignored");
     }
     previous_letter_ = lower;
     std::vector<CodePointSet::Range> both;
@@ -345,7 +345,7 @@ class PatternReader {
       ignores_case_ = true;
       LB_ASSIGN_OR_RETURN(PatternNode rest, read_alternatives());
       ignores_case_ = ignored_case;
-      if (rest.size_max == 0) return refused("'(?i)' with nothing behind it");
+      if (rest.size_max == 0) return refused("'(?i)' with nothing after it");
       return rest;
     } else if (accept("?>")) {
       node.kind = NodeKind::kAtomic;
@@ -364,7 +364,7 @@ class PatternReader {
     if (!accept(")")) return refused("a '(' without its ')'");
     if (is_plain) {
       // A repetition would not recognise an empty group as a group.
-      if (inner.size_max == 0) return refused("a group that is nothing at all");
+      if (inner.size_max == 0) return refused("an empty group");
       return inner;
     }
     node.expanded = inner.expanded;
@@ -372,11 +372,11 @@ class PatternReader {
       node.size_min = inner.size_min;
       node.size_max = inner.size_max;
     } else {
-      if (inner.size_min == 0) return refused("a look at what can be nothing at all");
-      if (has_look(inner)) return refused("a look ahead or behind in another one");
+      if (inner.size_min == 0) return refused("a lookaround that can match the empty text");
+      if (has_look(inner)) return refused("a lookahead or lookbehind inside another one");
       if (node.behind) {
         if (inner.size_min != inner.size_max || inner.kind == NodeKind::kAtomic) {
-          return refused("a look behind whose length is not fixed");
+          return refused("a lookbehind without a fixed length");
         }
         behind_max_ = std::max(behind_max_, inner.size_max);
       }
@@ -411,12 +411,12 @@ class PatternReader {
         if (united.empty()) return refused("a '&&' with nothing before it");
         intersected = meet(intersected, std::move(united));
         united.clear();
-        if (is_next("]")) return refused("a '&&' with nothing behind it");
+        if (is_next("]")) return refused("a '&&' with nothing after it");
         continue;
       }
       LB_RETURN_IF_ERROR(read_class_item(is_first, united));
     }
-    if (united.empty()) return refused("a class of no characters");
+    if (united.empty()) return refused("an empty class");
     --depth_;
     CodePointSet set = meet(intersected, std::move(united));
     if (ignores_case_ && is_outermost) {
@@ -428,7 +428,7 @@ class PatternReader {
   Result<CodePointSet> in_all_cases(const CodePointSet& set) const {
     std::vector<CodePointSet::Range> ranges;
     for (const auto& range : set.ranges()) {
-      if (range.last >= 0x80) return refused("a class of characters beyond ASCII where case does not count");
+      if (range.last >= 0x80) return refused("a class of characters beyond ASCII where case is ignored");
       for (char32_t c = range.first; c <= range.last; ++c)
         add_cases(c, ranges);
     }
@@ -447,15 +447,15 @@ class PatternReader {
     if (is_next("[:")) return refused("a class in '[:' and ':]'");
     if (accept("[")) {
       LB_ASSIGN_OR_RETURN(const CodePointSet inner, read_class());
-      if (is_next("-") && !is_next("-]")) return refused("a '-' behind a class");
+      if (is_next("-") && !is_next("-]")) return refused("a '-' after a class");
       unite(inner);
       return {};
     }
-    if (is_next("-") && !is_first && !is_next("-]")) return refused("a '-' between characters that is no range");
+    if (is_next("-") && !is_first && !is_next("-]")) return refused("a '-' between characters that is not a range");
     const bool is_dash = is_next("-");
     LB_ASSIGN_OR_RETURN(const Escaped first, read_class_character());
     const bool is_range = is_next("-") && !is_next("-]");
-    if (is_range && (!first.character || is_dash)) return refused("a '-' that is no range");
+    if (is_range && (!first.character || is_dash)) return refused("a '-' that is not a range");
     if (!first.character) {
       unite(first.set);
       return {};
@@ -530,7 +530,7 @@ class PatternReader {
       ++at_;
     }
     if (digits < digits_min || !accept(end) || value >= below || (value >= 0xD800 && value <= 0xDFFF)) {
-      return refused("a hexadecimal number that is no character");
+      return refused("a hexadecimal number that is not a character");
     }
     return Escaped{value, {}};
   }

@@ -74,10 +74,10 @@ Result<PairProcessor> read_pair_template(const JsonView& view, std::size_t id_en
     if (piece.type == 1 && may_be_one && !pair.type_one_from && (texts == 1 || piece.is_sequence)) {
       pair.type_one_from = pair.between.size();
     } else if (piece.type != (pair.type_one_from ? 1 : 0)) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{} has type_id {} (supported: 0 and, from a place behind the sequence 'A' and not "
-                                "behind 'B' on, 1)",
-                                place, piece.type));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("{} has type_id {} (supported: 0, and 1 from a place after the sequence 'A' and not after 'B')",
+                      place, piece.type));
     }
     if (piece.is_sequence) continue;
     auto& ids = texts == 0 ? pair.before : texts == 1 ? pair.between : pair.after;

@@ -107,8 +107,9 @@ core::Result<PreTokenizerPtr> read_pre_tokenizer_sequence(const JsonView& view) 
   bool is_rewritten = false;
   for (const PreTokenizerPtr& part : parts) {
     if (is_rewritten && part->needs_origin()) {
-      return core::Status(core::StatusCode::kUnsupported,
-                          view.name() + " has a part with prepend_scheme 'first' behind another that rewrites words");
+      return core::Status(
+          core::StatusCode::kUnsupported,
+          view.name() + " has a part with prepend_scheme 'first' after another part that rewrites words");
     }
     is_rewritten = is_rewritten || part->rewrites();
   }

@@ -47,9 +47,10 @@ class Walk {
   // Empty tokens are never added.
   [[nodiscard]] Status one(std::string_view file, std::string_view key, const std::string& text) const {
     if (text.empty() || known_.contains(text)) return {};
-    return {StatusCode::kUnsupported,
-            fmt::format("{}: {} names {}, which is no added token of tokenizer.json: add it there, or take it out here",
-                        file, core::quoted(key), core::quoted(text))};
+    return {
+        StatusCode::kUnsupported,
+        fmt::format("{}: {} names {}, which is not an added token of tokenizer.json: add it there, or remove it here",
+                    file, core::quoted(key), core::quoted(text))};
   }
   [[nodiscard]] Status all(std::string_view file, std::string_view key, const json& values) const {
     if (!values.is_structured()) return {};

@@ -82,14 +82,12 @@ class ClassCheck {
     const std::string other = other_part();
     if (!other.empty()) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which makes its tokens by other rules than tokenizer.json: {}; {} tokenizer.json alone "
-                          "counts",
-                          name(), other, remedy())};
+              fmt::format("{}, which uses other rules than tokenizer.json: {}; {} only tokenizer.json counts", name(),
+                          other, remedy())};
     }
     if (made_by_.maker == Maker::kOther) {
       return {StatusCode::kUnsupported,
-              fmt::format("{}, which makes its tokens by rules that are not known here; {} tokenizer.json alone counts",
-                          name(), remedy())};
+              fmt::format("{}, which uses unknown rules; {} only tokenizer.json counts", name(), remedy())};
     }
     LB_RETURN_IF_ERROR(check_tokens_of_class());
     switch (made_by_.maker) {
@@ -147,7 +145,7 @@ class ClassCheck {
   // The source of the class's name.
   [[nodiscard]] std::string name() const {
     if (!named_in_.empty()) return fmt::format("{}: 'tokenizer_class' is {}", named_in_, core::quoted(made_by_.name));
-    return fmt::format("config.json: 'model_type' stands for {} where no file names a 'tokenizer_class'",
+    return fmt::format("config.json: 'model_type' means {} if no file names a 'tokenizer_class'",
                        core::quoted(made_by_.name));
   }
   [[nodiscard]] std::string_view remedy() const {
@@ -162,10 +160,10 @@ class ClassCheck {
     const std::string_view model = text_in(model_, "type");
     // Files of early versions do not name it.
     if (!model.empty() && model != made_by_.model) {
-      return fmt::format("the model is {} there, and not {}", core::quoted(model), made_by_.model);
+      return fmt::format("the model is {} there, not {}", core::quoted(model), made_by_.model);
     }
     const auto says = [](std::string_view part, const json* found, std::string_view wanted) {
-      return fmt::format("'{}' is {} there, and not {}", part,
+      return fmt::format("'{}' is {} there, not {}", part,
                          found == nullptr ? "missing" : core::quoted(text_in(found, "type")), wanted);
     };
     switch (made_by_.maker) {
@@ -222,14 +220,14 @@ class ClassCheck {
 
   // Differences that no key of tokenizer_config.json can express.
   [[nodiscard]] std::string other_word_pieces() const {
-    if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, and not true";
+    if (!flag_in(normalizer_, "clean_text", true)) return "'clean_text' is false there, not true";
     const json* const most = member(model_, "max_input_chars_per_word");
     if (most != nullptr && most->is_number_unsigned() && most->get<std::uint64_t>() != 100) {
-      return fmt::format("'max_input_chars_per_word' is {} there, and not 100", most->get<std::uint64_t>());
+      return fmt::format("'max_input_chars_per_word' is {} there, not 100", most->get<std::uint64_t>());
     }
     const std::string_view prefix = text_in(model_, "continuing_subword_prefix");
     if (prefix.empty() || prefix == "##") return {};
-    return fmt::format("'continuing_subword_prefix' is {} there, and not '##'", core::quoted(prefix));
+    return fmt::format("'continuing_subword_prefix' is {} there, not '##'", core::quoted(prefix));
   }
 
   [[nodiscard]] Status check_flag(const char* key, bool otherwise, bool there, std::string_view what) const {
@@ -261,11 +259,10 @@ class ClassCheck {
       const std::string_view key = SpecialTokens::kKeys[token.role];
       const TokenByRole wanted = token_by_role(beside_, key, token.content);
       if (wanted.is_said || is_added(root_, token.content)) continue;
-      return {
-          StatusCode::kUnsupported,
-          fmt::format("{}: {} is missing, which is {} to {}, and that is no added token of tokenizer.json; name the "
-                      "token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
-                      kTokenizerConfigFile, core::quoted(key), core::quoted(token.content), made_by_.name)};
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: {} is missing, which is {} to {}, and that is not an added token of tokenizer.json; "
+                          "name the token, or set 'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                          kTokenizerConfigFile, core::quoted(key), core::quoted(token.content), made_by_.name)};
     }
     return {};
   }
@@ -297,11 +294,10 @@ class ClassCheck {
   }
 
   [[nodiscard]] Status no_token(const TokenByRole& wanted, std::string_view key) const {
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("{}: {} is no token, and {} needs one; name that of tokenizer.json, or set 'tokenizer_class' to "
-                    "'PreTrainedTokenizerFast'",
-                    wanted.file, core::quoted(key), made_by_.name)};
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: {} is not a token, but {} needs one; name that of tokenizer.json, or set "
+                        "'tokenizer_class' to 'PreTrainedTokenizerFast'",
+                        wanted.file, core::quoted(key), made_by_.name)};
   }
 
   // Checks the tokens around a text: the class puts those of these roles there, whatever tokenizer.json has.
@@ -318,8 +314,8 @@ class ClassCheck {
       return other_token(
           wanted, roles[i].first,
           there.empty()
-              ? fmt::format("tokenizer.json puts no token {} a text", i == 0 ? "before" : "behind")
-              : fmt::format("tokenizer.json puts {} {} a text", core::quoted(there), i == 0 ? "before" : "behind"));
+              ? fmt::format("tokenizer.json does not put a token {} a text", i == 0 ? "before" : "after")
+              : fmt::format("tokenizer.json puts {} {} a text", core::quoted(there), i == 0 ? "before" : "after"));
     }
     return {};
   }

@@ -76,7 +76,7 @@ Result<SentencePieceModel::Piece> read_piece(Message message) {
     } else if (field->number == kPieceType) {
       LB_RETURN_IF_ERROR(message.expect(*field, ProtobufKind::kVarint));
       const bool is_known = field->value >= 1 && field->value <= 6;
-      if (!is_known) return damaged(message.at(), fmt::format("{} is no type of a piece", field->value));
+      if (!is_known) return damaged(message.at(), fmt::format("{} is not a type of a piece", field->value));
       piece.type = static_cast<SentencePieceModel::Type>(field->value);
     }
   }
@@ -89,10 +89,9 @@ Status check_trainer(Message message) {
     if (field->number != kTrainerModelType) continue;
     LB_RETURN_IF_ERROR(message.expect(*field, ProtobufKind::kVarint));
     if (field->value != kUnigramModel) {
-      return {StatusCode::kUnsupported,
-              fmt::format("model_type {} is not supported; of a vocabulary alone 1, Unigram, is, of others a "
-                          "tokenizer.json",
-                          field->value)};
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("model_type {} is not supported: without a tokenizer.json, only 1 (Unigram) is", field->value)};
     }
   }
   return message.status();
@@ -134,7 +133,7 @@ Result<SentencePieceModel> SentencePieceModel::read(std::span<const std::byte> f
   }
   LB_RETURN_IF_ERROR(whole.status());
   if (model.pieces.empty() || !has_trainer || !has_normalizer) {
-    return Status(StatusCode::kInvalidModel, fmt::format("no whole model of SentencePiece: no {} in its {} bytes",
+    return Status(StatusCode::kInvalidModel, fmt::format("not a complete SentencePiece model: no {} in its {} bytes",
                                                          model.pieces.empty() ? "pieces"
                                                          : !has_trainer       ? "trainer_spec"
                                                                               : "normalizer_spec",

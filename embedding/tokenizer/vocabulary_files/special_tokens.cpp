@@ -35,7 +35,7 @@ Result<NamedToken> read_flags(const json& object, std::string_view file, std::st
   for (const auto& [name, value] : object.items()) {
     if (name == "__type") continue;
     if (name == "content") {
-      if (!value.is_string()) return wrong(file, key, "has a 'content' that is no text");
+      if (!value.is_string()) return wrong(file, key, "has a 'content' that is not a text");
       token.content = value.get<std::string>();
       has_content = true;
       continue;
@@ -53,7 +53,7 @@ Result<NamedToken> read_flags(const json& object, std::string_view file, std::st
     } else if (name == "special") {
       token.special = flag;
     } else {
-      return wrong(file, key, fmt::format("has the key {}, which no token has", core::quoted(name)));
+      return wrong(file, key, fmt::format("has the unknown key {}", core::quoted(name)));
     }
   }
   if (!has_content) return wrong(file, key, "has no 'content'");
@@ -76,7 +76,7 @@ Result<std::vector<NamedToken>> read_list(const json& value, bool any_object, st
   if (value.is_null()) return tokens;
   if (!value.is_array()) {
     return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: {} is no list, which is not supported", file, core::quoted(key)));
+                  fmt::format("{}: {} is not a list, which is not supported", file, core::quoted(key)));
   }
   for (const json& one : value) {
     LB_ASSIGN_OR_RETURN(NamedToken token, read_token(one, any_object, file, key));
@@ -102,15 +102,15 @@ bool operator==(const NamedToken& a, const NamedToken& b) {
 
 Status SpecialTokens::read_decoder(const json& decoder) {
   constexpr std::string_view kKey = "added_tokens_decoder";
-  if (!decoder.is_object()) return wrong(kTokenizerConfigFile, kKey, "is no object");
+  if (!decoder.is_object()) return wrong(kTokenizerConfigFile, kKey, "is not an object");
   for (const auto& [key, value] : decoder.items()) {
     std::uint64_t id = 0;
     const char* const end = key.data() + key.size();
     const auto parsed = std::from_chars(key.data(), end, id);
     if (parsed.ec != std::errc() || parsed.ptr != end) {
-      return wrong(kTokenizerConfigFile, kKey, fmt::format("has the key {}, which is no id", core::quoted(key)));
+      return wrong(kTokenizerConfigFile, kKey, fmt::format("has the key {}, which is not an id", core::quoted(key)));
     }
-    if (!value.is_object()) return wrong(kTokenizerConfigFile, kKey, "has a value that is no object");
+    if (!value.is_object()) return wrong(kTokenizerConfigFile, kKey, "has a value that is not an object");
     LB_ASSIGN_OR_RETURN(added_[id], read_flags(value, kTokenizerConfigFile, kKey));
   }
   return {};
@@ -208,7 +208,7 @@ Status SpecialTokens::read(const json& tokenizer_config, const std::optional<jso
 Result<std::string> SpecialTokens::text(Role role) const {
   if (named_[role]) return named_[role]->content;
   return Status(StatusCode::kUnsupported,
-                fmt::format("{}: '{}' is null, and this tokenizer needs one", kTokenizerConfigFile, kKeys[role]));
+                fmt::format("{}: '{}' is null, but this tokenizer needs one", kTokenizerConfigFile, kKeys[role]));
 }
 
 std::vector<NamedToken> SpecialTokens::in_order() const {

@@ -40,9 +40,9 @@ constexpr std::array kClasses{
 Status needs_tokenizer_json(std::string_view what, std::string_view name = {}) {
   const auto names = core::words_of(kClasses, &TokenizerClass::name);
   return {StatusCode::kUnsupported,
-          fmt::format(
-              "{} needs a tokenizer.json{}", what,
-              core::supported_instead(name, names, fmt::format("without one these work: {}", fmt::join(names, ", "))))};
+          fmt::format("{} needs a tokenizer.json{}", what,
+                      core::supported_instead(name, names,
+                                              fmt::format("without one, these work: {}", fmt::join(names, ", "))))};
 }
 
 // Whether the tokenizer is made by code that the model contains.
@@ -102,10 +102,11 @@ Result<const TokenizerClass*> find_tokenizer_class(const json& config, const std
   std::string what;
   if (tokenizer_config) {
     if (is_code(*tokenizer_config)) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: 'auto_map' names code that makes the tokenizer: without a tokenizer.json that is "
-                                "not supported",
-                                kTokenizerConfigFile));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format(
+              "{}: 'auto_map' names code that makes the tokenizer, which is not supported without a tokenizer.json",
+              kTokenizerConfigFile));
     }
     LB_ASSIGN_OR_RETURN(name, core::read_text(*tokenizer_config, "tokenizer_class", "", kTokenizerConfigFile));
     what = fmt::format("{}: 'tokenizer_class' {}", kTokenizerConfigFile, core::quoted(name));

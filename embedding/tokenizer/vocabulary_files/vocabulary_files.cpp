@@ -185,7 +185,7 @@ class DocumentMaker {
   Status make_byte_pairs() {
     const auto prefix = config_.find("add_prefix_space");
     if (kind_ != Kind::kQwen2 && prefix != config_.end() && prefix->is_null()) {
-      return refused("add_prefix_space", "is null, where true or false is needed");
+      return refused("add_prefix_space", "is null; it must be true or false");
     }
     LB_ASSIGN_OR_RETURN(add_prefix_space_, flag("add_prefix_space", false));
     LB_RETURN_IF_ERROR(in(class_.vocabulary_file, read_json_vocabulary(files_.vocabulary, document_.lists)));
@@ -314,8 +314,8 @@ class DocumentMaker {
   [[nodiscard]] Result<std::int32_t> id_of(std::string_view token) const {
     const auto found = std::ranges::find(added_, token, &AddedToken::content);
     if (found != added_.end()) return found->id;
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{}: {} is no token to put around a text", kTokenizerConfigFile, core::quoted(token)));
+    return Status(StatusCode::kUnsupported, fmt::format("{}: {} is not a token that can be put around a text",
+                                                        kTokenizerConfigFile, core::quoted(token)));
   }
 
   // Adds a template that puts `before` and `behind` around a text; empty texts stand for no token.
@@ -420,9 +420,8 @@ Result<JsonDocument> tokenizer_document(const TokenizerClass& tokenizer_class, c
   for (const auto& [name, text] : {std::pair(tokenizer_class.vocabulary_file, files.vocabulary),
                                    std::pair(tokenizer_class.merges_file, files.merges)}) {
     if (text.size() > VocabularyFiles::kFileBytesMax) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("{}: {} bytes are more than the {} that a vocabulary may have", name, text.size(),
-                                VocabularyFiles::kFileBytesMax));
+      return Status(StatusCode::kUnsupported, fmt::format("{}: {} bytes are above the limit of {} for a vocabulary",
+                                                          name, text.size(), VocabularyFiles::kFileBytesMax));
     }
   }
   return DocumentMaker(tokenizer_class, files).make();

@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     try:
         import pyarrow as _  # noqa: F401
     except ImportError as error:
-        raise LibraryError(f"latebind.bulk needs pyarrow; type: {install_line('bulk')}") from error
+        raise LibraryError(f"latebind.bulk needs pyarrow; run: {install_line('bulk')}") from error
     found = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return found
 

@@ -14,22 +14,23 @@ from .. import __version__
 from ..errors import CallerError, LatebindError
 
 _DESCRIPTION = """\
-Embeds the rows of files: OUT/vectors/part-000000.parquet and so on, or one file, with the columns of the input and one
-of vectors.
-Run again, it does what is missing, and nothing twice. Reports to standard output.
+Embeds the rows of files. The output is OUT/vectors/part-000000.parquet and so on, or one file, with the columns of
+the input and a column of vectors.
+Running it again computes only what is missing. The report goes to standard output.
 """
 _EPILOG = """\
-IN and OUT are paths, or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). IN is read by its ending: .parquet, .arrow,
-.feather, .csv and .tsv (all columns are strings), .jsonl, .txt (a row a line, in the column of texts); the last four
-may have .gz behind that. Exit status: 0 done; 1 failed, run again to go on; 2 arguments or files
-cannot be right, or OUT belongs to other ones; 130 interrupted (Ctrl-C), run again to go on.
+IN and OUT are paths or URIs of object stores (s3://BUCKET/FOLDER, gs://BUCKET/FOLDER). The extension of IN is its
+format: .parquet, .arrow, .feather, .csv and .tsv (all columns are strings), .jsonl, .txt (one row per line, in the
+column of texts); the last four may be followed by .gz. Exit status: 0 success; 1 failure, run again to continue;
+2 the arguments or files are invalid, or OUT belongs to other arguments; 130 interrupted (Ctrl-C), run again to
+continue.
 """
 
 
 def _pair(text: str) -> tuple[str, str]:
     name, is_there, value = text.partition("=")
     if not is_there:
-        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
     return name, value
 
 
@@ -38,7 +39,7 @@ def _resource(text: str) -> tuple[str, float]:
     try:
         return name, float(value)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=NUMBER") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=NUMBER") from None
 
 
 def _pool(text: str) -> int | tuple[int, int]:
@@ -46,7 +47,7 @@ def _pool(text: str) -> int | tuple[int, int]:
     try:
         return (int(least), int(most)) if is_range else int(least)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of actors, nor two as MIN,MAX") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of actors nor MIN,MAX") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,21 +69,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--model", required=True, help="a folder, a bundle, or a name on the hub")
     add("--text-column", metavar="NAME", default="text", help="(%(default)s)")
-    add("--id-column", metavar="NAME", help="keep this column and the vectors; all columns otherwise")
+    add("--id-column", metavar="NAME", help="keep only this column and the vectors (default: all columns)")
     add("--vector-column", metavar="NAME", default="vector")
     add(
         "--on-error",
         choices=["fail", "skip"],
         default="fail",
-        help="a row without a usable text: fail, or put it into OUT/skipped with the reason",
+        help="for a row without a usable text: fail, or write it to OUT/skipped with the reason",
     )
-    add("--shard-rows", metavar="N", type=int, help="rows of a shard (16384)")
-    add("--prompt-name", metavar="NAME", help="the model's prompt that is put before each text")
-    add("--prompt", metavar="TEXT", help="the same by its text; '' for none")
-    add("--role", choices=["query", "document"], help="what the texts are to a model that has a way for each")
-    add("--normalize", action="store_true", help="vectors of length 1, also if the model does not normalise")
-    add("--dimensions", metavar="N", type=int, help="only the first numbers of a vector")
-    add("--device", help="devices to try, in order, as 'npu,cpu'")
+    add("--shard-rows", metavar="N", type=int, help="rows of a shard (default: 16384)")
+    add("--prompt-name", metavar="NAME", help="name of the model's prompt to put before each text")
+    add("--prompt", metavar="TEXT", help="text to put before each text instead; '' for none")
+    add(
+        "--role",
+        choices=["query", "document"],
+        help="whether the texts are queries or documents, for a model that treats them differently",
+    )
+    add("--normalize", action="store_true", help="scale vectors to length 1, even if the model does not normalise")
+    add("--dimensions", metavar="N", type=int, help="keep only the first N numbers of each vector")
+    add("--device", help="devices to try in this order, such as 'npu,cpu'")
     add("--precision", help="f32, bf16, f16, int8 or fast")
     add(
         "--set",
@@ -91,27 +96,27 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         dest="settings",
-        help="any other setting of docs/configuration.md, as threads=4; may be repeated",
+        help="any other setting of docs/configuration.md, such as threads=4; may be repeated",
     )
     add(
         "--allow-other-devices",
         action="store_true",
-        help="shards may be computed by different devices, precisions or releases",
+        help="allow different devices, precisions or releases for different shards",
     )
     add("--engine", choices=["local", "ray", "spark"], default="local")
-    add("--ray-actors", metavar="N|MIN,MAX", type=_pool, help="size of the pool (ray)")
+    add("--ray-actors", metavar="N|MIN,MAX", type=_pool, help="size of the pool of actors (ray)")
     add("--ray-cpus", metavar="N", type=float, help="of an actor (ray)")
     add(
         "--ray-resource",
         metavar="NAME=N",
         type=_resource,
         action="append",
-        help="what an actor takes of its node, as intel_npu=1; may be repeated (ray)",
+        help="resources of a node that an actor takes, such as intel_npu=1; may be repeated (ray)",
     )
-    add("--input-format", choices=["csv", "tsv", "jsonl", "txt"], help="what IN is where its name does not say so")
-    add("--restart", action="store_true", help="of one file: discards what an interrupted run has left")
-    add("-q", "--quiet", action="store_true", help="no progress and no report")
-    add("--json", action="store_true", help="the report as JSON")
+    add("--input-format", choices=["csv", "tsv", "jsonl", "txt"], help="format of IN, if its name does not show it")
+    add("--restart", action="store_true", help="for an output that is one file: discard what an interrupted run left")
+    add("-q", "--quiet", action="store_true", help="hide progress and report")
+    add("--json", action="store_true", help="print the report as JSON")
     add("--version", action="version", version=f"latebind {__version__}")
     return parser
 
@@ -139,7 +144,7 @@ def _check_settings(names: Iterable[str], *functions: Any) -> None:
     }
     for name in names:
         if name in taken:
-            raise CallerError(f"--set {name}: '{name}' is no setting of the model")
+            raise CallerError(f"--set {name}: '{name}' is not a setting of the model")
 
 
 def _embed(given: argparse.Namespace) -> Any:
@@ -189,14 +194,14 @@ def main(arguments: list[str] | None = None) -> int:
         return _code_of(error)
     except KeyboardInterrupt as error:
         kept = str(error) or "nothing was embedded"
-        print(f"latebind.bulk: interrupted: {kept}; run the same command again to go on", file=sys.stderr)
+        print(f"latebind.bulk: interrupted: {kept}; run the same command again to continue", file=sys.stderr)
         return 130
     if given.quiet:
         return 0
     try:
         print(json.dumps(report.as_dict(), indent=2) if given.json else report, flush=True)
     except OSError as error:
-        print(f"latebind.bulk: it is done, but the report could not be written: {error}", file=sys.stderr)
+        print(f"latebind.bulk: finished, but cannot write the report: {error}", file=sys.stderr)
         # The rest of the buffer would fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

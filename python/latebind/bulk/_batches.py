@@ -111,7 +111,7 @@ def refuse_names(names: Sequence[str], new: Sequence[str]) -> None:
             raise CallerError(f"there are {count} columns '{name}'; rename all but one")
         if name in new:
             raise CallerError(
-                f"there is a column '{name}' already; rename it, or give the vectors another (vector_column, --vector-column)"
+                f"there is already a column '{name}'; rename it, or choose another name for the vectors (vector_column, --vector-column)"
             )
 
 
@@ -289,8 +289,8 @@ class EmbedBatches:
         if self._digest not in (None, opened.digest):
             what = f" ('{opened.changed}' was changed)" if opened.changed else ""
             raise CallerError(
-                f"the model {self.model} has other files than when this was first used{what}, and one output is of one "
-                "model; make a new EmbedBatches for the new one, and keep everything else out of a model's folder"
+                f"the model {self.model} has changed since this was first used{what}, but all vectors of an output must be of one "
+                "model; create a new EmbedBatches for the new one, and keep other files out of a model's folder"
             )
         self._digest = opened.digest
         with opened.lock:

@@ -40,7 +40,7 @@ def embed_daft(
     try:
         import daft
     except ImportError as error:
-        raise LibraryError(f"Daft is not installed; type: {install_line('daft')}") from error
+        raise LibraryError(f"Daft is not installed; run: {install_line('daft')}") from error
     embed = EmbedBatches(model, "text", vector_column="vector", **arguments)
     names = df.column_names
     if text_column not in names:

@@ -44,7 +44,7 @@ def _refuse(array: Any, name: str, is_text: bool, place: str) -> None:
     elif "UTF8" in found:
         raise RowError(f"column '{name}'{place} is not UTF-8: {found}")
     if found:
-        raise CallerError(f"column '{name}'{place} is damaged: {found}; make the file or the table again")
+        raise CallerError(f"column '{name}'{place} is damaged: {found}; recreate the file or the table")
 
 
 def fault_of(array: Any, seen: Callable[[Any], Any] = lambda array: array) -> str:

@@ -114,18 +114,14 @@ def embed_files(
         if single is not None and of_input == _real(of, single):
             raise CallerError(f"the output {os.fspath(output)} is the input; give another file")
         if f"{of_output}/".startswith(f"{of_input}/"):
-            raise CallerError(
-                f"the output {os.fspath(output)} lies in the input {os.fspath(place)}; give another folder"
-            )
+            raise CallerError(f"the output {os.fspath(output)} is in the input {os.fspath(place)}; give another folder")
         if f"{of_input}/".startswith(f"{of_output}/"):
-            raise CallerError(
-                f"the input {os.fspath(place)} lies in the output {os.fspath(output)}; give another folder"
-            )
+            raise CallerError(f"the input {os.fspath(place)} is in the output {os.fspath(output)}; give another folder")
     if store.filesystem.type_name == "local" and f"{_real(store.filesystem, store.root)}/".startswith(
         f"{os.path.realpath(embed.model)}/"
     ):
         raise CallerError(
-            f"the output {os.fspath(output)} lies in the folder of the model {embed.model}, whose files would be others "
+            f"the output {os.fspath(output)} is in the folder of the model {embed.model}, which would change the model "
             "with each shard; give another folder"
         )
     if restart and single is None:

@@ -78,5 +78,5 @@ def stamp_of(filesystem: Any, path: str, name: str, settled: bool = False) -> St
             return Stamp(info.st_size, info.st_mtime_ns, info.st_ctime_ns, platform.node())
         found = filesystem.get_file_info(path)
     except OSError as error:
-        raise MachineError(f"{name} cannot be looked at: {error}") from error
+        raise MachineError(f"{name} cannot be read: {error}") from error
     return Stamp(found.size, found.mtime_ns, None, platform.node())

@@ -101,14 +101,14 @@ def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = No
         try:
             info = filesystem.get_file_info(path)
         except (OSError, UnicodeError) as error:
-            raise MachineError(f"the input {name!r} cannot be looked at: {error}") from error
+            raise MachineError(f"the input {name!r} cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
             raise CallerError(f"the input {name} is not there")
         if info.type == fs.FileType.Directory:
             try:
                 every = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
             except (OSError, UnicodeError) as error:
-                raise MachineError(f"the folder {name!r} cannot be looked through: {error}") from error
+                raise MachineError(f"the folder {name!r} cannot be listed: {error}") from error
             kinds = {
                 each.path: kind
                 for each in every
@@ -124,7 +124,7 @@ def find(places: Sequence[str | os.PathLike[str]], input_format: str | None = No
         elif kind := input_format or _format_of(path):
             found.append((filesystem, path, name, kind))
         else:
-            raise CallerError(f"the input {name} is of no kind that is read; its name must end in {_ENDINGS}")
+            raise CallerError(f"the input {name} has an unsupported format; its name must end in {_ENDINGS}")
     if not found:
         raise CallerError("there is no input; give files or folders")
     # Links can give a file several names, or make a folder contain itself.
@@ -216,11 +216,11 @@ def scan(filesystem: Any, path: str, name: str, format: str, text_column: str, s
                 schema, groups = _scan_parquet(file) if format == "parquet" else _scan_arrow(file)
                 found = TextRows(schema, sum(groups), (), (digest_of_piece(end_of(file)),))
             if min(groups, default=0) < 0 or found.rows > size * _ROWS_MAX_A_BYTE:
-                raise ValueError(f"it claims to have {found.rows} rows in {size} bytes")
+                raise ValueError(f"it declares {found.rows} rows in {size} bytes")
     except (pa.ArrowException, csv.Error, ValueError, OSError, EOFError, zlib.error) as error:
         raise error_of(filesystem, f"the input {name} cannot be read as {format}", error) from error
     if not stamp.fits(stamp_of(filesystem, path, name)):
-        raise MachineError(f"the input {name} was changed while it was scanned; run again")
+        raise MachineError(f"the input {name} changed while it was scanned; run again")
     return InputFile(
         filesystem,
         path,

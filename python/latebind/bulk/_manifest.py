@@ -63,21 +63,19 @@ def agree(store: Store, wanted: dict[str, Any], any_device: bool) -> bool:
     if content is None:
         # If the manifest was lost, its remains would otherwise count as part of this output.
         if any(store.names(folder) for folder in ("", VECTORS, SKIPPED, BEGUN)):
-            raise DifferentRunError(
-                f"{store.root} has files and no {NAME}: give a folder that is empty, or not there yet"
-            )
+            raise DifferentRunError(f"{store.root} has files and no {NAME}: give an empty or new folder")
         store.write(NAME, _bytes(wanted))
         return False
     try:
         found = json.loads(content)
         there = found["format"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise DifferentRunError(f"{NAME} in {store.root} is none of Latebind's: give another folder") from None
+        raise DifferentRunError(f"{NAME} in {store.root} is not a manifest of Latebind: give another folder") from None
     if there != FORMAT:
-        raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, and this release writes {FORMAT}")
+        raise DifferentRunError(f"{NAME} in {store.root} has the format {there}, but this release writes {FORMAT}")
     if found.get("kind") != KIND:
         raise DifferentRunError(
-            f"{store.root} has what the program latebind has not finished: finish it by the same command, or remove it"
+            f"{store.root} has an unfinished output of the program latebind: finish it with the same command, or remove it"
         )
     differences = list(
         dict.fromkeys(

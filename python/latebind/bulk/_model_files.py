@@ -51,7 +51,7 @@ class ModelFiles:
                 digest = digest_of(self._place, self._named)
                 if self._look(os.stat) != self._identities:
                     raise MachineError(
-                        f"the model {self._place} was changed while it was opened; try again once it is complete"
+                        f"the model {self._place} changed while it was opened; try again when it is complete"
                     )
             self._digest = digest
         return self._digest
@@ -130,7 +130,7 @@ def _below(place: str) -> list[tuple[str, str]]:
             count += 1
             if count > _ENTRIES_MAX:
                 raise CallerError(
-                    f"the model {place} has more than {_ENTRIES_MAX} files; give a folder of the model alone"
+                    f"the model {place} has more than {_ENTRIES_MAX} files; give a folder that contains only the model"
                 )
             path = os.path.join(folder, name)
             if os.path.isfile(path):

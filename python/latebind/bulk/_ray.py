@@ -70,7 +70,7 @@ def embed_ray(
     try:
         from ray.data import ActorPoolStrategy
     except ImportError as error:
-        raise LibraryError(f"Ray Data is not installed; type: {install_line('ray')}") from error
+        raise LibraryError(f"Ray Data is not installed; run: {install_line('ray')}") from error
     return dataset.map_batches(
         _Batches,
         fn_constructor_args=(embed,),
@@ -223,10 +223,10 @@ class _Witness:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # what interrupts this process is none of its business
             )
-        self.tell("this process was ended, by Ray because its node or the cluster's head is lost, or by somebody")
+        self.tell("this process was terminated, by Ray because its node or the cluster's head is lost, or by a user")
 
     def tell(self, reason: str) -> None:
-        self._write(f"\0latebind.bulk: {reason}; finished shards are kept, run again to go on")
+        self._write(f"\0latebind.bulk: {reason}; finished shards are kept; run again to continue")
 
     def leave(self) -> None:
         self._write("\0")
@@ -264,7 +264,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise LibraryError(f"Ray is not installed; type: {install_line('ray')}") from error
+            raise LibraryError(f"Ray is not installed; run: {install_line('ray')}") from error
         self._ray = ray
         self._bounds = _bounds(concurrency)
         self._needs: dict[str, Any] = {"num_cpus": 1 if num_cpus is None else num_cpus, "resources": resources or {}}

@@ -63,7 +63,7 @@ class Reader:
         if table.num_rows != count:
             raise MachineError(
                 f"{self._file.name} has {table.num_rows} rows from row {first} on, where {count} were found at first: it "
-                "was changed, or its lines are not what they look like"
+                "has changed, or its lines are ambiguous"
             )
         return table
 
@@ -74,7 +74,7 @@ class Reader:
         self._stamp = now  # as this machine observes it
 
     def _changed(self) -> MachineError:
-        return MachineError(f"{self._file.name} was changed since it was scanned; run again")
+        return MachineError(f"{self._file.name} changed since it was scanned; run again")
 
     def _text(self, shard: int) -> pa.Table:
         begin, end = self._file.starts[shard : shard + 2]

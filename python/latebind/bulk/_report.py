@@ -57,7 +57,7 @@ class Report:
             f"skipped: {_count(self.skipped, 'row')}",
         ]
         if self.damaged:
-            lines.append(f"made again, since damaged: {_count(self.damaged, 'shard')}")
+            lines.append(f"rebuilt after damage: {_count(self.damaged, 'shard')}")
         return "\n".join(lines)
 
 

@@ -133,8 +133,8 @@ class Job:
     def _check_answers(self, answers: Answers) -> None:
         if self._answers is not None and answers != self._answers:
             raise TransientError(
-                "something else answers here than what this output was begun with: "
-                f"{self._answers.difference(answers)}; --allow-other-devices permits that",
+                "this worker computes differently from how this output was started: "
+                f"{self._answers.difference(answers)}; allow it with --allow-other-devices",
                 retryable=True,
             )
 

@@ -62,7 +62,7 @@ def check_single(path: str, files: Sequence[InputFile], kept: Sequence[str] | No
     for file in files[1:]:
         if not _kept(file.schema, kept).equals(first):
             raise CallerError(
-                f"{file.name} has other columns than {files[0].name}, and one file has the same for all rows: give a folder "
+                f"{file.name} has other columns than {files[0].name}, but an output of one file needs the same for all: give a folder "
                 "as output, or keep one column with --id-column"
             )
 
@@ -84,7 +84,7 @@ def check_part(store: Store) -> None:
         CallerError: FILE.part contains something that is not part of an unfinished output and must not be removed.
     """
     if store.filesystem.type_name == "local" and os.path.islink(store.root):
-        raise CallerError(f"{store.root} is a link; it is where an unfinished output is kept: remove it")
+        raise CallerError(f"{store.root} is a link, but an unfinished output is kept there: remove it")
     there = store.entries("")
     found = [name for name, kind in there.items() if not _is_own(store, name, kind)]
     for folder in _FOLDERS:

@@ -28,7 +28,7 @@ def _spark() -> Any:
     try:
         import pyspark.sql
     except ImportError as error:
-        raise LibraryError(f"PySpark is not installed; type: {install_line('spark')}") from error
+        raise LibraryError(f"PySpark is not installed; run: {install_line('spark')}") from error
     return pyspark.sql
 
 

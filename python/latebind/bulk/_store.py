@@ -100,7 +100,7 @@ class Store:
         try:
             return list(self.filesystem.get_file_info(selector))
         except (OSError, UnicodeError) as error:
-            raise MachineError(f"{self._path(folder)} cannot be looked through: {error}") from error
+            raise MachineError(f"{self._path(folder)} cannot be listed: {error}") from error
 
     def has(self, name: str) -> bool:
         is_file: bool = self.filesystem.get_file_info(self._path(name)).is_file
@@ -224,7 +224,7 @@ class Store:
         _held.add(file)
         try:
             if not _locked(file):
-                raise TransientError(f"another run is writing to {self.root}; wait for its end", retryable=True)
+                raise TransientError(f"another run is writing to {self.root}; wait until it ends", retryable=True)
             yield
         finally:
             if file in _held:  # in a child, it is already closed

@@ -203,11 +203,11 @@ def scan_jsonl(lines: Iterator[bytes], shard_rows: int, text_column: str) -> Tex
                 unify()
             if position and line.startswith(codecs.BOM_UTF8):
                 raise ValueError(
-                    f"row {cuts.rows} begins with a byte-order mark, which only the beginning of a file may have; take it away"
+                    f"row {cuts.rows} begins with a byte-order mark, which is allowed only at the beginning of a file; remove it"
                 )
             # pyarrow's reader crashes on a null.
             if not line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
-                raise ValueError(f"row {cuts.rows} is no object")
+                raise ValueError(f"row {cuts.rows} is not an object")
             is_deep = line.count(b"[") + line.count(b"{") > _DEPTH_MAX
             has_long_number = _LONG_NUMBER.search(line) is not None
             if not order or is_deep or has_long_number:

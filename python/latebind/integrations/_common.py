@@ -31,7 +31,7 @@ class NotInstalledError(LibraryError, ImportError):  # type: ignore[misc]  # the
 
 def not_installed(error: ImportError, what: str, extra: str) -> NotInstalledError:
     """Returns the error to raise if `what`, which an extra or the package of that name provides, cannot be imported."""
-    return NotInstalledError(f"{what} cannot be imported ({error}); type: {install_line(extra)}")
+    return NotInstalledError(f"{what} cannot be imported ({error}); run: {install_line(extra)}")
 
 
 def _plain(value: Any) -> Any:
@@ -109,7 +109,7 @@ class Encoder(Late[Embedder]):
     Args:
         model, settings: see latebind.Embedder.
         normalize: scale vectors to length 1.
-        dimensions: keep only the first numbers of a vector.
+        dimensions: keep keep only the first N numbers of each vector.
         query_prompt, document_prompt: what to put before each text; None is the model's prompt, if it has one.
 
     Raises:

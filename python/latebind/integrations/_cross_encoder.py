@@ -17,7 +17,7 @@ from ..errors import CallerError, CallerTypeError
 from ._common import Late, RankingModel
 from ._shaped import Shaped, at_revision, converted, refuse_settings
 
-_NO_CONFIG = "names of labels are model.cross_encoder.labels, and the files lie in model.cross_encoder.folder"
+_NO_CONFIG = "names of labels are model.cross_encoder.labels, and the files are in model.cross_encoder.folder"
 # Arguments of older releases that have no effect in the newest one either.
 _WITHOUT_EFFECT = ("num_workers",)
 _WITHOUT_EFFECT_ON_RANK = (*_WITHOUT_EFFECT, "convert_to_numpy", "convert_to_tensor", "apply_softmax")
@@ -75,8 +75,8 @@ class CrossEncoder(Shaped):
         self._function(None)  # rejects what is not callable
         if num_labels is not None and positive(num_labels, "num_labels") != self.num_labels:
             raise CallerError(
-                f"num_labels is {num_labels}, and the model has {self.num_labels}: a new head would have to be trained, "
-                "and Latebind does not train"
+                f"num_labels is {num_labels}, but the model has {self.num_labels}: a new head would need training, "
+                "which Latebind does not support"
             )
 
     # -- Scores --------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class CrossEncoder(Shaped):
             return ranked
         scores = _activated(function, np.array([[each["score"]] for each in ranked], np.float32))
         if scores.ndim > 1:
-            raise CallerError(f"activation_fn gives {scores.shape[1]} scores a pair; documents are ranked by one")
+            raise CallerError(f"activation_fn gives {scores.shape[1]} scores a pair; ranking needs one score")
         found = [{**each, "score": score} for each, score in zip(ranked, scores.tolist(), strict=True)]
         return sorted(found, key=lambda each: (-each["score"], each["corpus_id"]))[:most]
 
@@ -235,7 +235,7 @@ def _activated(function: Callable[[Any], Any], numbers: Vectors) -> Vectors:
     try:
         scores = np.asarray(made.detach().float().cpu() if hasattr(made, "detach") else made, np.float32)
     except (TypeError, ValueError) as error:
-        raise CallerTypeError(f"activation_fn gives no numbers: {error}") from None
+        raise CallerTypeError(f"activation_fn does not return numbers: {error}") from None
     if scores.ndim not in (1, 2) or len(scores) != len(numbers):
         raise CallerError(f"activation_fn makes {scores.shape} of numbers of the shape {numbers.shape}")
     return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores

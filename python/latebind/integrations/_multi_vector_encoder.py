@@ -121,7 +121,7 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
         if output_value != "token_embeddings":
             raise CallerError(f"output_value is {output_value!r}; only the vectors of tokens leave the model")
         if token_pooling is not None:
-            raise CallerError("token_pooling: vectors of tokens are not pooled")
+            raise CallerError("token_pooling: token vectors are not pooled")
         if task is not None and task not in _ROLES:
             raise CallerError(f"task is {task!r}; known: {', '.join(_ROLES)}")
         self._refuse(batch_size, device, pool, chunk_size)
@@ -161,7 +161,7 @@ class MultiVectorEncoder(NamedSimilarity, Shaped):
         """Scores the first with the first, the second with the second, and so on: float32[n]."""
         first, second = _listed(embeddings1), _listed(embeddings2)
         if len(first) != len(second):
-            raise CallerError(f"there are {len(first)} and {len(second)} texts; pairs need as many of both")
+            raise CallerError(f"there are {len(first)} and {len(second)} texts; pairs need the same number of both")
         found = [self.similarity([one], [other])[0, 0] for one, other in zip(first, second, strict=True)]
         return np.array(found, np.float32)
 
@@ -192,5 +192,5 @@ def _tensor(numbers: Any) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise not_installed(error, "torch, of which tensors were given,", "torch") from None
+        raise not_installed(error, "torch, which is needed for the given tensors,", "torch") from None
     return torch.as_tensor(numbers)

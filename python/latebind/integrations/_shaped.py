@@ -11,10 +11,10 @@ from ..errors import CallerError, CallerTypeError
 from ._common import Late, not_installed
 
 _ONCE = "devices and precision are chosen once, as {kind}(…, device=…, precision=…)"
-_NO_MODULES = "there are no modules of PyTorch in it"
+_NO_MODULES = "it contains no PyTorch modules"
 _NO_MODULE = f"{_NO_MODULES}; what is looked for in one is here: model.max_seq_length, model.{{engine}}.folder"
-_NO_TRAINING = "Latebind does not train"
-_NO_POOL = "one process uses all that the device has; latebind.bulk spreads texts over machines"
+_NO_TRAINING = "Latebind does not support training"
+_NO_POOL = "one process uses the whole device; latebind.bulk distributes texts over machines"
 _UNCHANGED = "the model is not changed: its folder is model.{engine}.folder"
 
 # Members of sentence-transformers' classes that are missing here, and why.
@@ -28,8 +28,8 @@ _ABSENT = {
 }
 
 # Arguments of the constructors that are not supported, and why.
-_OF_PYTORCH = "it is for the model in PyTorch; settings of docs/configuration.md are keywords of their own"
-_NO_CACHE = "models lie in the hub's cache (HF_HUB_CACHE); compiled ones go where 'cache.folder' says"
+_OF_PYTORCH = "it is for the PyTorch model; pass settings of docs/configuration.md as keywords"
+_NO_CACHE = "models are in the hub's cache (HF_HUB_CACHE); compiled models are in the folder that 'cache.folder' names"
 _REFUSED = {
     "modules": _NO_MODULES,
     "cache_folder": _NO_CACHE,
@@ -47,7 +47,7 @@ _REFUSED = {
     "classifier_dropout": _NO_TRAINING,
     "keep_in_fp32_modules": f"{_OF_PYTORCH}, and precision is one of them",
     "model_card_data": _NO_TRAINING,
-    "backend": 'which runtime computes is chosen as device="openvino" or device="onnxruntime"',
+    "backend": 'choose the runtime with device="openvino" or device="onnxruntime"',
 }
 # Values of these arguments that request nothing.
 _NOTHING: tuple[Any, ...] = (None, False, {}, [], "torch")

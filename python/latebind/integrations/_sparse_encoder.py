@@ -38,9 +38,9 @@ class SparseEncoder(ShapedEncoder):
     _usual_similarity = "dot"
     _absent: ClassVar[dict[str, str]] = {
         "tokenizer": "Latebind's own tokenizer answers; decode() gives tokens",
-        "splade_pooling_chunk_size": "Latebind pools as it computes",
+        "splade_pooling_chunk_size": "pooling is part of Latebind's computation",
         "set_pooling_include_prompt": "every token is pooled",
-        "intersection": "SciPy's a.multiply(b) is that, where encode() gives its matrices",
+        "intersection": "use SciPy's a.multiply(b) with the matrices that encode() returns",
     }
 
     def __init__(

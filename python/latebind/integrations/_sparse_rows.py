@@ -73,7 +73,7 @@ def rows_of(embeddings: Any) -> SparseRows:
     try:
         array = np.asarray(embeddings, np.float32)
     except (TypeError, ValueError) as error:
-        raise CallerTypeError(f"these are no vectors: {error}") from None
+        raise CallerTypeError(f"these are not vectors: {error}") from None
     shape = _checked(array.shape)
     rows, indices = np.nonzero(np.atleast_2d(array))
     return _of_entries(rows, indices, np.atleast_2d(array)[rows, indices], shape)

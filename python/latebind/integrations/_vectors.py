@@ -37,7 +37,7 @@ def quantized(vectors: Vectors, precision: str) -> npt.NDArray[Any]:
         bits: npt.NDArray[np.uint8] = np.packbits(vectors > 0, axis=-1)
         return bits if precision == "ubinary" else (bits.astype(np.int16) - 128).astype(np.int8)
     if vectors.ndim == 1 or len(vectors) == 1:
-        raise CallerError(f"precision is {precision!r}, whose steps are taken from all vectors, and there is one")
+        raise CallerError(f"precision is {precision!r}, which takes its ranges from all vectors, but there is only one")
     least = vectors.min(axis=0)
     step = (vectors.max(axis=0) - least) / np.float32(255)
     steps = np.floor((vectors - least) / np.where(step == 0, np.float32(1), step)).clip(0, 255)
@@ -51,7 +51,7 @@ def _array(embeddings: Any) -> Vectors:
     try:
         found = np.asarray(embeddings, np.float32)
     except (TypeError, ValueError) as error:
-        raise CallerTypeError(f"these are no vectors: {error}") from None
+        raise CallerTypeError(f"these are not vectors: {error}") from None
     if found.ndim == 1:
         found = found[np.newaxis]
     if found.ndim != 2:

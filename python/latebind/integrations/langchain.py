@@ -27,7 +27,7 @@ class LatebindEmbeddings(Embeddings):
     Args:
         model: see latebind.Embedder; or an open instance, which may be shared.
         normalize: scale vectors to length 1 even if the model does not.
-        dimensions: keep only the first numbers of a vector; for models trained for it.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
         query_prompt, document_prompt: what to put before queries and documents. None is the model's prompt, if it has
             one; "" is no prompt.
         **settings: any other keyword of latebind.Embedder, such as `device="npu"`.
@@ -99,7 +99,7 @@ class LatebindReranker(BaseDocumentCompressor):
 
     model: str = Field(frozen=True, description="The model's folder or name.")
     settings: dict[str, Any] = Field(frozen=True, description="Keywords of latebind.CrossEncoder.")
-    top_n: int | None = Field(description="How many documents are kept.")
+    top_n: int | None = Field(description="Number of documents to keep.")
 
     _reranker: Reranker = PrivateAttr()
 

@@ -66,7 +66,7 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
     Args:
         model: see latebind.Embedder; or an open instance, which may be shared.
         normalize: scale vectors to length 1 even if the model does not.
-        dimensions: keep only the first numbers of a vector; for models trained for it.
+        dimensions: keep keep only the first N numbers of each vector; for models trained for it.
         query_prompt, document_prompt: what to put before queries and texts. None is the model's prompt, if it has one;
             "" is no prompt.
         embed_batch_size: how many texts LlamaIndex passes at once, at most 2048.
@@ -81,10 +81,10 @@ class LatebindEmbedding(_Chosen, BaseEmbedding):
     _chosen = frozenset({"model_name", "settings", "normalize", "dimensions", "query_prompt", "document_prompt"})
 
     settings: dict[str, Any] = Field(default_factory=dict, description="Keywords of latebind.Embedder.")
-    normalize: bool = Field(default=False, description="Whether vectors get the length 1.")
-    dimensions: int | None = Field(default=None, description="How many numbers of a vector are kept.")
-    query_prompt: str | None = Field(default=None, description="What is put before queries.")
-    document_prompt: str | None = Field(default=None, description="What is put before texts.")
+    normalize: bool = Field(default=False, description="Whether to scale vectors to length 1.")
+    dimensions: int | None = Field(default=None, description="Number of a vector's numbers to keep.")
+    query_prompt: str | None = Field(default=None, description="Text to put before queries.")
+    document_prompt: str | None = Field(default=None, description="Text to put before texts.")
 
     _encoder: Encoder = PrivateAttr()
 
@@ -185,8 +185,10 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
 
     model: str = Field(description="The model's folder or name.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Keywords of latebind.CrossEncoder.")
-    top_n: int = Field(description="How many nodes are kept.")
-    keep_retrieval_score: bool = Field(default=False, description="Whether metadata keep the score that a node had.")
+    top_n: int = Field(description="Number of nodes to keep.")
+    keep_retrieval_score: bool = Field(
+        default=False, description="Whether to keep a node's previous score in its metadata."
+    )
 
     _reranker: Reranker = PrivateAttr()
 
@@ -263,5 +265,5 @@ class LatebindRerank(_Chosen, BaseNodePostprocessor):
 def _asked(nodes: list[NodeWithScore], query: QueryBundle | None) -> tuple[str, list[str]]:
     """Returns the query and the texts to rank: the nodes' content with the metadata that embeddings include."""
     if query is None:
-        raise CallerError("nodes are ranked for a query, and there is none: give query_str or query_bundle")
+        raise CallerError("ranking nodes needs a query: give query_str or query_bundle")
     return query.query_str, [each.node.get_content(metadata_mode=MetadataMode.EMBED) for each in nodes]

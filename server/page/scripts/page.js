@@ -28,14 +28,14 @@ async function ask(path, options, timeoutMs) {
   }
   if (response.status === 401) {
     wantKey();
-    throw new Error("a key is wanted");
+    throw new Error("a key is required");
   }
   return response;
 }
 
 function wantKey() {
   document.querySelector("#key-words").textContent = key === ""
-    ? "It is kept until this tab is closed, and sent to nobody else."
+    ? "It is kept until this tab is closed, and sent only to this server."
     : "The server did not accept this one.";
   keyForm.hidden = false;
   // Takes the focus only if nothing else on the page has it.
@@ -80,7 +80,7 @@ function showLoss(reason) {
   drawCharts();
   if (!keyForm.hidden) {
     showState("locked", "Key wanted");
-    announce("This server wants a key.");
+    announce("This server requires a key.");
     return;
   }
   const since = heardAt === undefined ? "" : `${durationWords((performance.now() - heardAt) / 1000)} ago`;

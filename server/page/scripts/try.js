@@ -40,7 +40,7 @@ async function embed(texts) {
   }
   const data = objectsOf(member(answer, "data"));
   const vectors = data.map((one) => member(one, "embedding"));
-  if (vectors.length !== texts.length || !vectors.every(Array.isArray)) throw new Error("the answer is not understood");
+  if (vectors.length !== texts.length || !vectors.every(Array.isArray)) throw new Error("the answer is invalid");
   const device = response.headers.get("x-latebind-device") ?? "";
   return {
     vectors,
@@ -73,7 +73,7 @@ async function compare(form) {
 async function rank(form) {
   const lines = form.elements.lines.value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   if (lines.length === 0) throw new Error("there is no line to search");
-  if (lines.length > linesMax) throw new Error(`more than ${linesMax} lines: use the interface for programs`);
+  if (lines.length > linesMax) throw new Error(`more than ${linesMax} lines: use the HTTP interface`);
   const { vectors, cost } = await embed([form.elements.query.value, ...lines]);
   const found = lines.map((line, i) => ({ line, score: cosine(vectors[0], vectors[i + 1]) }))
     .sort((a, b) => b.score - a.score).slice(0, 10);

@@ -74,7 +74,7 @@ function placementStep(step) {
       h("path", { d: taken ? "M3.5 8.5l3 3 6-7" : "M4.5 4.5l7 7m0-7l-7 7" })),
     h("div", {},
       h("b", {}, textOf(member(step, "device"))),
-      h("span", { class: "brief" }, brief || (taken ? "taken: it answers" : "not taken")),
+      h("span", { class: "brief" }, brief || (taken ? "chosen: it answers" : "not taken")),
       reason === "" || reason === brief ? null
         : h("details", {}, h("summary", {}, "Details"), h("p", {}, reason))));
 }
@@ -84,7 +84,7 @@ function placement(model) {
   return h("div", { class: "placement" },
     h("h3", {}, "Why: devices in the order they were tried"),
     h("ol", { class: "steps" }, steps.map(placementStep)),
-    steps.length > 0 ? null : h("p", { class: "muted" }, "No step is known."));
+    steps.length > 0 ? null : h("p", { class: "muted" }, "No device has been tried."));
 }
 
 function work(model) {
@@ -187,7 +187,7 @@ function card(model) {
 function modelsMarkup(status) {
   const models = objectsOf(member(status, "models"));
   if (models.length > 0) return h("div", {}, models.map(card));
-  const words = member(status, "ready") === false ? "Models are being loaded." : "Nothing is known of a model yet.";
+  const words = member(status, "ready") === false ? "Models are loading." : "No model is loaded yet.";
   return h("div", {}, h("article", { class: "card empty" }, h("p", {}, words)));
 }
 

@@ -83,7 +83,7 @@ TEST_P(ForkRealTest, AChildLoadsAndRunsItsOwnBesideThoseOfTheParent) {
     own.close();
     return words + " | closed";
   });
-  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this embedder was made before fork()"));
+  EXPECT_THAT(said, StartsWith("INVALID_ARGUMENT: this embedder was created before fork()"));
   EXPECT_THAT(said, ::testing::EndsWith(" |  | embedded | closed"));
   EXPECT_EQ(parent.embed(), "embedded");
   parent.close();

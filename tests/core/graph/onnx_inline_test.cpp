@@ -67,7 +67,7 @@ TEST(OnnxInlineTest, APlaceThatIsNotThereIsAnError) {
   EXPECT_EQ(inlined(two_weights(9, 1)).status().code(), StatusCode::kInvalidModel);
   EXPECT_THAT(inlined(two_weights(2, 7)).status().to_string(), HasSubstr("beyond the end of 'w.bin'"));
   const auto none = with_inline_data(span_of(two_weights(2, 4)), [](std::string_view) { return std::nullopt; });
-  EXPECT_THAT(none.status().to_string(), HasSubstr("data in 'w.bin' that is not there"));
+  EXPECT_THAT(none.status().to_string(), HasSubstr("data in 'w.bin', which does not exist"));
 }
 
 TEST(OnnxInlineTest, ADamagedModelIsAnError) {

@@ -48,7 +48,7 @@ TEST(OnnxStructureTest, RefusesWhatIsNoMessage) {
 
 TEST(OnnxStructureTest, SaysWhatGitLfsHasNotLoaded) {
   EXPECT_THAT(check("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n").to_string(),
-              HasSubstr("a pointer to the file"));
+              HasSubstr("a Git LFS pointer"));
 }
 
 // A model with one tensor, whose field 13 (external data) has this tag.

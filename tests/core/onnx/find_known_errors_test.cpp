@@ -33,7 +33,7 @@ TEST(FindKnownErrorsTest, WhatIsWrongWhateverACallerGivesIsReported) {
   const auto report = report_of(built.bytes(), "Erf\t\tvendor 1.0");
   ASSERT_THAT(report.nodes, SizeIs(1));
   EXPECT_EQ(report.nodes[0].first, 1U);
-  EXPECT_EQ(report.nodes[0].second, "is computed otherwise than ONNX says by vendor 1.0");
+  EXPECT_EQ(report.nodes[0].second, "is computed differently from ONNX by vendor 1.0");
   EXPECT_THAT(report_of(built.bytes(), "Tan\t\tvendor 1.0").nodes, IsEmpty());
   EXPECT_THAT(report_of(built.bytes(), "Tan\t\tvendor 1.0").bounds, IsEmpty());
 }
@@ -130,7 +130,7 @@ TEST(FindKnownErrorsTest, NodesOfBranchesAreThoseOfTheirNode) {
   const auto report = report_of(built.bytes(), "Exp\t\tvendor 1.0");
   ASSERT_THAT(report.nodes, SizeIs(1));
   EXPECT_EQ(report.nodes[0].first, 1U);
-  EXPECT_THAT(report.nodes[0].second, HasSubstr("has Exp within it, which is computed otherwise"));
+  EXPECT_THAT(report.nodes[0].second, HasSubstr("has Exp within it, which is computed differently"));
   // What goes in from around it has a bound.
   const auto bounded = report_of(built.bytes(), "Exp\tmay:nan\tvendor 1.0");
   EXPECT_THAT(bounded.nodes, IsEmpty());
@@ -172,7 +172,7 @@ TEST(FindKnownErrorsTest, FunctionsThatCallOneAnotherManyTimesAreGivenUpSoonAndC
   const auto report = report_of(built.bytes(), "Exp\t\tvendor 1.0");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   ASSERT_THAT(report.nodes, SizeIs(1));
-  EXPECT_EQ(report.nodes[0].second, "has more nodes within it than are looked at");
+  EXPECT_EQ(report.nodes[0].second, "has more nested nodes than are examined");
 }
 
 TEST(FindKnownErrorsTest, AFunctionThatCallsItselfCountsAsWrong) {
@@ -182,7 +182,7 @@ TEST(FindKnownErrorsTest, AFunctionThatCallsItselfCountsAsWrong) {
                          .output("y", ElementType::kF32, kDims);
   const auto report = report_of(built.bytes(), "Exp\t\tvendor 1.0");
   ASSERT_THAT(report.nodes, SizeIs(1));
-  EXPECT_THAT(report.nodes[0].second, HasSubstr("nodes within nodes deeper than are looked at"));
+  EXPECT_THAT(report.nodes[0].second, HasSubstr("nodes that are nested deeper than is examined"));
 }
 
 }  // namespace

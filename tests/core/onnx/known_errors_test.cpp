@@ -48,7 +48,7 @@ TEST(KnownErrorsTest, LinesAreOfTheVersionTheyNameAndOfThoseThatNoLineNames) {
   const auto wrong = [&](const std::string& runtime, const std::string& op) { return reason_for(table, runtime, op); };
   EXPECT_TRUE(is_empty({}));
   EXPECT_TRUE(is_empty({"third 1.0"}));
-  EXPECT_EQ(wrong("vendor 1.0", "Relu"), "is computed otherwise than ONNX says by vendor 1.0");
+  EXPECT_EQ(wrong("vendor 1.0", "Relu"), "is computed differently from ONNX by vendor 1.0");
   EXPECT_EQ(wrong("vendor 1.0", "Abs"), "");
   EXPECT_EQ(wrong("vendor 1.0", "Neg"), "");
   EXPECT_NE(wrong("vendor 1.0-20931-abc", "Relu"), "");
@@ -60,7 +60,7 @@ TEST(KnownErrorsTest, LinesAreOfTheVersionTheyNameAndOfThoseThatNoLineNames) {
 TEST(KnownErrorsTest, ALineOfWhatWasMendedHoldsInEveryOlderVersion) {
   const std::string table = "Relu\t\tvendor 2026.4.1\nAbs\t\tvendor before 2026.4.1\nNeg\t\tvendor before 2025.10\n";
   const auto wrong = [&](const std::string& runtime, const std::string& op) { return reason_for(table, runtime, op); };
-  EXPECT_EQ(wrong("vendor 2026.4.0-123", "Abs"), "is computed otherwise than ONNX says by vendor before 2026.4.1");
+  EXPECT_EQ(wrong("vendor 2026.4.0-123", "Abs"), "is computed differently from ONNX by vendor before 2026.4.1");
   EXPECT_NE(wrong("vendor 2025.9.3", "Abs"), "");
   EXPECT_NE(wrong("vendor 2025.9.3", "Neg"), "");
   EXPECT_EQ(wrong("vendor 2025.10.0", "Neg"), "");
@@ -267,7 +267,7 @@ TEST_F(ConditionTest, AStarIsAnyOperatorAndKindsAreNamed) {
   const std::vector<const ValueRange*> inputs{&first};
   const std::array<bool, 1> constants{false};
   EXPECT_EQ(errors.of({node, inputs, constants, {}, followers, makers}),
-            "is computed otherwise than ONNX says by vendor 1.0 of numbers such as nan");
+            "is computed differently from ONNX by vendor 1.0 of numbers such as nan");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(OnnxNetworkTest, NetworksDeeperThanAnyModelHasAreRefused) {
   };
   EXPECT_TRUE(nested(16).ok());
   EXPECT_EQ(nested(17).code(), StatusCode::kInvalidModel);
-  EXPECT_THAT(nested(200).to_string(), HasSubstr("m: no ONNX model, damaged, or larger than is looked at"));
+  EXPECT_THAT(nested(200).to_string(), HasSubstr("m: not an ONNX model, damaged, or larger than is examined"));
 }
 
 TEST(OnnxNetworkTest, ManyEmptyNetworksAreCounted) {

@@ -70,18 +70,19 @@ TEST(FilePlanTest, TakesTheOnnxFileThatIsAskedForInsteadOfWeights) {
   ASSERT_TRUE(taken.ok()) << taken.status().to_string();
   EXPECT_THAT(*taken, ElementsAre("config.json", "tokenizer.json", "onnx/model_O3.onnx_data", "onnx/model_O3.onnx"));
   EXPECT_THAT(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"onnx/model_O3.onnx", ""}}).status().to_string(),
-              HasSubstr("it has the ONNX file onnx/model_O3.onnx: embedding.onnx_file names one"));
+              HasSubstr("it has the ONNX file onnx/model_O3.onnx: set embedding.onnx_file to one of them"));
   for (const char* wrong : {"onnx/model_O4.onnx", "../model.onnx"}) {
     const auto refused = plan(files, wrong);
     EXPECT_EQ(refused.status().code(), StatusCode::kNotFound);
-    EXPECT_THAT(refused.status().to_string(),
-                HasSubstr("no file of the model; 'org/name' has the ONNX files onnx/model.onnx, onnx/model_O3.onnx"));
+    EXPECT_THAT(
+        refused.status().to_string(),
+        HasSubstr("not a file of the model; 'org/name' has the ONNX files onnx/model.onnx, onnx/model_O3.onnx"));
   }
 }
 
 TEST(FilePlanTest, WeightsInGgufAloneAreRefusedWithWhatToTakeInstead) {
   EXPECT_THAT(plan({{"README.md", ""}, {"tiny-Q8_0.gguf", ""}}).status().to_string(),
-              HasSubstr("'org/name' has its weights in GGUF, which are not read: take the repository with "
+              HasSubstr("'org/name' has its weights in GGUF, which is not supported: use the repository with "
                         "model.safetensors"));
   EXPECT_TRUE(plan({{"config.json", kBert}, {"tokenizer.json", ""}, {"model.safetensors", ""}, {"a.gguf", ""}}).ok());
 }

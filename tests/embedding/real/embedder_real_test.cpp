@@ -174,7 +174,7 @@ TEST_P(EmbedderRealTest, StaticShapesGiveTheSameVectors) {
     options.load.static_lengths.lengths = {32};
     const auto placement = core::Placement::parse("native:CPU", registry);
     EXPECT_THAT(Embedder::open(core::Engine(registry), kModel, *placement, options).status().to_string(),
-                HasSubstr("no static shapes"));
+                HasSubstr("does not support static shapes"));
     return;
   }
   const auto dynamic = open(throughput());

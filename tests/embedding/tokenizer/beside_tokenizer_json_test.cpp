@@ -152,20 +152,18 @@ TEST(BesideTokenizerJsonTest, RefusesOtherRulesForWords) {
 TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
   expect_refused(
       bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"},
-      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which makes its tokens by other rules "
-      "than tokenizer.json: the model is 'WordPiece' there, and not BPE; with 'PreTrainedTokenizerFast' "
-      "tokenizer.json alone counts");
+      "tokenizer_config.json: 'tokenizer_class' is 'RobertaTokenizer', which uses other rules than tokenizer.json: the "
+      "model is 'WordPiece' there, not BPE; with 'PreTrainedTokenizerFast' only tokenizer.json counts");
   expect_refused(
       bert_file(), {R"({"tokenizer_class": "MPNetTokenizer"})"},
-      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is no added token of tokenizer.json");
+      "'bos_token' is missing, which is '<s>' to MPNetTokenizer, and that is not an added token of tokenizer.json");
   expect_refused(bert_file(), {R"({"tokenizer_class": "LlamaTokenizer"})"}, "not BPE");
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertJapaneseTokenizer"})"}, "it reads none");
   EXPECT_TRUE(check(qwen_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"}).ok());
-  expect_refused(
-      gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
-      "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which makes its tokens by rules that are "
-      "not known here; with 'PreTrainedTokenizerFast' tokenizer.json alone counts");
-  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "rules that are not known here");
+  expect_refused(gemma_file(), {R"({"tokenizer_class": "LlamaTokenizerFast"})"},
+                 "tokenizer_config.json: 'tokenizer_class' is 'LlamaTokenizer', which uses unknown rules; with "
+                 "'PreTrainedTokenizerFast' only tokenizer.json counts");
+  expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "T5Tokenizer"})"}, "unknown rules");
   expect_refused(qwen_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, "'normalizer' is 'NFC' there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "Qwen2Tokenizer"})"}, "'normalizer' is missing there");
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GemmaTokenizer"})"}, "not Replace");
@@ -196,7 +194,7 @@ TEST(BesideTokenizerJsonTest, RefusesClassesOfOtherTokenizers) {
 
 // Tokens that a class adds by itself are found in texts.
 TEST(BesideTokenizerJsonTest, RefusesAFileWithoutTheTokensOfItsClass) {
-  constexpr std::string_view kMissing = "and that is no added token of tokenizer.json";
+  constexpr std::string_view kMissing = "and that is not an added token of tokenizer.json";
   expect_refused(roberta_file(), {R"({"tokenizer_class": "GPT2Tokenizer"})"}, kMissing);
   const std::string_view named =
       R"({"tokenizer_class": "GPT2Tokenizer", "unk_token": null, "bos_token": "<s>", "eos_token": "</s>"})";
@@ -230,10 +228,10 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
   EXPECT_EQ(refusal(cased, R"({"do_lower_case": false})", "BertTokenizer"), Status().to_string());
   EXPECT_THAT(refusal(bert_file(), "", "MPNetTokenizer"), HasSubstr("is missing, which is '<s>' to MPNetTokenizer"));
   EXPECT_THAT(refusal(bert_file(), "", "RobertaTokenizer"),
-              HasSubstr("config.json: 'model_type' stands for 'RobertaTokenizer' where no file names a "
-                        "'tokenizer_class', which makes its tokens by other rules than tokenizer.json: the model is "
-                        "'WordPiece' there, and not BPE; with 'tokenizer_class' 'PreTrainedTokenizerFast' in "
-                        "tokenizer_config.json tokenizer.json alone counts"));
+              HasSubstr("config.json: 'model_type' means 'RobertaTokenizer' if no file names a 'tokenizer_class', "
+                        "which uses other rules than tokenizer.json: the model is 'WordPiece' there, not BPE; with "
+                        "'tokenizer_class' 'PreTrainedTokenizerFast' in tokenizer_config.json only tokenizer.json "
+                        "counts"));
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "RobertaTokenizer"})"}, {.needs_tokenizer_json = true}).ok());
   BesideTokenizerJson by_config{.config = nlohmann::json{{"tokenizer_class", "RobertaTokenizer"}}};
   nlohmann::json root = bert_file();
@@ -241,7 +239,7 @@ TEST(BesideTokenizerJsonTest, AClassThatNoFileNamesCountsAsANamedOne) {
 }
 
 TEST(BesideTokenizerJsonTest, RefusesTokensThatTheFileLacks) {
-  constexpr std::string_view kNew = "names '<extra>', which is no added token of tokenizer.json";
+  constexpr std::string_view kNew = "names '<extra>', which is not an added token of tokenizer.json";
   for (const std::string_view text : {
            R"({"additional_special_tokens": ["<extra>"]})",
            R"({"extra_special_tokens": ["[PAD]", "<extra>"]})",
@@ -269,12 +267,13 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
                  "special_tokens_map.json: 'cls_token' is '[MASK]', but tokenizer.json puts '[CLS]' before a text");
   EXPECT_TRUE(check(bert_file(), {R"({"tokenizer_class": "PreTrainedTokenizerFast"})", map}).ok());
   expect_refused(bert_file(), {R"({"tokenizer_class": "BertTokenizer", "sep_token": null})"},
-                 "'sep_token' is no token, and BertTokenizer needs one");
+                 "'sep_token' is not a token, but BertTokenizer needs one");
   nlohmann::json bare = bert_file();
   bare["post_processor"] = nullptr;
-  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"}, "tokenizer.json puts no token before a text");
+  expect_refused(bare, {R"({"tokenizer_class": "BertTokenizer"})"},
+                 "tokenizer.json does not put a token before a text");
   expect_refused(xlm_roberta_file(), {R"({"tokenizer_class": "XLMRobertaTokenizer", "eos_token": "<pad>"})"},
-                 "'eos_token' is '<pad>', but tokenizer.json puts '</s>' behind a text");
+                 "'eos_token' is '<pad>', but tokenizer.json puts '</s>' after a text");
   const auto of_bert = [&](const nlohmann::json& file, std::string_view part) {
     expect_refused(file, {R"({"tokenizer_class": "BertTokenizer"})"}, part);
   };
@@ -288,7 +287,7 @@ TEST(BesideTokenizerJsonTest, RefusesOtherTokensAroundATextOfClassesThatPutThemT
   EXPECT_TRUE(check(by_ids, {R"({"tokenizer_class": "BertTokenizer"})"}).ok());
   nlohmann::json& ids = by_ids["post_processor"]["special_tokens"]["[CLS]"]["ids"];
   ids = nlohmann::json::array();
-  of_bert(by_ids, "tokenizer.json puts no token before a text");
+  of_bert(by_ids, "tokenizer.json does not put a token before a text");
   ids = {4};
   of_bert(by_ids, "tokenizer.json puts '[CLS] with the id 4' before a text");
   nlohmann::json roberta = roberta_file();

@@ -165,7 +165,7 @@ TEST(BpeTest, RefusesMergesByNumber) {
   refused(R"(["b a"])", "model.merges: 'ba' of merge 0 is not in the vocabulary");
   refused(R"(["a b", "ab"])", "model.merges: merge 1, 'ab', is not two tokens with a space between");
   refused(R"(["a b b"])", "model.merges: merge 0, 'a b b', is not two tokens");
-  const std::string neither = " is neither a text nor two of them";
+  const std::string neither = " does not have the form of the first one, a text or two texts";
   refused(R"(["a b", ["a", "b"]])", "model.merges: merge 1" + neither);
   refused(R"([["a", "b"], "a b"])", "model.merges: merge 1" + neither);
   refused(R"([["a", "b", "ab"]])", "model.merges: merge 0" + neither);

@@ -142,7 +142,7 @@ TEST(NormalizerSequenceTest, AppliesOneAfterTheOther) {
   expect_part_refused(kNormalizers, sequence({lower, {{"type", "Other"}}}), StatusCode::kUnsupported,
                       "part.normalizers[1] of type 'Other' is not supported");
   expect_part_refused(kNormalizers, sequence(Json::array({sequence(Json::array())})), StatusCode::kUnsupported,
-                      "part is a Sequence with another one in it");
+                      "part is a Sequence inside a Sequence");
   expect_part_refused(kNormalizers, sequence(Json(17, lower)), StatusCode::kUnsupported, "part has more than 16 parts");
   const Json longer = replace("String", "a", "aaaaaaaaaaaaaaaaa");
   expect_part_refused(kNormalizers, sequence({longer, longer, longer}), StatusCode::kUnsupported,
@@ -222,24 +222,24 @@ TEST(PrecompiledTest, RefusesMapsThatLeadOutOfThemselves) {
     map.units()[unit] = bits;
     return map.part();
   };
-  const std::string leads_out = "no map: it leads out of itself";
+  const std::string leads_out = "not a map: it refers outside itself";
   refused(changed(0, 1024U << 10), leads_out);
   refused(changed(0, 4U << 10 | 1U << 9), leads_out);
   refused(changed(256U ^ 'b', 'b' | 1U << 20), leads_out);
   SomeMap short_map("a");
   short_map.units().resize(600);
   refused(short_map.part(), leads_out);
-  const std::string no_text = "no map: a key becomes no text of at most 256 bytes";
+  const std::string no_text = "not a map: a key does not become a text of at most 256 bytes";
   refused(changed(512, 4), no_text);
   refused(SomeMap("a", std::string(257, 'x')).part(), no_text);
   SomeMap inside("a", "é");
   inside.units()[512] = 1;
   refused(inside.part(), no_text);
-  refused(SomeMap("a", "\xFF").part(), "no map: its texts are not UTF-8");
+  refused(SomeMap("a", "\xFF").part(), "not a map: its texts are not UTF-8");
   const auto of = [](std::string_view bytes) {
     return Json{{"type", "Precompiled"}, {"precompiled_charsmap", encoded(bytes)}};
   };
-  const std::string size = "no map: its size is wrong";
+  const std::string size = "not a map: its size is wrong";
   refused(of(""), size);
   refused(of(std::string_view("\0\0\0\0abcd", 8)), size);
   refused(of(std::string_view("\x08\0\0\0abcd", 8)), size);
@@ -309,12 +309,12 @@ TEST(MetaspaceTest, RefusesTheVeryBeginningWhereItCannotBeTold) {
     EXPECT_EQ(tokenizer.status().code(), StatusCode::kUnsupported);
     EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(message));
   };
-  const std::string behind = "pre_tokenizer with prepend_scheme 'first' is not supported behind this normalizer";
+  const std::string behind = "pre_tokenizer with prepend_scheme 'first' is not supported after this normalizer";
   const Json lower = {{"type", "Lowercase"}};
   refused(first_alone(lower, metaspace("first")), behind);
   refused(first_alone({{"type", "Sequence"}, {"normalizers", {{{"type", "Nmt"}}, lower}}}, metaspace("first")), behind);
   const Json after = {{"type", "Sequence"}, {"pretokenizers", {metaspace(), metaspace("first")}}};
-  refused(first_alone(nullptr, after), "pre_tokenizer has a part with prepend_scheme 'first' behind another");
+  refused(first_alone(nullptr, after), "pre_tokenizer has a part with prepend_scheme 'first' after another");
   EXPECT_TRUE(testing::open(first_alone(lower, metaspace())).ok());
 }
 

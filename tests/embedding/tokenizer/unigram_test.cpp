@@ -181,7 +181,7 @@ TEST(UnigramTest, RefusesWhatIsNoVocabularyWithScores) {
 TEST(UnigramTest, RefusesWhatItCouldOnlyApproximate) {
   const auto with = [](const char* key, const Json& value) { return unigram({{"a", -1}}, {{key, value}}); };
   expect_unigram_refused(with("unk_id", nullptr), StatusCode::kUnsupported, "a model without unk_id is not supported");
-  expect_unigram_refused(with("unk_id", 2), StatusCode::kInvalidModel, "model.unk_id is 2, and there are 2 tokens");
+  expect_unigram_refused(with("unk_id", 2), StatusCode::kInvalidModel, "model.unk_id is 2, but there are 2 tokens");
   expect_unigram_refused(with("unk_id", -1), StatusCode::kInvalidModel, "model.unk_id is not a whole number from 0");
   expect_unigram_refused(with("byte_fallback", nullptr), StatusCode::kInvalidModel,
                          "model.byte_fallback is not true or false");

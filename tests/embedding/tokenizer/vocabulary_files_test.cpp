@@ -169,12 +169,12 @@ TEST_F(RefusedFolderTest, NamesKeysOfTheWrongKind) {
   invalid(R"({"mask_token": 4})", {"'mask_token' is neither"});
   invalid(R"({"additional_special_tokens": [{"content": "a"}]})", {"'additional_special_tokens' is neither"});
   invalid(R"({"added_tokens_decoder": []})", {"'added_tokens_decoder' is no object"});
-  invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is no id"});
-  invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is no id"});
-  invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is no object"});
+  invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is not an id"});
+  invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is not an id"});
+  invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is not an object"});
   invalid(R"({"added_tokens_decoder": {"1": {}}})", {"has no 'content'"});
   invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "lstrip": 1}}})", {"'lstrip' with no flag"});
-  invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the key 'bold'"});
+  invalid(R"({"added_tokens_decoder": {"1": {"content": "a", "bold": true}}})", {"the unknown key 'bold'"});
   Folder bert = folder("bert");
   bert.files.added_tokens = json::parse(R"({"[NEW]": "one"})");
   expect(bert, StatusCode::kInvalidModel, {"added_tokens.json: '[NEW]' has no id"});
@@ -191,7 +191,7 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAVocabulary) {
   bert.contents["vocab.txt"] = "[UNK]\n" + std::string(65'537, 'a');
   expect(bert, StatusCode::kUnsupported, {"vocab.txt: the token of id 1 is 65537 bytes long"});
   bert.contents["vocab.txt"] = std::string(VocabularyFiles::kFileBytesMax + 1, 'a');
-  expect(bert, StatusCode::kUnsupported, {"vocab.txt: 67108865 bytes are more than"});
+  expect(bert, StatusCode::kUnsupported, {"vocab.txt: 67108865 bytes are above the limit of"});
   bert.contents["vocab.txt"] = std::string(Vocabulary::kTokensMax + 1, '\n');
   expect(bert, StatusCode::kUnsupported, {"vocab.txt: more than 4194304 tokens"});
 
@@ -225,7 +225,7 @@ TEST_F(RefusedFolderTest, SaysWhatGitLfsHasNotLoaded) {
     Folder pointer = folder(name);
     ASSERT_TRUE(pointer.contents.contains(file));
     pointer.contents[file] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
-    expect(pointer, StatusCode::kInvalidModel, {std::string(file) + ": a pointer to the file"});
+    expect(pointer, StatusCode::kInvalidModel, {std::string(file) + ": a Git LFS pointer"});
   }
 }
 
@@ -295,14 +295,14 @@ TEST_F(RefusedFolderTest, NamesWhatIsWrongWithAModelOfSentencePiece) {
   refuse(std::string("\x0A\x03\x0A\x01\xFF", 5) + rest, StatusCode::kInvalidModel,
          "damaged at byte 2: a piece is not UTF-8");
   refuse(std::string("\x0A\x05\x15\x00\x00\xC0\x7F", 7) + rest, StatusCode::kInvalidModel, "a score is not finite");
-  refuse(std::string("\x0A\x02\x18\x07", 4) + rest, StatusCode::kInvalidModel, "7 is no type of a piece");
+  refuse(std::string("\x0A\x02\x18\x07", 4) + rest, StatusCode::kInvalidModel, "7 is not a type of a piece");
   const std::string long_piece = std::string("\x0A\x85\x80\x04\x0A\x81\x80\x04", 8) + std::string(65'537, 'a');
   refuse(piece + piece + piece + long_piece + rest, StatusCode::kUnsupported, "the token of id 4 is 65537 bytes long");
   // A map of characters that is none is the reader's of tokenizer.json to refuse.
   Folder xlm = folder("xlm_roberta");
   xlm.contents["sentencepiece.bpe.model"] =
       piece + piece + piece + piece + std::string("\x12\x02\x18\x01\x1A\x05\x12\x03", 8) + "abc";
-  expect(xlm, StatusCode::kInvalidModel, {"precompiled_charsmap is no map"});
+  expect(xlm, StatusCode::kInvalidModel, {"precompiled_charsmap is not a map"});
   Folder albert = folder("albert");
   albert.files.tokenizer_config = json::parse(R"({"cls_token": "[NEW]"})");
   expect(albert, StatusCode::kInvalidModel, {"spiece.model: the token '[NEW]' is missing"});

@@ -96,7 +96,7 @@ TEST(WordPieceTest, TakesLongTokensThatAreInNoWord) {
     EXPECT_EQ(tokenizer.ok(), is_taken) << chars;
     if (tokenizer.ok()) return;
     EXPECT_THAT(tokenizer.status().to_string(), HasSubstr(fmt::format("a token is {} bytes long, more than the 512 "
-                                                                      "supported where "
+                                                                      "supported if "
                                                                       "model.max_input_chars_per_word is {}",
                                                                       chars * 4, chars)));
   };

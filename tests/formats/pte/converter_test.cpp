@@ -230,7 +230,7 @@ const ConverterRefusal kConverterRefusals[] = {
     {"SharedWithAnother", [](fb::ProgramT& tree) { tree.execution_plan[0]->delegates[0]->processed->index = 2; },
      "a delegate of another backend has the same payload"},
     {"Constants", [](fb::ProgramT& tree) { tree.constant_segment->segment_index = 2; }, "holds constants"},
-    {"NamedData", [](fb::ProgramT& tree) { tree.named_data[0]->segment_index = 2; }, "is named data"},
+    {"NamedData", [](fb::ProgramT& tree) { tree.named_data[0]->segment_index = 2; }, "is also named data"},
     {"Mutable",
      [](fb::ProgramT& tree) {
        tree.mutable_data_segments.push_back(std::make_unique<fb::SubsegmentOffsetsT>());
@@ -259,7 +259,7 @@ TEST(PteConverterTest, SegmentsOverThePayloadAreRefused) {
   const std::string payload = "payload";
   const Converted converted = convert(spoilt, &payload);
   EXPECT_EQ(converted.status.code(), core::StatusCode::kUnsupported);
-  EXPECT_THAT(converted.status.message(), HasSubstr("lies over"));
+  EXPECT_THAT(converted.status.message(), HasSubstr("overlaps"));
 }
 
 TEST(PteConverterTest, AnIdThatSomethingElseUsesIsNotChanged) {
@@ -281,7 +281,7 @@ TEST(PteConverterTest, AnIdThatSomethingElseUsesIsNotChanged) {
   builder.Finish(program.Finish(), fb::ProgramIdentifier());
   const Converted converted = convert({reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()});
   EXPECT_EQ(converted.status.code(), core::StatusCode::kUnsupported);
-  EXPECT_THAT(converted.status.message(), HasSubstr("something else than the delegates"));
+  EXPECT_THAT(converted.status.message(), HasSubstr("also used elsewhere"));
 }
 
 TEST(PteConverterTest, NoFlippedBitMakesItReadOrWriteOutside) {

@@ -35,7 +35,7 @@ TEST(DeviceWordsTest, LatebindsOwnWordsStayAsTheyAre) {
 TEST(DeviceWordsTest, WhatNoPlacementMeansIsRefusedByNameWithARemedy) {
   for (const auto& [text, remedy] : {std::pair{"MULTI:GPU,CPU", "openvino:GPU,openvino:CPU"},
                                      {"MULTI", "openvino:GPU,openvino:CPU"},
-                                     {"BATCH:GPU(16)", "name the device behind it"},
+                                     {"BATCH:GPU(16)", "name the device that it uses"},
                                      {"AUTO:-GPU", "AUTO:NPU,CPU"},
                                      {"AUTO:CPU(2)", "AUTO:NPU,CPU"},
                                      {"AUTO:", "AUTO:NPU,CPU"},

@@ -102,9 +102,9 @@ TEST(PteReaderTest, NoRandomBytesAreFollowedOutOfTheFile) {
 }
 
 TEST(PteReaderTest, OtherFilesAreNoPrograms) {
-  EXPECT_THAT(error_of(""), HasSubstr("no program of ExecuTorch"));
-  EXPECT_THAT(error_of("PK\x03\x04 and so on"), HasSubstr("no program of ExecuTorch"));
-  EXPECT_THAT(error_of(std::string(100, '\0')), HasSubstr("no program of ExecuTorch"));
+  EXPECT_THAT(error_of(""), HasSubstr("not a program of ExecuTorch"));
+  EXPECT_THAT(error_of("PK\x03\x04 and so on"), HasSubstr("not a program of ExecuTorch"));
+  EXPECT_THAT(error_of(std::string(100, '\0')), HasSubstr("not a program of ExecuTorch"));
 }
 
 TEST(PteReaderTest, AProgramWithoutTheExtendedHeaderIsRead) {
@@ -132,13 +132,13 @@ TEST(PteReaderTest, HeadersThatLieAreRefused) {
     std::string bytes = whole;
     return error_of(bytes.replace(at, count, number_bytes(value, count)));
   };
-  EXPECT_THAT(with(12, 23, 4), HasSubstr("extended header says that it has 23 bytes"));
+  EXPECT_THAT(with(12, 23, 4), HasSubstr("extended header has an invalid size of 23 bytes"));
   EXPECT_THAT(with(12, 0xFFFFFFFF, 4), HasSubstr("extended header"));
-  EXPECT_THAT(with(kProgramSizeAt, 0, 8), HasSubstr("the program has 0 bytes"));
+  EXPECT_THAT(with(kProgramSizeAt, 0, 8), HasSubstr("declares a program of 0 bytes"));
   EXPECT_THAT(with(kProgramSizeAt, UINT64_MAX, 8), HasSubstr("the program has"));
-  EXPECT_THAT(with(kSegmentBaseAt, 8, 8), HasSubstr("segments begin at byte 8"));
-  EXPECT_THAT(with(kSegmentBaseAt, UINT64_MAX, 8), HasSubstr("segments begin"));
-  EXPECT_THAT(with(kSegmentSizeAt, UINT64_MAX, 8), HasSubstr("segments have"));
+  EXPECT_THAT(with(kSegmentBaseAt, 8, 8), HasSubstr("segments at byte 8"));
+  EXPECT_THAT(with(kSegmentBaseAt, UINT64_MAX, 8), HasSubstr("declares segments"));
+  EXPECT_THAT(with(kSegmentSizeAt, UINT64_MAX, 8), HasSubstr("declares"));
   EXPECT_THAT(with(kSegmentSizeAt, 3, 8), HasSubstr("segment 0 has 11 bytes"));
   EXPECT_THAT(with(0, 0xFFFFFFF0, 4), HasSubstr("leads nowhere"));
   EXPECT_EQ(with(12, 24, 4), "");
@@ -179,9 +179,9 @@ const Hostile kHostile[] = {
      "entry 0 of 0"},
     {"PayloadNowhere",
      [](Tree& tree) { plan_of(tree).delegates[0]->processed->location = static_cast<fb::DataLocation>(9); },
-     "is nowhere"},
+     "has no place"},
     {"NoPayload", [](Tree& tree) { plan_of(tree).delegates[0]->processed.reset(); }, "has no payload"},
-    {"SegmentBehindTheFile", [](Tree& tree) { tree.segments[0]->offset = 1; }, "segment 0 has 11 bytes from 1"},
+    {"SegmentBehindTheFile", [](Tree& tree) { tree.segments[0]->offset = 1; }, "segment 0 has 11 bytes at 1"},
     {"SegmentThatOverflows",
      [](Tree& tree) {
        tree.segments[0]->offset = 8;
@@ -193,13 +193,13 @@ const Hostile kHostile[] = {
      "1000 dimensions in a tensor"},
     {"NoMethod", [](Tree& tree) { tree.execution_plan.clear(); }, "it has no method"},
     {"LongName", [](Tree& tree) { plan_of(tree).name.assign(5000, 'x'); }, "the name of a method has 5000 bytes"},
-    {"ManyInputs", [](Tree& tree) { plan_of(tree).inputs.assign(2000, 0); }, "2000 inputs, the most are 1024"},
+    {"ManyInputs", [](Tree& tree) { plan_of(tree).inputs.assign(2000, 0); }, "2000 inputs; the limit is 1024"},
     {"ManyMethods",
      [](Tree& tree) {
        while (tree.execution_plan.size() <= kMethodsMax)
          tree.execution_plan.push_back(std::make_unique<fb::ExecutionPlanT>());
      },
-     "257 methods, the most are 256"},
+     "257 methods; the limit is 256"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, PteHostileTest, ::testing::ValuesIn(kHostile),

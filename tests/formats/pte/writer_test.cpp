@@ -205,7 +205,7 @@ const WriterRefusal kWriterRefusals[] = {
     {"NoPayload", [](ProgramSpec&, Payload& payload) { payload.size = 0; }, "no payload"},
     {"HugePayload", [](ProgramSpec&, Payload& payload) { payload.size = std::uint64_t{1} << 41U; }, "too large"},
     {"NoKey", [](ProgramSpec& spec, Payload&) { spec.compile_specs[0].key.clear(); }, "has no key"},
-    {"Tensors", [](ProgramSpec& spec, Payload&) { spec.inputs.resize(kTensorsMax + 1); }, "the most of each are 1024"},
+    {"Tensors", [](ProgramSpec& spec, Payload&) { spec.inputs.resize(kTensorsMax + 1); }, "the limit of each is 1024"},
     {"Rank", [](ProgramSpec& spec, Payload&) { spec.inputs[0].sizes.assign(17, 1); }, "'ids' has 17 dimensions"},
     {"Negative", [](ProgramSpec& spec, Payload&) { spec.outputs[0].sizes[0] = -1; }, "'vector' has the dimension -1"},
     {"Tebibyte",
@@ -228,9 +228,9 @@ const WriterRefusal kWriterRefusals[] = {
     {"ShortOrder", [](ProgramSpec& spec, Payload&) { spec.inputs[1].dim_order.pop_back(); }, "each of them once"},
     {"TwiceInOrder", [](ProgramSpec& spec, Payload&) { spec.inputs[1].dim_order[0] = 1; }, "each of them once"},
     {"Lines", [](ProgramSpec& spec, Payload&) { spec.inputs[0].name = "a\nb"; }, "more than one line"},
-    {"Alignment", [](ProgramSpec& spec, Payload&) { spec.payload_alignment = 48; }, "no power of two"},
+    {"Alignment", [](ProgramSpec& spec, Payload&) { spec.payload_alignment = 48; }, "not a power of two"},
     {"LongText", [](ProgramSpec& spec, Payload&) { spec.compile_specs[0].value.assign(2 << 20, 'x'); },
-     "bytes together"},
+     "bytes in total"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, PteWriterRefusalTest, ::testing::ValuesIn(kWriterRefusals),

@@ -100,7 +100,7 @@ def test_the_weights_folder_does_not_hide_the_models(devices, beside, tmp_path, 
     expect(load(source, devices, entries=entries), layers())
     # Without the other key it lies with the weights.
     del entries[MODEL_FILE]
-    with pytest.raises(Exception, match=f"there is no {tmp_path}/weights/{bundle.name}.*say with ep.context_file_path"):
+    with pytest.raises(Exception, match=f"there is no {tmp_path}/weights/{bundle.name}.*set ep.context_file_path"):
         load(source, devices, entries=entries)
     shutil.copy(bundle, tmp_path / "weights")
     expect(load(source, devices, entries=entries), layers())
@@ -168,7 +168,7 @@ def test_a_compiled_model_is_embedded_and_taken_apart_again(devices, beside, tmp
 
 def test_what_a_compiled_model_is_for_is_not_changed(devices, beside, tmp_path):
     place, bundle = beside
-    with pytest.raises(Exception, match="the model is compiled already, and provider option targets adds nothing"):
+    with pytest.raises(Exception, match="the model is already compiled, and provider option targets cannot add"):
         compiled(place, devices, tmp_path / "again.onnx", options={"targets": "openvino:CPU"}, embedded=True)
     assert not (tmp_path / "again.onnx").exists()
     assert context_of(place)["notes"].startswith(b"latebind bundle ") and bundle.exists()

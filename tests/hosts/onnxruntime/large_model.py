@@ -121,7 +121,7 @@ def main():
             if done.returncode != 0 and arguments.mib > MOST_COMPILED:
                 words = done.stderr.strip().rpartition("\n")[2]
                 print(f"{kind}: {words}")
-                failed = failed or (kind == "compile" and "too many for a compiled model" not in words)
+                failed = failed or (kind == "compile" and "too much for a compiled model" not in words)
                 continue
             if done.returncode != 0:
                 print(f"{kind}: failed\n{done.stderr[-2000:]}")

@@ -135,7 +135,7 @@ def test_a_target_that_is_not_there_is_an_error_and_nothing_is_written(devices, 
 @pytest.mark.parametrize("key", ["ep.share_ep_contexts", "ep.stop_share_ep_contexts"])
 def test_contexts_that_sessions_share_are_refused_by_name(devices, model, tmp_path, key):
     entries = {"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "compiled.onnx"), key: "1"}
-    with pytest.raises(Exception, match=f"{key}=1 would put what several sessions compile into one file"):
+    with pytest.raises(Exception, match=f"{key}=1 would put the compiled models of several sessions into one file"):
         ort.InferenceSession(
             str(model), session_options([devices["openvino:CPU"]], entries=entries), enable_fallback=False
         )

@@ -334,10 +334,10 @@ TEST_F(QualcommTest, ItsCpuIsThereForItsTargetsOnly) {
   const auto parts = backend->diagnosis(nullptr).unavailable;
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].name, "QNN");
-  EXPECT_THAT(parts[0].reason, AllOf(HasSubstr("runs no model"), HasSubstr("QNN.v68, QNN.v69")));
+  EXPECT_THAT(parts[0].reason, AllOf(HasSubstr("does not run models"), HasSubstr("QNN.v68, QNN.v69")));
   const auto loaded = backend->load(*model, "QNN", {});
   EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported);
-  EXPECT_THAT(loaded.status().to_string(), HasSubstr("runs no model"));
+  EXPECT_THAT(loaded.status().to_string(), HasSubstr("does not run models"));
   core::Registry registry;
   ASSERT_TRUE(registry.add(backend).ok());
   for (const char* all : {"auto", "cpu", "onnxruntime"}) {
@@ -348,7 +348,7 @@ TEST_F(QualcommTest, ItsCpuIsThereForItsTargetsOnly) {
   const auto named = core::Placement::parse("onnxruntime:QNN", registry)->resolve(registry);
   ASSERT_EQ(named.size(), 1U);
   EXPECT_FALSE(named[0].device);
-  EXPECT_THAT(named[0].refusal.reason, HasSubstr("runs no model"));
+  EXPECT_THAT(named[0].refusal.reason, HasSubstr("does not run models"));
 }
 
 TEST_F(QualcommTest, WithoutTheProviderTheDevicesSayWhatToInstall) {
@@ -431,7 +431,7 @@ TEST_F(QualcommTest, APlacementThatNamesItRunsItInEmulationOnlyWhenAllowed) {
   auto placed = core::Engine(registry).load(*model, *placement, load);
   ASSERT_FALSE(placed.ok());
   EXPECT_THAT(placed.status().to_string(),
-              HasSubstr("is not in this machine; --emulate runs it in its vendor's emulation"));
+              HasSubstr("is not in this machine; --emulate runs it in its vendor's emulator"));
   load.compile.emulate = true;
   placed = core::Engine(registry).load(*model, *placement, load);
   ASSERT_TRUE(placed.ok()) << placed.status().to_string();

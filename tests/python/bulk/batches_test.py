@@ -158,7 +158,7 @@ def test_a_text_whose_vector_is_not_finite(tmp_path):
     ("rows", "error"),
     [
         (pa.table({"other": ["a"]}), "no column 'body'; the columns are: other"),
-        (pa.table({"body": ["a"], "vector": [1]}), "there is a column 'vector' already"),
+        (pa.table({"body": ["a"], "vector": [1]}), "there is already a column 'vector'"),
         (pa.table({"body": [1]}), "is int64; strings are needed"),
         (pa.table([["a"], ["b"]], names=["body", "body"]), "several columns 'body'"),
         ({"body": ["a"]}, "the batch is dict"),

@@ -28,8 +28,8 @@ def test_bad_rows():
 def test_no_column_is_overwritten():
     frame = daft.from_pydict({"body": ["the cat"], "vector": [1]})
     for arguments, message in (
-        ({"text_column": "body"}, "column 'vector' already"),
-        ({"text_column": "body", "vector_column": "body"}, "column 'body' already"),
+        ({"text_column": "body"}, "already a column 'vector'"),
+        ({"text_column": "body", "vector_column": "body"}, "already a column 'body'"),
         ({"text_column": "text"}, "no column 'text'; the columns are: body, vector"),
     ):
         with pytest.raises(latebind.CallerError, match=message):

@@ -143,7 +143,7 @@ def test_a_name_of_a_column_and_a_number_of_rows(tmp_path):
     with pytest.raises(latebind.CallerError, match=r"in\.arrow.* not UTF-8"):
         embed_files(tmp_path / "in.arrow", tmp_path / "out", TINY, "body")
     write(tmp_path / "in.arrow", pa.record_batch([pa.nulls((1 << 31) - 1)], names=["body"]))
-    with pytest.raises(latebind.CallerError, match="claims to have 2147483647 rows in"):
+    with pytest.raises(latebind.CallerError, match="declares 2147483647 rows in"):
         embed_files(tmp_path / "in.arrow", tmp_path / "out", TINY, "body", on_error="skip")
     assert not (tmp_path / "out").exists()
 

@@ -279,7 +279,7 @@ def test_another_device_is_refused_unless_it_is_allowed(tmp_path, parquet):
 def test_a_worker_where_something_else_answers_is_refused(tmp_path, parquet, monkeypatch):
     real = _engine.Engine.answers
     monkeypatch.setattr(_engine.Engine, "answers", lambda self, batches: replace(real(self, batches), precision="bf16"))
-    with pytest.raises(latebind.TransientError, match="precision: bf16, here f32; --allow-other-devices"):
+    with pytest.raises(latebind.TransientError, match="precision: bf16, here f32; allow it with --allow-other-devices"):
         embed(parquet, tmp_path / "out")
     assert not (tmp_path / "out" / "vectors").exists()
     assert embed(parquet, tmp_path / "out", allow_other_devices=True).devices == {f"{device()} f32": 1.0}
@@ -400,7 +400,7 @@ def test_what_was_written_to_meanwhile_is_an_error(tmp_path, parquet, monkeypatc
         return compute(self, shard, table, follower)
 
     monkeypatch.setattr(_shards.Job, "compute", changed)
-    with pytest.raises(latebind.MachineError, match="was changed since it was scanned"):
+    with pytest.raises(latebind.MachineError, match="changed since it was scanned"):
         embed(parquet, tmp_path / "out")
 
 
@@ -539,13 +539,13 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path, parquet):
         (["nowhere.parquet"], "nowhere.parquet is not there"),
         (["in.parquet", "--text-column", "other"], "no column 'other'; the columns are: id, body"),
         (["in.parquet", "--id-column", "other"], "no column 'other'"),
-        (["in.dat"], "is of no kind that is read"),
+        (["in.dat"], "has an unsupported format"),
         (["in.parquet", "in.parquet"], "given twice"),
-        (["."], "lies in the input ."),
+        (["."], "is in the input ."),
         (["in.parquet", "--shard-rows", "0"], "shard_rows is 0"),
         (["in.parquet", "--model", "./nowhere"], "nowhere"),
         (["in.parquet", "--set", "thread=2"], "thread"),
-        (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is no setting"),
+        (["in.parquet", "--set", "shard_rows=2"], "'shard_rows' is not a setting"),
         (["broken.parquet"], "cannot be read as parquet"),
         (["broken.jsonl"], "cannot be read as jsonl"),
         (["in.parquet", "--ray-cpus", "1"], "the local engine has no option"),
@@ -590,7 +590,8 @@ def test_ctrl_c_keeps_finished_shards_and_it_goes_on(tmp_path):
     code, line = interrupted(arguments, lambda _: list(tmp_path.glob("out/vectors/part-*")))
     assert code == 130
     kept = re.fullmatch(
-        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to go on", line
+        r"latebind\.bulk: interrupted: (\d+) of 20000 rows are kept in .*out; run the same command again to continue",
+        line,
     )
     assert kept and 0 < int(kept[1]) < 20_000, line
     assert not list(tmp_path.glob("out/vectors/.part-*"))
@@ -665,7 +666,7 @@ def test_the_help_needs_no_pyarrow_and_the_work_says_what_to_install(tmp_path):
     assert (done.returncode, done.stderr) == (0, "") and "--text-column" in done.stdout
     assert call("-m", "latebind.bulk").returncode == 2
     done = call(*command("in.parquet", "-o", tmp_path / "out")[1:])
-    line = 'latebind.bulk needs pyarrow; type: pip install "pyarrow>=16"'
+    line = 'latebind.bulk needs pyarrow; run: pip install "pyarrow>=16"'
     assert (done.returncode, done.stderr) == (1, f"latebind.bulk: {line}\n")
     done = call(
         "-c",
@@ -682,7 +683,7 @@ def test_an_input_within_the_output_is_refused_and_stays(tmp_path):
     before = file.read_bytes()
     (tmp_path / "link").symlink_to(tmp_path / "out")
     for source in (file, tmp_path / "out" / "vectors", tmp_path / "link" / "vectors", tmp_path / "out" / ".." / "out"):
-        with pytest.raises(latebind.CallerError, match=r"(input|output) .* lies in the (input|output)"):
+        with pytest.raises(latebind.CallerError, match=r"(input|output) .* is in the (input|output)"):
             embed(source, tmp_path / "out")
     assert file.read_bytes() == before
     # What was left by another output is not taken for this one's.
@@ -719,7 +720,7 @@ def test_a_report_that_cannot_be_written_is_one_line(tmp_path, parquet):
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "it is done, but the report could not be written" in done.stderr
+    assert "finished, but cannot write the report" in done.stderr
 
 
 # -- The guide ----------------------------------------------------------------------------------------------------------

@@ -107,14 +107,14 @@ def test_an_actor_that_only_cannot_be_reached_gives_its_place_back():
     assert ray.lost["only"] == 1
 
 
-ENDED = "latebind.bulk: this process was ended, by Ray because its node or the cluster's head is lost"
+ENDED = "latebind.bulk: this process was terminated, by Ray because its node or the cluster's head is lost"
 
 
 @pytest.mark.parametrize(
     ("at", "said"),
     [
         ("in the middle", ENDED),
-        ("as an error leaves", "latebind.bulk: Ray has given up; finished shards are kept, run again to go on\n"),
+        ("as an error leaves", "latebind.bulk: Ray has given up; finished shards are kept; run again to continue\n"),
         ("never", ""),
     ],
 )

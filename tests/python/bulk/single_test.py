@@ -221,7 +221,7 @@ def test_what_the_program_has_not_finished_is_refused(tmp_path, source):
     part.mkdir()
     (part / "manifest.json").write_text('{"format": 1, "kind": "file"}')
     (part / "vectors").write_bytes(b"1234")
-    with pytest.raises(DifferentRunError, match="the program latebind has not finished"):
+    with pytest.raises(DifferentRunError, match="an unfinished output of the program latebind"):
         embed(source, tmp_path / "v.npy")
     assert re.fullmatch(rb"\d+", (part / "vectors").read_bytes())
 

@@ -56,7 +56,7 @@ def test_a_data_frame_gets_a_column(session):
 
 def test_no_column_is_overwritten(session):
     frame = session.createDataFrame([("the cat", 1)], "body string, Vector long")
-    with pytest.raises(latebind.CallerError, match="column 'vector' already"):
+    with pytest.raises(latebind.CallerError, match="already a column 'vector'"):
         embed_spark(frame, TINY, "body")
     session.conf.set("spark.sql.caseSensitive", "true")
     try:

@@ -157,13 +157,13 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"cache_dir": "/tmp"}, "cache_dir: models lie in the hub's cache"),
+        ({"cache_dir": "/tmp"}, "cache_dir: models are in the hub's cache"),
         ({"automodel_args": {"torch_dtype": "float16"}}, "automodel_args: .*precision"),
         ({"tokenizer_args": {"padding_side": "left"}}, "tokenizer_args: "),
-        ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not train"),
+        ({"classifier_dropout": 0.1}, "classifier_dropout: Latebind does not support training"),
         ({"keep_in_fp32_modules": ["classifier"]}, "keep_in_fp32_modules: "),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),
-        ({"num_labels": 3}, "num_labels is 3, and the model has 1"),
+        ({"num_labels": 3}, "num_labels is 3, but the model has 1"),
         ({"max_length": 0}, "max_length is 0"),
         ({"activation_fn": "torch.nn.Identity"}, "activation_fn is str; give a function"),
         ({"prompts": ["q"]}, "prompts is list"),
@@ -196,7 +196,7 @@ def test_models_that_are_none_of_these_are_refused(tiny, reranker):
         ({"show_progress_bar": "yes"}, "show_progress_bar is str"),
         ({"activation_fn": 3}, "activation_fn is int"),
         ({"activation_fn": lambda numbers: numbers[:3]}, r"activation_fn makes \(3, 1\) of numbers of the shape"),
-        ({"activation_fn": lambda numbers: "no"}, "activation_fn gives no numbers"),
+        ({"activation_fn": lambda numbers: "no"}, "activation_fn does not return numbers"),
         ({"prompt": 3}, "prompt is int"),
         ({"processing_kwargs": {}}, "no argument 'processing_kwargs'"),
     ],
@@ -231,7 +231,7 @@ def test_wrong_calls_are_refused(model, classifier):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("fit", "does not train"),
+        ("fit", "does not support training"),
         ("save_pretrained", "its folder is model.cross_encoder.folder"),
         ("half", r"chosen once, as CrossEncoder\("),
         ("start_multi_process_pool", "one process"),

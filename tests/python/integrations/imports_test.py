@@ -59,7 +59,7 @@ except ImportError as error:
     assert f"cannot be imported (No module named '{framework}'); type: " in printed
     # A line that works although Latebind is in no registry.
     [requirement] = REQUIREMENTS[module.replace("_", "-")]
-    assert printed.strip().endswith(f'; type: pip install "{requirement}"'), printed
+    assert printed.strip().endswith(f'; run: pip install "{requirement}"'), printed
 
 
 def test_what_is_said_to_be_installed_is_what_the_extras_have():

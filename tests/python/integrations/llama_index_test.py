@@ -264,7 +264,7 @@ def test_wrong_arguments_of_a_reranker_are_the_caller_s_errors(model, arguments,
 
 def test_wrong_calls_of_a_reranker_are_the_caller_s_errors(reranker):
     rerank = LatebindRerank(reranker)
-    with pytest.raises(latebind.CallerError, match="there is none: give query_str"):
+    with pytest.raises(latebind.CallerError, match="ranking nodes needs a query: give query_str"):
         rerank.postprocess_nodes(retrieved())
     for name in ("model", "settings"):
         with pytest.raises(latebind.CallerError, match=name):

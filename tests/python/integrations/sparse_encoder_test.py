@@ -125,7 +125,7 @@ def test_what_cannot_be_compared_is_named(model):
     for use, text in (
         (lambda: model.similarity(documents, numpy.zeros((2, 44))), r"shapes \(7, 45\) and \(2, 44\)"),
         (lambda: model.similarity_pairwise(documents, DENSE[:2]), r"shapes \(7, 45\) and \(2, 45\)"),
-        (lambda: model.similarity(documents, "a"), "these are no vectors"),
+        (lambda: model.similarity(documents, "a"), "these are not vectors"),
         (lambda: model.similarity(documents, numpy.zeros((1, 2, 3))), r"the shape \(1, 2, 3\)"),
         (lambda: model.similarity([documents, numpy.zeros(3)], documents), "have 45, 3 numbers"),
         (lambda: model.decode(numpy.zeros(44)), "have 44 numbers, and the model's have 45"),
@@ -188,9 +188,9 @@ def test_it_imports_neither_torch_nor_the_package_that_it_is_like():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"cache_folder": "/tmp"}, "cache_folder: models lie in the hub's cache"),
+        ({"cache_folder": "/tmp"}, "cache_folder: models are in the hub's cache"),
         ({"model_kwargs": {"torch_dtype": "float16"}}, "model_kwargs: .*precision"),
-        ({"modules": [1]}, "modules: there are no modules"),
+        ({"modules": [1]}, "modules: it contains no PyTorch modules"),
         ({"backend": "onnx"}, 'backend: .*device="onnxruntime"'),
         ({"similarity_fn_name": "maxsim"}, "similarity_fn_name is 'maxsim'"),
         ({"max_active_dims": 0}, "max_active_dims is 0"),
@@ -245,11 +245,11 @@ def test_tensors_need_torch(model, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("fit", "does not train"),
+        ("fit", "does not support training"),
         ("save_pretrained", "its folder is model.sparse_encoder.folder"),
         ("half", r"chosen once, as SparseEncoder\("),
         ("intersection", r"a.multiply\(b\)"),
-        ("splade_pooling_chunk_size", "pools as it computes"),
+        ("splade_pooling_chunk_size", "pooling is part of Latebind's computation"),
         ("tokenizer", "Latebind's own"),
     ],
 )

@@ -57,7 +57,7 @@ TEST(PageTest, ShowsTheStepsInTheirOrderWithTheReasons) {
   const std::string page = visible(status_of(kFallback));
   const std::size_t refused = page.find("<b>openvino:NPU</b><span class=\"brief\">no such device</span>");
   const std::size_t reason = page.find("<summary>Details</summary><p>a long text of the vendor</p>");
-  const std::size_t taken = page.find("<b>onnxruntime:CPU</b><span class=\"brief\">taken: it answers</span>");
+  const std::size_t taken = page.find("<b>onnxruntime:CPU</b><span class=\"brief\">chosen: it answers</span>");
   ASSERT_NE(refused, std::string::npos);
   ASSERT_NE(taken, std::string::npos);
   EXPECT_LT(refused, reason);
@@ -133,7 +133,7 @@ TEST(PageTest, MissingMembersAreLeftOut) {
     EXPECT_THAT(page, Not(HasSubstr("{{"))) << text;
     EXPECT_THAT(page, Not(HasSubstr(">null<"))) << text;
   }
-  EXPECT_THAT(visible(status_of("{}")), HasSubstr("Nothing is known of a model yet."));
+  EXPECT_THAT(visible(status_of("{}")), HasSubstr("No model is loaded yet."));
 }
 
 // A backend that computes by itself has nothing to compile.
@@ -152,7 +152,7 @@ TEST(PageTest, AsksForAKeyAndSaysHowProgramsSendIt) {
   EXPECT_THAT(page, HasSubstr("<div id=\"content\" hidden>"));
   EXPECT_THAT(page, HasSubstr("<p id=\"state\" class=\"state locked\">"));
   EXPECT_THAT(page, HasSubstr("Key wanted"));
-  EXPECT_THAT(page, Not(HasSubstr("how things stood")));
+  EXPECT_THAT(page, Not(HasSubstr("the figures at the time")));
   const std::string open = visible(status_of(kFallback));
   EXPECT_THAT(open, HasSubstr("<form id=\"key\" class=\"card\" hidden>"));
   EXPECT_THAT(open, HasSubstr("<div id=\"content\">"));
@@ -160,7 +160,7 @@ TEST(PageTest, AsksForAKeyAndSaysHowProgramsSendIt) {
 
 TEST(PageTest, SaysThatModelsAreBeingLoaded) {
   const std::string page = visible(status_of(R"({"ready":false,"models":[]})"));
-  EXPECT_THAT(page, HasSubstr("Models are being loaded."));
+  EXPECT_THAT(page, HasSubstr("Models are loading."));
   EXPECT_THAT(page, HasSubstr("<p id=\"state\" class=\"state loading\">"));
 }
 

@@ -129,7 +129,7 @@ def test_says_the_essentials_without_scripts(server, address, open_page):
     text = page.text()
     for part in (model["name"], model["device"], model["device_full_name"], model["precision"], model["runtime_version"]):
         assert part in text
-    assert "Scripts are off" in text
+    assert "JavaScript is off" in text
     assert page.text(".model .taken b") == model["device"]
     assert not page.evaluate("document.querySelector('#try').checkVisibility()")
     assert not page.evaluate("document.querySelector('.chart').checkVisibility()")

@@ -101,7 +101,8 @@ TEST_F(CohereTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/v2/embed", {{"texts", {"a", "a", "a"}}}), 400, "at most 2");
   expect_refused(server.post_json("/v2/embed", {{"texts", "a"}}), 400, "'texts'");
   expect_refused(server.post_json("/v2/embed", {{"model", "x"}, {"texts", {"a"}}}), 404, "'x'");
-  expect_refused(server.post_json("/v2/embed", {{"texts", {"a"}}, {"input_type", "image"}}), 400, "no images");
+  expect_refused(server.post_json("/v2/embed", {{"texts", {"a"}}, {"input_type", "image"}}), 400,
+                 "does not embed images");
   expect_refused(server.post_json("/v2/embed", {{"texts", {"a"}}, {"input_type", "x"}}), 400, "search_query");
   expect_refused(server.post_json("/v2/embed", {{"texts", {"a"}}, {"truncate", "x"}}), 400, "NONE");
   expect_refused(server.post_json("/v2/embed", {{"texts", {"a"}}, {"embedding_types", {"int8"}}}), 400, "int8");

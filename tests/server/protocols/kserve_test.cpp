@@ -361,23 +361,23 @@ TEST_F(KserveTest, RefusesInputsThatAreWrongAndSaysHow) {
       {{{"inputs", {good, good}}}, "twice"},
       {{{"inputs", {{{"name", "x0"}}}}}, "'shape' is missing"},
       {{{"inputs", {good}}, {"id", 5}}, "'id' must be a string"},
-      {{{"inputs", {good}}, {"outputs", {{{"name", "none"}}}}}, "no output 'none'; there is y0"},
+      {{{"inputs", {good}}, {"outputs", {{{"name", "none"}}}}}, "no output 'none'; available: y0"},
       {{{"inputs", {good}}, {"outputs", {{{"name", "y0"}}, {{"name", "y0"}}}}}, "twice"},
       {{{"inputs", {good}}, {"outputs", {{{"name", "y0"}, {"parameters", {{"classification", 2}}}}}}},
        "classification"},
       {changed("parameters", {{"shared_memory_region", "a"}}), "shared_memory_region"},
-      {changed("datatype", "FLOAT"), "no type of the protocol"},
+      {changed("datatype", "FLOAT"), "not a type of the protocol"},
       {changed("datatype", "INT64"), "takes i32"},
       {changed("shape", {2}), "takes shape"},
-      {changed("shape", {2, 2}), "another number of elements"},
+      {changed("shape", {2, 2}), "does not have as many elements"},
       {changed("shape", {1, -2}), "whole numbers from 0"},
       {changed("shape", {1, 1, 1, 1, 1, 1, 1, 1, 2}), "more than 8"},
       {changed("shape", {4294967296, 4294967296}), "more elements than fit"},
-      {changed("shape", {1099511627776, 1}), "another number of elements"},
-      {changed("data", {1, 2, 3}), "another number of elements"},
-      {changed("data", {{1}, {2}}), "another number of elements"},
+      {changed("shape", {1099511627776, 1}), "does not have as many elements"},
+      {changed("data", {1, 2, 3}), "does not have as many elements"},
+      {changed("data", {{1}, {2}}), "does not have as many elements"},
       {changed("data", {{1, {2}}}), "whole number"},
-      {changed("data", {{1, 2}, 3}), "another number of elements"},
+      {changed("data", {{1, 2}, 3}), "does not have as many elements"},
       {changed("data", 1), "must be an array"},
       {changed("data", {1, 2.5}), "whole number of its type, at element 1"},
       {changed("data", {1, 2147483648}), "whole number"},
@@ -397,8 +397,7 @@ TEST_F(KserveTest, RefusesBinaryDataThatDoesNotFit) {
   const auto asked = [&](std::size_t said, const std::string& binary) {
     return error_of(infer("echo", {{"inputs", {binary_tensor("x0", "BOOL", {1, 2}, said)}}}, binary), 400);
   };
-  EXPECT_THAT(asked(2, std::string(1, '\0')),
-              HasSubstr("has 2 bytes of data by its binary_data_size; the body has 1 left"));
+  EXPECT_THAT(asked(2, std::string(1, '\0')), HasSubstr("has a binary_data_size of 2 bytes; the body has 1 left"));
   EXPECT_THAT(asked(2, std::string(3, '\0')), HasSubstr("1 byte after"));
   EXPECT_THAT(asked(3, std::string(3, '\0')), HasSubstr("make 2"));
   EXPECT_THAT(asked(2, "\1\2"), HasSubstr("0 and 1"));
@@ -558,8 +557,8 @@ TEST_F(KserveTextTest, RefusesTextsThatAreDamaged) {
   const auto asked = [&](const Json& shape, const std::string& binary) {
     return error_of(infer("tiny", {{"inputs", {binary_tensor("text", "BYTES", shape, binary.size())}}}, binary), 400);
   };
-  EXPECT_THAT(asked({1}, length(2) + "a"), HasSubstr("longer than its data"));
-  EXPECT_THAT(asked({1}, length(0xFFFFFFFF) + "a"), HasSubstr("longer than its data"));
+  EXPECT_THAT(asked({1}, length(2) + "a"), HasSubstr("longer than the rest of its data"));
+  EXPECT_THAT(asked({1}, length(0xFFFFFFFF) + "a"), HasSubstr("longer than the rest of its data"));
   EXPECT_THAT(asked({1}, length(1) + "ab"), HasSubstr("more data"));
   EXPECT_THAT(asked({2}, length(4) + "abcd"), HasSubstr("less data"));
   EXPECT_THAT(asked({1099511627776}, length(1) + "a"), HasSubstr("less data"));

@@ -163,7 +163,7 @@ TEST_F(OllamaTest, AServedModelNeedsNoPull) {
     EXPECT_EQ(json_of(one), json({{"status", "success"}}));
   }
   expect_refused(server.post_json("/api/pull", {{"model", "other"}}), 404,
-                 "no model is served as 'other'; there is toy");
+                 "no model is served as 'other'; available: toy");
   expect_refused(server.post_json("/api/pull", json::object()), 400, "'model' is missing");
   expect_refused(server.post_json("/api/pull", {{"model", "toy"}, {"stream", 1}}), 400, "'stream'");
 }

@@ -137,12 +137,12 @@ TEST_F(OpenAiTest, BadBodiesAreRefused) {
        {std::pair{json(1),
                   "must be a string, token ids, or an array of strings or of arrays of token ids, not a number"},
         std::pair{json::array(), "must not be an empty array"},
-        std::pair{json({"a", nullptr}), "has null at [1], where a string is expected"},
-        std::pair{json({nullptr, "a"}), "has null at [0], where a string or a token id is expected"},
-        std::pair{json({1, "a"}), "has a string at [1], where a token id is expected"},
-        std::pair{json({1, -1}), "has a number at [1] that is no token id: those are whole numbers from 0"},
-        std::pair{json({{1}, "a"}), "has a string at [1], where an array of token ids is expected"},
-        std::pair{json({{1}, {2, true}}), "has true or false at [1][1], where a token id is expected"},
+        std::pair{json({"a", nullptr}), "has null at [1]; expected a string"},
+        std::pair{json({nullptr, "a"}), "has null at [0]; expected a string or a token id"},
+        std::pair{json({1, "a"}), "has a string at [1]; expected a token id"},
+        std::pair{json({1, -1}), "has a number at [1] that is not a token id: token ids are whole numbers from 0"},
+        std::pair{json({{1}, "a"}), "has a string at [1]; expected an array of token ids"},
+        std::pair{json({{1}, {2, true}}), "has true or false at [1][1]; expected a token id"},
         std::pair{json::array({json::array({1}), json::array()}), "has an empty array of token ids at [1]"}})
     expect_refused(ask(input), 400, kType, nullptr, "input", words);
   expect_refused(ask({"a", "a", "a"}), 400, kType, nullptr, "input", "3 texts in one request; at most 2");

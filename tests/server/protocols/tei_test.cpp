@@ -122,7 +122,7 @@ TEST_F(TeiTest, ALongerTextIsRefusedWhereItMayNotBeCut) {
 TEST_F(TeiTest, NormalizingCannotBeTakenOutOfAModel) {
   ToyServer server;
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", false}}), 400, "Validation",
-                 "toy normalises its vectors itself");
+                 "toy always normalises its vectors");
   EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"normalize", true}}).status, 200U);
 }
 
@@ -276,7 +276,7 @@ TEST_F(TeiTest, DecodesIds) {
   expect_refused(server.post_json("/decode", {{"ids", json::array()}}), 400, "Empty", "'ids'");
   expect_refused(server.post_json("/decode", {{"ids", "a"}}), 422, "Validation", "'ids'");
   expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation",
-                 "'ids' has a number at [1], where an array of token ids is expected");
+                 "'ids' has a number at [1]; expected an array of token ids");
   expect_refused(server.post_json("/decode", {{"ids", {{1}, {2, "a"}}}}), 422, "Validation",
                  "'ids' has a string at [1][1], where a token id is expected");
 }
@@ -317,11 +317,12 @@ TEST_F(TeiTest, VectorsOfTokensNeedAnOptionOfTheServer) {
 
 TEST_F(TeiTest, WhatNeedsAnotherHeadIsRefusedWithTheReason) {
   ToyServer server;
-  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation", "makes no sparse vectors");
+  expect_refused(server.post_json("/embed_sparse", {{"inputs", "a"}}), 400, "Validation",
+                 "does not make sparse vectors");
   expect_refused(server.post_json("/predict", {{"inputs", "a"}}), 400, "Validation",
-                 "gives no labels: a cross-encoder does");
+                 "does not give labels: use a cross-encoder");
   expect_refused(server.post_json("/rerank", {{"query", "a"}, {"texts", {"b"}}}), 400, "Validation",
-                 "gives no score for two texts");
+                 "does not give scores for two texts");
 }
 
 TEST_F(TeiTest, BadBodiesAreRefused) {

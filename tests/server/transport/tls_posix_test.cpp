@@ -107,7 +107,7 @@ TEST_F(TlsContextTest, NamesTheFileThatIsMissingOrMakesNoSense) {
   std::ofstream(path("key.pem")) << "no key\n";
   EXPECT_THAT(create().to_string(),
               AllOf(HasSubstr("the key"), HasSubstr("key.pem"),
-                    HasSubstr("it is no PEM file, which has a line -----BEGIN PRIVATE KEY-----")));
+                    HasSubstr("it is not a PEM file: it has no line -----BEGIN PRIVATE KEY-----")));
   std::ofstream(path("cert.pem")).flush();
   EXPECT_THAT(create().to_string(), AllOf(HasSubstr("cert.pem"), HasSubstr("-----BEGIN CERTIFICATE-----")));
   std::filesystem::remove(path("cert.pem"));
@@ -119,10 +119,10 @@ TEST_F(TlsContextTest, SaysWhatAFileHoldsInstead) {
     return TlsContext::create(certificate, key).status().to_string();
   };
   EXPECT_THAT(told(path("key.pem"), path("cert.pem")),
-              AllOf(HasSubstr("key.pem"), HasSubstr("it has no CERTIFICATE, but begins with a PRIVATE KEY: are the two "
-                                                    "files exchanged?")));
+              AllOf(HasSubstr("key.pem"),
+                    HasSubstr("it has no CERTIFICATE, but begins with a PRIVATE KEY: are the two files swapped?")));
   EXPECT_THAT(told(path("cert.pem"), path("cert.pem")),
-              HasSubstr("it has no PRIVATE KEY, but begins with a CERTIFICATE: are the two files exchanged?"));
+              HasSubstr("it has no PRIVATE KEY, but begins with a CERTIFICATE: are the two files swapped?"));
   std::ofstream(path("der")) << "\x30\x82\x01\x02";
   EXPECT_THAT(told(path("der"), path("key.pem")), HasSubstr("it is DER, not PEM"));
   std::ofstream(path("damaged")) << "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n";

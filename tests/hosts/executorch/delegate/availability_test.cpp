@@ -34,7 +34,7 @@ TEST_F(DelegateTest, ASecondCopyOfTheLibraryLeavesTheFirstInPlace) {
   std::ofstream(copy, std::ios::binary) << bytes;
   ASSERT_NE(dlopen(copy.c_str(), RTLD_NOW), nullptr) << dlerror();  // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(et::get_backend_class("LatebindBackend"), backend);
-  EXPECT_THAT(said(), HasSubstr("a library has taken this name already"));
+  EXPECT_THAT(said(), HasSubstr("another library has already registered this name"));
 }
 
 TEST_F(DelegateTest, AHundredQuestionsOpenTheVendorLibraryOnce) {

@@ -160,7 +160,7 @@ TEST_F(OptionsTest, ShapesMakeADynamicModelStatic) {
   EXPECT_TRUE(module->forward({right.value()}).ok()) << said();
   HostTensor wrong(ScalarType::Float, {2, 2});
   EXPECT_FALSE(module->forward({wrong.value()}).ok());
-  EXPECT_THAT(said(), HasSubstr("takes f32 [3,2], shape [2,2] was given"));
+  EXPECT_THAT(said(), HasSubstr("takes f32 [3,2], but shape [2,2] was given"));
 }
 
 TEST_F(OptionsTest, AConfigurationFileGivesTheDefaults) {
@@ -187,7 +187,7 @@ TEST_F(OptionsTest, AProgramChoosesNoCodeAndNoFiles) {
                                 "failover.run_timeout_ms", "config"}) {
     clear_log();
     EXPECT_EQ(load({{key, "/tmp/x"}}), et::Error::InvalidArgument) << key;
-    EXPECT_THAT(said(), HasSubstr("compile spec: " + key + " is not taken from a program"));
+    EXPECT_THAT(said(), HasSubstr("compile spec: " + key + " cannot be set by a program"));
   }
   const std::string cache = (folder.path() / "cache").string();
   EXPECT_EQ(set("cache.folder", cache.c_str()), et::Error::Ok) << "the host may: " << said();

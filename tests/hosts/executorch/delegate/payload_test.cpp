@@ -89,7 +89,7 @@ TEST_F(PayloadTest, StaysWhileADeviceHangsAndNobodyWaitsForThat) {
   module.unload_method("forward");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
   EXPECT_EQ(CountingLoader::payloads, 1) << "the call that hangs uses it";
-  EXPECT_THAT(said(), HasSubstr("a device still holds on to the payload"));
+  EXPECT_THAT(said(), HasSubstr("a device still uses the payload"));
   fake.script(kMachine);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (CountingLoader::payloads != 0 && std::chrono::steady_clock::now() < end)
@@ -136,7 +136,7 @@ TEST_F(PayloadTest, AnIrMayHaveItsWeightsBehindIt) {
 
 TEST_F(PayloadTest, WhatIsNoModelIsRefusedByItsFirstBytes) {
   EXPECT_EQ(load("no model at all"), et::Error::InvalidProgram);
-  EXPECT_THAT(said(), HasSubstr("15 bytes that begin with 6e 6f 20 6d 6f 64 65 6c are no bundle"));
+  EXPECT_THAT(said(), HasSubstr("15 bytes that begin with 6e 6f 20 6d 6f 64 65 6c are not a bundle"));
 }
 
 TEST_F(PayloadTest, ATruncatedBundleIsAnErrorWhereverItEnds) {

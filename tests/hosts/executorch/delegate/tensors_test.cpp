@@ -82,7 +82,7 @@ TEST_F(DelegateTest, ShapesThatTheOperatorsRefuseAreTheCallersMistakeAndRestNoDe
   HostTensor refused(ScalarType::Float, {5, 2});
   for (int i = 0; i < 5; ++i)
     EXPECT_EQ(module->forward({refused.value()}).error(), et::Error::InvalidArgument);
-  EXPECT_THAT(said(), HasSubstr("openvino:GPU works, and could not compute this request"));
+  EXPECT_THAT(said(), HasSubstr("openvino:GPU works, but could not compute this request"));
   EXPECT_THAT(said(), Not(HasSubstr("rests")));
   HostTensor taken(ScalarType::Float, {3, 2});
   EXPECT_TRUE(module->forward({taken.value()}).ok()) << said();
@@ -179,28 +179,28 @@ TEST_F(DelegateTest, ATypeThatDoesNotFitTheModelIsNamed) {
   const auto module = module_of("input a f32 ?,2\noutput y identity 0\n", program_of({"a f64 3,2"}, {"y f32 3,2"}));
   HostTensor a(ScalarType::Double, {3, 2});
   EXPECT_EQ(module->forward({a.value()}).error(), et::Error::InvalidType);
-  EXPECT_THAT(said(), HasSubstr("input 0 'a' takes f32 [?,2], f64 [3,2] was given"));
+  EXPECT_THAT(said(), HasSubstr("input 0 'a' takes f32 [?,2], but f64 [3,2] was given"));
 }
 
 TEST_F(DelegateTest, AnOutputsTypeThatDoesNotFitTheModelIsNamed) {
   const auto module = module_of("input a f32 2\noutput y identity 0\n", program_of({"a f32 2"}, {"y i32 2"}));
   HostTensor a(ScalarType::Float, {2});
   EXPECT_EQ(module->forward({a.value()}).error(), et::Error::InvalidType);
-  EXPECT_THAT(said(), HasSubstr("output 0 'y' gives f32 [2], a tensor of i32 [2] was given for it"));
+  EXPECT_THAT(said(), HasSubstr("output 0 'y' gives f32 [2], but a tensor of i32 [2] was given for it"));
 }
 
 TEST_F(DelegateTest, AShapeThatDoesNotFitTheModelIsNamed) {
   const auto module = module_of("input a f32 ?,2\noutput y identity 0\n", program_of({"a f32 ?3,3"}, {"y f32 ?3,2"}));
   HostTensor a(ScalarType::Float, {3, 3});
   EXPECT_EQ(module->forward({a.value()}).error(), et::Error::InvalidArgument);
-  EXPECT_THAT(said(), HasSubstr("input 0 'a' takes f32 [?,2], shape [3,3] was given"));
+  EXPECT_THAT(said(), HasSubstr("input 0 'a' takes f32 [?,2], but shape [3,3] was given"));
 }
 
 TEST_F(DelegateTest, ARankThatDoesNotFitTheModelIsNamed) {
   const auto module = module_of("input a f32 2\noutput y identity 0\n", program_of({"a f32 2"}, {"y f32 1,2"}));
   HostTensor a(ScalarType::Float, {2});
   EXPECT_EQ(module->forward({a.value()}).error(), et::Error::InvalidArgument);
-  EXPECT_THAT(said(), HasSubstr("output 0 'y' gives f32 [2], a tensor of shape [1,2] was given for it"));
+  EXPECT_THAT(said(), HasSubstr("output 0 'y' gives f32 [2], but a tensor of shape [1,2] was given for it"));
 }
 
 }  // namespace

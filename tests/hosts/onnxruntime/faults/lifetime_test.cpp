@@ -117,7 +117,7 @@ TEST_F(LifetimeTest, OneSessionRunsOnManyThreads) {
       const std::int64_t rows = 1 + i % 5;
       const std::string zeros(static_cast<std::size_t>(rows) * 2 * sizeof(float), '\0');
       const auto made = compute(*info, {{1, {rows, 2}, zeros}}, 1, wrong);
-      if (made[0].bytes.size() != zeros.size()) wrong += " another size";
+      if (made[0].bytes.size() != zeros.size()) wrong += " a size of a tensor that does not match";
       std::array<char, 2048> text{};
       LatebindAttestations(text.data(), text.size());
     }

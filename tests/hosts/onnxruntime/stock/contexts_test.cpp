@@ -90,7 +90,7 @@ TEST_F(StockContextTest, AnotherModelsBundleIsRefused) {
   };
   const auto before = listed();
   const std::string refused = compile(file("model.onnx"), false);
-  EXPECT_NE(refused.find("another file has that name, and is not replaced"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("another file has that name and is not replaced"), std::string::npos) << refused;
   EXPECT_EQ(listed(), before);
   // A damaged one of its own is.
   std::string damaged = bundle_;
