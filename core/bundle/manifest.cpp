@@ -45,7 +45,11 @@ class Reader {
     const std::string where = place_of(kManifestFile);
     if (!files_.has_file(kManifestFile)) {
       return Status(StatusCode::kNotFound,
-                    fmt::format("{}: there is no {}: not a bundle", files_.name(), kManifestFile));
+                    fmt::format("{}: there is no {}: not a bundle{}", files_.name(), kManifestFile,
+                                files_.has_file("config.json")
+                                    ? ", but perhaps a model's folder: `latebind embed` and `latebind serve` take one, "
+                                      "and `latebind compile` makes a bundle of it"
+                                    : ""));
     }
     LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
     if (!root.is_object()) return invalid_bundle(where, "an object is expected");
