@@ -144,10 +144,11 @@ Status choose_formats(EmbedArguments& options) {
                   "some files end in .jsonl and others do not: say what they are with --input-format");
   }
   if (const auto json = std::ranges::find_if(options.source.files, is_json); json != options.source.files.end()) {
-    return Status(core::StatusCode::kInvalidArgument,
-                  fmt::format("{}: a file that ends in .json may be one document, which is not read: if each line is an "
-                              "object, say --input-format jsonl; to embed its lines as they are, --input-format lines",
-                              core::quoted(*json)));
+    return Status(
+        core::StatusCode::kInvalidArgument,
+        fmt::format("{}: a file that ends in .json may be one document, which is not read: if each line is an "
+                    "object, say --input-format jsonl; to embed its lines as they are, --input-format lines",
+                    core::quoted(*json)));
   }
   options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};

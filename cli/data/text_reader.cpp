@@ -155,8 +155,9 @@ struct TextReader::Parts {
     }
     if (source.format == TextFormat::kLines) return {};
     if (text.find_first_not_of(" \t\r") == std::string::npos) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("{}:{}: the line is empty; a JSON object is expected on each line", input->name(), line));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format("{}:{}: the line is empty; a JSON object is expected on each line", input->name(), line));
     }
     auto field = text_field(text, source.field, source.id_field);
     if (!field.ok()) {

@@ -113,8 +113,8 @@ class SpooledSink final : public ByteSink {
  private:
   static Status failed() {
     const Status status = write_error("the temporary file", errno);
-    return Status(status.code(), fmt::format("{}; -o FILE needs none, and TMPDIR names another folder for it",
-                                             status.message()));
+    return Status(status.code(),
+                  fmt::format("{}; -o FILE needs none, and TMPDIR names another folder for it", status.message()));
   }
 
   OwnedFile spool_;
