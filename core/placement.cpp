@@ -123,6 +123,11 @@ std::string ids_of(const std::vector<Device>& devices) {
   return ids;
 }
 
+// What other programs call a GPU.
+bool is_gpu_elsewhere(std::string_view word) {
+  return word == "cuda" || word == "rocm" || word == "xpu" || word == "mps";
+}
+
 }  // namespace
 
 Result<Placement> Placement::parse(std::string_view text, const Registry& registry) {
@@ -149,6 +154,12 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
     if (const auto colon = word.find(':'); colon != std::string_view::npos) {
       term.backend = std::string(word.substr(0, colon));
       term.device = std::string(word.substr(colon + 1));
+      if (term.backend == "gpu" || term.backend == "npu" || term.backend == "cpu" || is_gpu_elsewhere(term.backend)) {
+        return Status(StatusCode::kInvalidArgument,
+                      fmt::format("{} is not the name of one device, which is BACKEND:DEVICE; `latebind devices` lists "
+                                  "them",
+                                  quoted(word, kDeviceNameLengthMax)));
+      }
       if (!registry.find(term.backend)) {
         return unknown_word_error("backend", term.backend, backends);
       }
@@ -162,6 +173,10 @@ Result<Placement> Placement::parse(std::string_view text, const Registry& regist
       LB_ASSIGN_OR_RETURN(term.kind, parse_word<DeviceKind>(word));
     } else if (registry.find(word)) {
       term.backend = std::string(word);
+    } else if (word != "auto" && is_gpu_elsewhere(word)) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("unknown device {} (did you mean gpu?); known: {}", quoted(word, kDeviceNameLengthMax),
+                                fmt::join(known, ", ")));
     } else if (word != "auto") {
       return unknown_word_error("device", word, known);
     }

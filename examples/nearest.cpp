@@ -23,6 +23,10 @@ int fail(const latebind::Status& status) {
 int run(const std::string& folder, const std::string& file, std::string_view question) {
   std::vector<std::string> lines;
   std::ifstream stream(file);
+  if (!stream) {
+    std::fprintf(stderr, "cannot open %s\n", file.c_str());
+    return 1;
+  }
   for (std::string line; std::getline(stream, line);)
     lines.push_back(line);
   if (lines.empty()) {

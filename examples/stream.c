@@ -3,7 +3,7 @@
  *   stream MODEL_FOLDER OUTPUT [KEY=TEXT]... < lines
  *
  * The vectors are in the order of the lines, as little-endian floats. Memory grows with the longest line, not with the
- * input.
+ * input. OUTPUT must not exist yet.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   if (result == 0 && lb_runtime_create(options, &runtime) != LB_OK) result = fail("starting");
   if (result == 0 && lb_embedder_open(runtime, argv[1], NULL, NULL, &embedder) != LB_OK) result = fail(argv[1]);
   if (result == 0 && lb_stream_open(embedder, NULL, NULL, &stream) != LB_OK) result = fail("starting");
-  FILE* output = result == 0 ? fopen(argv[2], "wb") : NULL;
+  FILE* output = result == 0 ? fopen(argv[2], "wbx") : NULL;
   if (result == 0 && output == NULL) {
     perror(argv[2]);
     result = 1;

@@ -22,6 +22,7 @@
 #include "cli/terminal/python_engine.h"
 #include "core/platform/files/folders.h"
 #include "core/platform/os_error.h"
+#include "core/text/quote.h"
 #include "embedding/embed_stream.h"
 
 namespace latebind::cli {
@@ -127,6 +128,11 @@ Status choose_formats(EmbedArguments& options) {
     options.format = VectorFormat::kNpy;
   } else if (is_parquet(options.output)) {
     options.format = VectorFormat::kParquet;
+  } else if (is_no_output_format(options.output)) {
+    return Status(core::StatusCode::kInvalidArgument,
+                  fmt::format("-o {}: nothing is written in the format of that ending: end the name in .jsonl, .npy or "
+                              ".parquet, or name a format with --output-format",
+                              core::quoted(options.output)));
   }
   if (options.input_format) {
     options.source.format = *options.input_format;
@@ -135,6 +141,13 @@ Status choose_formats(EmbedArguments& options) {
   const auto count = std::ranges::count_if(options.source.files, is_json_lines);
   if (count > 0 && static_cast<std::size_t>(count) < options.source.files.size()) {
     return Status(core::StatusCode::kInvalidArgument, "some files end in .jsonl and others do not: set --input-format");
+  }
+  if (const auto json = std::ranges::find_if(options.source.files, is_json); json != options.source.files.end()) {
+    return Status(
+        core::StatusCode::kInvalidArgument,
+        fmt::format("{}: a file that ends in .json may be one document, which is not read: if each line is an "
+                    "object, say --input-format jsonl; to embed its lines as they are, --input-format lines",
+                    core::quoted(*json)));
   }
   options.source.format = count > 0 ? TextFormat::kJsonl : TextFormat::kLines;
   return {};
@@ -299,7 +312,7 @@ Exit embed(EmbedArguments& options) {
     return misuse("embed", apart.message());
   }
   // Checks that are cheap come before the model is loaded.
-  auto reader = open_texts(options.source);
+  auto reader = open_texts(options.source, TextOption::kText);
   if (!reader.ok()) return fail(reader.status());
   auto kept = KeptOutput::open(options.output, options.source, options.restart);
   if (!kept.ok()) {

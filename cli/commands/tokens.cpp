@@ -73,7 +73,7 @@ Exit tokens(const TokensArguments& options) {
   const auto settings = options.flags.effective();
   if (!settings.ok()) return misuse("tokens", settings.status().message());
   const std::string& onnx_file = settings->values().onnx_file;
-  auto reader = open_texts(options.source);
+  auto reader = open_texts(options.source, TextOption::kText);
   if (!reader.ok()) return fail(reader.status());
   const auto place = app::find_model(options.model, onnx_file, TerminalClient().client());
   if (!place.ok()) return fail(place.status());

@@ -30,6 +30,15 @@ namespace latebind::cli {
 [[nodiscard]] constexpr bool is_binary_table(std::string_view name) {
   return is_parquet(name) || ends_in_any(name, {".arrow", ".feather", ".ipc"});
 }
+// May hold one document or one object per line; only the user knows which.
+[[nodiscard]] constexpr bool is_json(std::string_view name) {
+  return ends_in_any(unpacked_name(name), {".json"});
+}
+// Names of outputs that promise a format that is not written, or that does not follow from the name.
+[[nodiscard]] constexpr bool is_no_output_format(std::string_view name) {
+  return ends_in_any(name, {".csv", ".tsv", ".gz", ".npz", ".f32", ".bin", ".arrow", ".feather", ".ipc", ".safetensors",
+                            ".pt", ".pkl", ".h5", ".hdf5"});
+}
 // Packed ones, too.
 [[nodiscard]] constexpr bool is_json_lines(std::string_view name) {
   return ends_in_any(unpacked_name(name), {".jsonl", ".ndjson"});

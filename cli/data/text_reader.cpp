@@ -26,12 +26,19 @@ using core::StatusCode;
 
 constexpr std::size_t kBlock = std::size_t{64} * 1024;
 
-Status read_error(const std::string& name, int error_number) {
+Status file_error(std::string_view what, const std::string& name, int error_number) {
   const std::error_code error(error_number ? error_number : EIO, std::generic_category());
   StatusCode code = StatusCode::kIo;
   if (error == std::errc::no_such_file_or_directory) code = StatusCode::kNotFound;
   if (error == std::errc::permission_denied) code = StatusCode::kPermissionDenied;
-  return Status(code, fmt::format("reading {} failed: {}", name, error.message()));
+  return Status(code, fmt::format("{} {}: {}", what, name == "stdin" ? name : core::quoted(name), error.message()));
+}
+
+Status open_error(const std::string& name, int error_number) {
+  return file_error("cannot open", name, error_number);
+}
+Status read_error(const std::string& name, int error_number) {
+  return file_error("cannot read", name, error_number);
 }
 
 }  // namespace
@@ -56,7 +63,7 @@ class TextReader::Input {
     if (probe && std::filesystem::is_fifo(path, ignored)) return input;
     errno = 0;
     input.stream_ = std::make_unique<std::ifstream>(path, std::ios::binary);
-    if (!input.stream_->is_open()) return read_error(file, errno);
+    if (!input.stream_->is_open()) return open_error(file, errno);
     if (std::filesystem::is_regular_file(path, ignored)) {
       const auto size = std::filesystem::file_size(path, ignored);
       if (!ignored) input.size_ = size;
@@ -147,6 +154,11 @@ struct TextReader::Parts {
                     fmt::format("{}:{}: {}", input->name(), line, core::encoding_fault(text, *bad, line == 1)));
     }
     if (source.format == TextFormat::kLines) return {};
+    if (text.find_first_not_of(" \t\r") == std::string::npos) {
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format("{}:{}: the line is empty; a JSON object is expected on each line", input->name(), line));
+    }
     auto field = text_field(text, source.field, source.id_field);
     if (!field.ok()) {
       return field.status().with_context(fmt::format("{}:{}", input->name(), line));

@@ -111,7 +111,11 @@ class SpooledSink final : public ByteSink {
   }
 
  private:
-  static Status failed() { return write_error("the temporary file", errno); }
+  static Status failed() {
+    const Status status = write_error("the temporary file", errno);
+    return Status(status.code(),
+                  fmt::format("{}; -o FILE needs none, and TMPDIR names another folder for it", status.message()));
+  }
 
   OwnedFile spool_;
   std::unique_ptr<ByteSink> target_;

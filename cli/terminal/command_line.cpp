@@ -353,6 +353,11 @@ class LineReader {
     std::vector<std::string_view> known;
     for (const Command* const command : command_->subcommands())
       known.push_back(command->name());
+    // Elsewhere, `help` and `version` are commands.
+    const std::string option = "--" + std::string(given);
+    if (command_->find_option(option) != nullptr) {
+      return mistake(fmt::format("unknown command {} (did you mean {}?)", core::quoted(given, kQuoted), option));
+    }
     return core::unknown_word_error("command", given, known);
   }
 

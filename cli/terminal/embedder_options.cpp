@@ -101,8 +101,13 @@ void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>
   add_source(app, source, format, "jsonl for names that end in .jsonl or .ndjson, otherwise lines");
 }
 
-Result<TextReader> open_texts(const TextSource& source) {
+Result<TextReader> open_texts(const TextSource& source, TextOption option) {
   auto reader = TextReader::open(source);
+  if (option == TextOption::kText && reader.status().code() == core::StatusCode::kNotFound) {
+    return core::Status(
+        core::StatusCode::kNotFound,
+        fmt::format("{}; arguments are names of files, and --text gives a text itself", reader.status().message()));
+  }
   if (reader.ok() && source.reads_stdin() && platform::input_stream_is_terminal()) {
     note(fmt::format("reading from the terminal, one text a line; end with {}", platform::input_end_keys()));
   }

@@ -53,8 +53,10 @@ void note_dimensions(const embedding::Embedder& embedder, std::size_t dimensions
 void add_text_source(Command& app, TextSource& source);
 // Likewise, with a format that defaults to that of the files' names.
 void add_text_source(Command& app, TextSource& source, std::optional<TextFormat>& format);
+// Whether a command has the option --text, which the error for a missing file then suggests.
+enum class TextOption { kNone, kText };
 // Opens the texts of a command. Prints a note on stderr if they come from a terminal.
-[[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source);
+[[nodiscard]] core::Result<TextReader> open_texts(const TextSource& source, TextOption option = TextOption::kNone);
 
 // Whether opening a model reports a fallback on stderr. A command reports it once, even if it opens the model twice.
 enum class FallbackNote { kPrint, kOmit };

@@ -141,8 +141,13 @@ Status HttpServer::State::bind_tcp(const ListenAddress& address, Listener& liste
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
-    return Status(error == asio::error::address_in_use ? StatusCode::kBusy : StatusCode::kIo,
-                  fmt::format("cannot listen at {}:{}: {}", address.host, address.port, error.message()));
+    const bool is_in_use = error == asio::error::address_in_use;
+    return Status(
+        is_in_use ? StatusCode::kBusy : StatusCode::kIo,
+        fmt::format("cannot listen at {}:{}: {}{}", address.host, address.port, error.message(),
+                    is_in_use ? "; end the program that listens there, or choose another port: --port N, or 0 "
+                                "for any free one"
+                              : ""));
   }
   addresses.push_back(url_of(shared.options.tls_certificate.empty() ? "http" : "https", tcp_endpoint(acceptor)));
   return {};

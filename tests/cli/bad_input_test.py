@@ -67,8 +67,44 @@ def test_a_bad_json_line_is_named_with_file_line_and_field(tmp_path, line, words
 
 
 def test_missing_inputs_are_told_before_anything_is_done(tmp_path):
-    assert str(tmp_path / "none") in embed(tmp_path / "none")
+    assert f"cannot open '{tmp_path}/none'" in embed(tmp_path / "none")
     assert "folder" in embed(tmp_path)
+
+
+def test_a_text_in_the_place_of_a_file_is_shown_the_option(tmp_path):
+    for command in ["embed", "tokens"]:
+        said = bad(1, command, TINY, "hello world", cwd=tmp_path)
+        assert "cannot open 'hello world'" in said and "--text" in said
+    assert "--text" not in bad(1, "search", TINY, "hello world", "--query", "a", cwd=tmp_path)
+
+
+def test_a_json_document_is_not_embedded_as_lines(tmp_path):
+    file = write(tmp_path, "texts.json", b'{"text": "the cat"}\n')
+    said = bad(2, "embed", TINY, file)
+    assert "texts.json" in said and "--input-format jsonl" in said and "--input-format lines" in said
+    as_objects = good("embed", TINY, "--input-format", "jsonl", file).stdout
+    assert as_objects == good("embed", TINY, "--text", "the cat").stdout
+    assert as_objects != good("embed", TINY, "--input-format", "lines", file).stdout
+
+
+@pytest.mark.parametrize("ending", ["csv", "TSV", "npz", "arrow", "safetensors", "f32", "bin", "jsonl.gz", "pt"])
+def test_an_ending_that_promises_another_format_is_refused(tmp_path, ending):
+    output = tmp_path / f"vectors.{ending}"
+    said = bad(2, "embed", TINY, "--text", "a", "-o", output)
+    assert output.name in said and ".npy" in said and "--output-format" in said
+    assert not list(tmp_path.iterdir())
+    good("embed", TINY, "--text", "a", "--output-format", "f32", "-o", output)
+    assert output.stat().st_size % 4 == 0
+
+
+def test_a_full_folder_of_temporary_files_is_named(tmp_path):
+    file = write(tmp_path, "texts", b"some text\n" * 5000)
+
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, 64 << 10))
+
+    said = bad(1, "embed", "-q", "--output-format", "npy", TINY, file, preexec_fn=little_room)
+    assert "temporary file" in said and "TMPDIR" in said and "-o FILE" in said
 
 
 @pytest.mark.parametrize("output_format", ["jsonl", "npy", "f32"])

@@ -29,6 +29,19 @@ def test_a_line_is_one_text_whatever_is_in_it(tmp_path):
     assert (tmp_path / "in-c").read_bytes() == (tmp_path / "vectors").read_bytes()
 
 
+def test_a_stream_in_c_writes_over_nothing(tmp_path):
+    file = tmp_path / "lines"
+    file.write_text(LINES)
+    done = run(TINY, file, "device=cpu", program=PROGRAM.with_name("stream_c"), input="")
+    assert done.returncode == 1 and f"{file}: File exists" in done.stderr
+    assert file.read_text() == LINES
+
+
+def test_a_file_that_is_missing_is_told_from_one_without_lines(tmp_path):
+    done = run(TINY, tmp_path / "none", "a question", program=PROGRAM.with_name("nearest"))
+    assert done.returncode == 1 and f"cannot open {tmp_path}/none" in done.stderr
+
+
 def test_input_that_cannot_be_read_is_an_error(tmp_path):
     folder = os.open(tmp_path, os.O_RDONLY)
     done = run(TINY, tmp_path / "in-c", "device=cpu", program=PROGRAM.with_name("stream_c"), input=None,

@@ -21,7 +21,7 @@ def without(*streams):
 def test_a_closed_stdin_is_not_the_weights_of_the_model(precision):
     # native:CPU keeps the file of a model with large tables open.
     said = bad(1, "embed", "--model", MODEL, "--device", "native:CPU", "--precision", precision, "-", preexec_fn=without(0))
-    assert said == "latebind: reading stdin failed: Bad file descriptor"
+    assert said == "latebind: cannot read stdin: Bad file descriptor"
 
 
 def test_nothing_stands_in_for_a_closed_stream(tmp_path):

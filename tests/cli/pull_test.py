@@ -214,8 +214,8 @@ def test_a_commit_that_is_there_needs_no_network(hub, place):
 
 
 def test_a_model_by_name_is_the_model_by_folder(hub, place):
-    by_name = place.good("embed", "-q", "--model", NAME, str(TINY / "modules.json"))
-    by_folder = place.good("embed", "-q", "--model", TINY, str(TINY / "modules.json"))
+    by_name = place.good("embed", "-q", "--model", NAME, "--input-format", "lines", str(TINY / "modules.json"))
+    by_folder = place.good("embed", "-q", "--model", TINY, "--input-format", "lines", str(TINY / "modules.json"))
     assert (vectors(by_name.stdout) == vectors(by_folder.stdout)).all()
 
 
@@ -268,8 +268,8 @@ def test_a_short_name_is_one_of_sentence_transformers(hub, place, tmp_path):
     hub.models["sentence-transformers/tiny-v1"] = Model(tiny_files())
     folder = place.cache / "models--sentence-transformers--tiny-v1" / "snapshots" / COMMIT
     assert place.good("pull", "tiny-v1").stdout == f"{folder}\n"
-    embedded = good("embed", "-q", "--model", "tiny-v1", str(TINY / "modules.json"), env=place.env, cwd=tmp_path)
-    by_folder = place.good("embed", "-q", "--model", TINY, str(TINY / "modules.json"))
+    embedded = good("embed", "-q", "--model", "tiny-v1", "--input-format", "lines", str(TINY / "modules.json"), env=place.env, cwd=tmp_path)
+    by_folder = place.good("embed", "-q", "--model", TINY, "--input-format", "lines", str(TINY / "modules.json"))
     assert (vectors(embedded.stdout) == vectors(by_folder.stdout)).all()
     # A folder wins.
     (tmp_path / "tiny-v1").symlink_to(TINY)
@@ -364,9 +364,9 @@ def test_weights_of_pytorch_are_converted_as_the_error_says(hub, place, tmp_path
     (cached,) = json.loads(place.good("models", "--json").stdout)["cache"]["models"]
     assert (cached["model"], [one["usable"] for one in cached["revisions"]]) == (NAME, [False])
     follow(said, tmp_path / "there", tmp_path / "packages")
-    texts = str(TINY / "modules.json")
-    found = good("embed", "-q", "--model", tmp_path / "there", texts).stdout
-    assert found == good("embed", "-q", "--model", TINY, texts).stdout
+    texts = ["--input-format", "lines", str(TINY / "modules.json")]
+    found = good("embed", "-q", "--model", tmp_path / "there", *texts).stdout
+    assert found == good("embed", "-q", "--model", TINY, *texts).stdout
 
 
 def test_copies_stand_in_for_links(hub, place):

@@ -752,7 +752,7 @@ def test_a_port_in_use_is_told_and_leaves_nothing_behind(daemon, tmp_path):
     port = daemon.address[1]
     path = tmp_path / "s.sock"
     code, said = run_serve("--model", TINY, "--listen", f"unix:{path},127.0.0.1:{port}")
-    assert code == 1 and f"127.0.0.1:{port}" in said and "in use" in said, said
+    assert code == 1 and f"127.0.0.1:{port}" in said and "in use" in said and "--port" in said, said
     assert not path.exists()
 
 
