@@ -150,6 +150,8 @@ def test_a_package_that_others_made_is_read(tmp_path):
 def test_what_is_no_bundle_is_answered(tmp_path, bundle):
     assert "missing" in bad(1, "inspect", tmp_path / "missing")
     assert "manifest.json" in bad(1, "inspect", tmp_path)
+    said = bad(1, "run", TINY)
+    assert "manifest.json" in said and "`latebind embed`" in said and "`latebind compile`" in said
     (tmp_path / "text").write_text("hello")
     assert "neither a folder nor a ZIP" in bad(1, "inspect", tmp_path / "text")
     # What is a bundle, and a damaged one, is called that by every command.
