@@ -144,6 +144,7 @@ class Walk {
     range.shape = declared.shape;
     const bool is_known = std::ranges::all_of(declared.shape, [](std::int64_t size) { return size > 0; });
     if (is_known) range.may_be_empty = false;
+    if (std::ranges::find(declared.shape, 0) != declared.shape.end()) range.may_be_empty = true;
   }
 
   const Known& known_of(const Network& network) {

@@ -318,7 +318,9 @@ ValueRange other_output(const Node& node, Inputs inputs, const ValueRange& first
 
 bool may_give_nothing(const Node& node, Inputs inputs) {
   const std::string_view op = node.op;
-  if (op == "Shape" || op == "Size" || op == "Constant") return false;
+  if (op == "Size" || op == "Constant") return false;
+  // A scalar has no dimensions.
+  if (op == "Shape") return given(inputs, 0) != nullptr && inputs[0]->dimensions() == 0U;
   if (any_given(inputs, [](const ValueRange& one) { return one.may_be_empty; }) || is_in(op, kMayGiveNothing))
     return true;
   if (op == "ConstantOfShape") return inputs.empty() || inputs[0] == nullptr || inputs[0]->low < 1;

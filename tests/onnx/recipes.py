@@ -473,11 +473,28 @@ def reviewed() -> Iterator[Recipe]:
         scales = np.array([0.5, 0.25, 1, 2], np.float32)
         yield one("QuantizeLinear", f"scales along {axis}", {V: "f32"}, {V: (4, 4)}, {"axis": axis}, fixed={"s": scales, "p": np.zeros(4, np.uint8)}, avoid={V: ("nan",)}, is_dynamic=True)
     yield one("AffineGrid", "corners of one", {V: "f32"}, {V: (2, 2, 3)}, {"align_corners": 1}, fixed={"size": i64(2, 1, 2, 1)})
+    # OpenVINO prepares slices along axes that a run gives when it loads the model, from memory that nothing was written to.
+    nodes = [node("Slice", ["run_x", "from", "to", "run_axes"], ["a"]), node("Reciprocal", [V], ["z"])]
+    bounds = {"from": i64(0, 0, 1), "to": i64(9, 9, 3)}
+    yield graph("along axes of a run", "Slice", {V: "f32"}, {V: (3, 24, 7, 9)}, nodes, fixed={"run_x": np.ones((2, 74, 6, 3), np.float32), "run_axes": i64(0, 1, 2), **bounds}, outputs=("a", "z"))
+    yield one("OneHot", "of a scalar", {}, {}, fixed={"run_at": np.array(3), "depth": i64(5), "v": np.array([2, 1], np.float32)}, is_error=True)
     tiny = np.tile(np.array([0, 1e-40, 1, 0, -1e-42, 2], np.float32), 33)
     yield graph("of subnormal constants", "NonZero", {}, {}, [node("Reshape", [W, "run_shape"], ["a"]), node("NonZero", ["a"], ["z"])], fixed={W: tiny, "run_shape": i64(3, 66)})
     nodes = [node("SoftmaxCrossEntropyLoss", ["i", "at", "w"], ["z"], reduction="sum"), node("Mul", [V, "half"], ["w"])]
     fixed = {"i": np.array([[2, 3], [-1, 0.5]], np.float32), "at": i64(1, 0), "half": half}
     yield graph("of constants", "SoftmaxCrossEntropyLoss", {V: "f32"}, {V: (2,)}, nodes[::-1], fixed=fixed)
+    nodes = [node("Mul", [V, "half"], ["w"]), node("NegativeLogLikelihoodLoss", ["i", "at", "w"], ["z"], reduction="sum")]
+    yield graph("of constants", "NegativeLogLikelihoodLoss", {V: "f32"}, {V: (2,)}, nodes, fixed=fixed)
+    # Reductions of nothing still take the magnitude, the square root of the square, or the logarithm.
+    for op in ("ReduceL1", "ReduceL2", "ReduceLogSum"):
+        for label, axes in (("no axes", {}), ("axes of no elements", {"run_axes": i64()})):
+            yield one(op, f"{label} without effect", {}, {}, {"noop_with_empty_axes": 1}, fixed={"run_x": np.array([[-1, 2, 3]], np.float32)[:, 1 if op == "ReduceLogSum" else 0 :], **axes})
+    # A vendor library may read beyond what is not there when it loads the model.
+    nothing = np.zeros((5, 0), np.float32)
+    yield one("Expand", "nothing", {}, {}, fixed={"run_x": nothing, "shape": i64(5, 0)})
+    yield one("Expand", "to a scalar", {}, {}, fixed={"run_x": np.array(2, np.float32), "run_shape": i64()})
+    nodes = [node("Shape", [V], ["sizes"]), node("ArgMax", ["sizes"], ["z"], axis=-1)]
+    yield graph("of a scalar's sizes", "ArgMax", {V: "f32"}, {V: ()}, nodes, is_error=True)
     ties = np.array([np.arange(200) % 5, np.arange(200) % 7], np.float32)
     yield one("Hardmax", "ties", {}, {}, {"axis": 1}, fixed={"run_x": ties})
     yield one("MatMulInteger", "a zero point for each row", {}, {}, fixed={"run_x": np.full((3, 3), 9, np.uint8), "run_y": few.reshape(3, 4), "at": np.array([1, 2, 3], np.uint8)})

@@ -38,6 +38,19 @@ TEST(FindKnownErrorsTest, WhatIsWrongWhateverACallerGivesIsReported) {
   EXPECT_THAT(report_of(built.bytes(), "Tan\t\tvendor 1.0").bounds, IsEmpty());
 }
 
+TEST(FindKnownErrorsTest, AnInputThatIsDeclaredWithoutElementsIsEmptyWhateverACallerGives) {
+  for (const bool is_empty : {true, false}) {
+    const test::OnnxDims dims = is_empty ? test::OnnxDims{5, 0} : test::OnnxDims{5, "n"};
+    const auto built = OnnxBuilder()
+                           .input("x", ElementType::kF32, dims)
+                           .node("Relu", {"x"}, {"y"})
+                           .output("y", ElementType::kF32, dims);
+    const auto report = report_of(built.bytes(), "*\tmay:empty\tvendor 1.0");
+    EXPECT_THAT(report.nodes, SizeIs(is_empty ? 1 : 0));
+    EXPECT_THAT(report.bounds, SizeIs(is_empty ? 0 : 1));
+  }
+}
+
 TEST(FindKnownErrorsTest, OnlyTheInputsThatMatterAreBounded) {
   const auto built = with_x()
                          .input("z", ElementType::kF32, kDims)

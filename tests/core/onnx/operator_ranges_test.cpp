@@ -313,6 +313,8 @@ TEST(OperatorRangesTest, TensorsBecomeEmptyByNumbersOfARunAlone) {
   EXPECT_FALSE(after("Expand", {x, after("Shape", {x})}).may_be_empty);
   EXPECT_TRUE(after("Expand", {x, i32(0, 9)}).may_be_empty);
   EXPECT_FALSE(after("Shape", {empty(x)}).may_be_empty);
+  EXPECT_TRUE(after("Shape", {shaped(x, {})}).may_be_empty);
+  EXPECT_FALSE(after("Shape", {shaped(x, {1})}).may_be_empty);
 }
 
 TEST(OperatorRangesTest, ConstantsHaveTheirNumbers) {
