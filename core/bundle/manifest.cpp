@@ -44,12 +44,13 @@ class Reader {
   Result<Manifest> read() {
     const std::string where = place_of(kManifestFile);
     if (!files_.has_file(kManifestFile)) {
-      return Status(StatusCode::kNotFound,
-                    fmt::format("{}: not a bundle: it has no {}{}", files_.name(), kManifestFile,
-                                files_.has_file("config.json")
-                                    ? "; if it is a model's folder, use `latebind embed` or `latebind serve`, or make a "
-                                      "bundle of it with `latebind compile`"
-                                    : ""));
+      return Status(
+          StatusCode::kNotFound,
+          fmt::format("{}: not a bundle: it has no {}{}", files_.name(), kManifestFile,
+                      files_.has_file("config.json")
+                          ? "; if it is a model's folder, use `latebind embed` or `latebind serve`, or make a "
+                            "bundle of it with `latebind compile`"
+                          : ""));
     }
     LB_ASSIGN_OR_RETURN(const json root, read_json(kManifestFile));
     if (!root.is_object()) return invalid_bundle(where, "expected an object");
