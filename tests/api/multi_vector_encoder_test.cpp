@@ -162,7 +162,7 @@ TEST_F(MultiVectorEncoderInterfaceTest, RowsThatAreNoneAreRefusedByWhatIsWrong) 
     return compared.status().message();
   };
   EXPECT_THAT(refusal({2, 11, begins.data(), numbers.data()}),
-              HasSubstr("queries have 11 numbers; the model's have 12"));
+              HasSubstr("queries have 11 numbers, but the model's have 12"));
   EXPECT_THAT(refusal({2, 12, nullptr, numbers.data()}), HasSubstr("the offsets of queries are NULL"));
   EXPECT_THAT(refusal({2, 12, begins.data(), nullptr}), HasSubstr("vectors of queries are NULL"));
   const std::vector<std::size_t> falling{0, 2, 1};

@@ -281,8 +281,9 @@ def test_a_short_name_is_one_of_sentence_transformers(hub, place, tmp_path):
 def test_the_examples_of_the_help_name_models_that_are_found(hub, place, tmp_path):
     hub.models["sentence-transformers/all-MiniLM-L6-v2"] = Model(tiny_files())
     (tmp_path / "notes.txt").write_text("a line\n")
-    examples = {command: re.search(rf"^  (latebind {command} .* notes\.txt)( >.*)?$", good(command, "--help").stdout,
-                                   re.MULTILINE) for command in ("search", "embed")}
+    helps = {command: re.sub(r" \\\n +", " ", good(command, "--help").stdout) for command in ("search", "embed")}
+    examples = {command: re.search(rf"^  (latebind {command} .* notes\.txt)( >.*)?$", text, re.MULTILINE)
+                for command, text in helps.items()}
     examples["gpu"] = re.search(r"^    (latebind embed .* texts\.txt)$", (SOURCE / "docs" / "gpu.md").read_text(), re.MULTILINE)
     for example in examples.values():
         words = shlex.split(example[1].replace("texts.txt", "notes.txt").replace("onnxruntime:CUDA", "auto"))
@@ -790,7 +791,7 @@ def test_another_tools_list_tells_of_copies_without_a_hub(hub, place):
 # A hub that is none.
 
 
-@pytest.mark.parametrize("answer, words", [(b"<html>", "not JSON"), (b"[]", "object was expected"), (b"{}", "not a commit"),
+@pytest.mark.parametrize("answer, words", [(b"<html>", "not JSON"), (b"[]", "expected an object"), (b"{}", "not a commit"),
                                            (b'{"sha": "../../x", "siblings": []}', "not a commit"),
                                            (b'{"sha": "%s"}' % COMMIT.encode(), "siblings"),
                                            (b"[" * 1000, "nested")])

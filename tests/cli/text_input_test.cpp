@@ -37,8 +37,8 @@ TEST(JsonFieldTest, SaysWhatIsWrong) {
   EXPECT_EQ(message(R"({"text": null})"), "field 'text' is null, not a string");
   EXPECT_EQ(message(R"({"text": ["a"]})"), "field 'text' is an array, not a string");
   EXPECT_EQ(message(R"({"text": {"text": "a"}})"), "field 'text' is an object, not a string");
-  EXPECT_EQ(message(R"(["text"])"), "a JSON object, not an array");
-  EXPECT_EQ(message(R"("text")"), "a JSON object, not a string");
+  EXPECT_EQ(message(R"(["text"])"), "expected a JSON object, not an array");
+  EXPECT_EQ(message(R"("text")"), "expected a JSON object, not a string");
   EXPECT_TRUE(message("").starts_with("invalid JSON at byte ")) << message("");
   EXPECT_TRUE(message(R"({"text": "a"} x)").starts_with("invalid JSON at byte 15"));
   EXPECT_TRUE(message(R"({"text": "\ud800"})").starts_with("invalid JSON at byte "));
@@ -71,7 +71,7 @@ TEST(JsonFieldTest, NumbersOfOtherFieldsMayBeOfAnySize) {
        {"1e999"s, "-1E+999"s, "0.5e999"s, std::string(400, '9'), "[1e999, {\"x\": -1e999}]"s})
     EXPECT_EQ(*string_field("{\"n\": " + number + ", \"text\": \"1e999 \\\" 7\"}", "text"), "1e999 \" 7") << number;
   EXPECT_EQ(string_field(R"({"text": 1e999})", "text").status().message(), "field 'text' is a number, not a string");
-  EXPECT_EQ(string_field("1e999", "text").status().message(), "a JSON object, not a number");
+  EXPECT_EQ(string_field("1e999", "text").status().message(), "expected a JSON object, not a number");
   for (const std::string number : {"1e999.", "01e999", "1e999-", "1e999 2", "+1e999", "1e999, .5", "1e999e"})
     EXPECT_FALSE(string_field(R"({"text": "a", "n": )" + number + "}", "text").ok()) << number;
 }

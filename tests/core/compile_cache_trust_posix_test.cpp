@@ -83,7 +83,7 @@ TEST_F(CompileCacheTrustTest, AFolderThatEverybodyMayWriteToIsNotUsedAndThatIsSa
   load_through(cache);
   EXPECT_THAT(warnings,
               ElementsAre(AllOf(HasSubstr("cache of compiled models is not used"), HasSubstr(folder.string()),
-                                HasSubstr("everybody"), HasSubstr("set LATEBIND_CACHE_FOLDER to another folder"))));
+                                HasSubstr("every user"), HasSubstr("set LATEBIND_CACHE_FOLDER to another folder"))));
   allow(folder, 0700);
   EXPECT_TRUE(store.get(key()).ok());
 }

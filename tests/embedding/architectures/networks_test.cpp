@@ -219,7 +219,7 @@ TEST(ModernBertConfigTest, RefusesWhatItDoesNotKnowByName) {
                         "text of its batch; supported are default, dynamic, linear, llama3, ntk and yarn"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 0}}}}), HasSubstr("of 0"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", {{"rope_theta", 1e300}}}}), HasSubstr("1e+300"));
-  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", 7}}), HasSubstr("no object"));
+  EXPECT_THAT(refusal_of("rope_parameters", json{{"full_attention", 7}}), HasSubstr("not an object"));
   EXPECT_THAT(refusal_of("rope_parameters", json{{"other", json::object()}}), HasSubstr("'other'"));
   EXPECT_THAT(refusal_of("local_attention", 0), HasSubstr("'local_attention'"));
 }
@@ -433,7 +433,7 @@ TEST(Gemma3ConfigTest, DecodersAreRefused) {
     EXPECT_FALSE(read_network(config).ok()) << value;
   }
   config.erase("use_bidirectional_attention");
-  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("only encoders"));
+  EXPECT_THAT(read_network(config).status().to_string(), HasSubstr("only Gemma 3 encoders"));
 }
 
 TEST(Qwen3ConfigTest, WindowsAndHeadsThatCannotShareAreRefused) {
