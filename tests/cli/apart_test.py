@@ -16,7 +16,7 @@ def test_export_keeps_the_model_that_it_reads(tmp_path):
     before = sums(model)
     (tmp_path / "link.onnx").symlink_to(model / "model.safetensors")
     for output in model / "model.safetensors", tmp_path / "link.onnx":
-        assert "which is read" in bad(2, "export", "--model", model, "-o", output)
+        assert "which is an input" in bad(2, "export", "--model", model, "-o", output)
     assert sums(model) == before
     good("export", "--model", model, "-o", tmp_path / "beside.onnx")
 
@@ -28,7 +28,7 @@ def test_embed_keeps_its_texts_and_its_model(tmp_path):
     (tmp_path / "hard").hardlink_to(texts)
     before = sums(tmp_path)
     for output in texts, tmp_path / "hard", model / "model.safetensors":
-        assert "which is read" in bad(2, "embed", "--model", model, texts, "-o", output)
+        assert "which is an input" in bad(2, "embed", "--model", model, texts, "-o", output)
     assert sums(tmp_path) == before
     good("embed", "--model", model, texts, "-o", "/dev/null")
 
@@ -46,10 +46,10 @@ def test_run_keeps_its_inputs_and_its_model(tmp_path):
     numpy.save(ids, numpy.array([[2, 3]], numpy.int64))
     before = sums(tmp_path)
     line = ("run", "--model", model, "--repeat", 1, "--shape", "attention_mask=1x2")
-    assert "which is read" in bad(2, *line, "--input", f"input_ids={ids}", "--output-dir", tmp_path)
+    assert "which is an input" in bad(2, *line, "--input", f"input_ids={ids}", "--output-dir", tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "sentence_embedding.npy").symlink_to(model)
-    assert "which is read" in bad(2, *line, "--shape", "input_ids=1x2", "--output-dir", tmp_path / "out")
+    assert "which is an input" in bad(2, *line, "--shape", "input_ids=1x2", "--output-dir", tmp_path / "out")
     assert sums(tmp_path) == before | {"out/sentence_embedding.npy": before["model.onnx"]}
     good(*line, "--input", f"input_ids={ids}", "--output-dir", tmp_path / "elsewhere")
 
@@ -58,7 +58,7 @@ def test_unpack_leaves_the_bundles_folder_as_it_is(tmp_path):
     bundle = tmp_path / "bundle"
     good("compile", TINY, "--target", "cpu", "--format", "folder", "-q", "-o", bundle)
     before = sums(bundle)
-    assert "which is read" in bad(2, "unpack", bundle, "-o", bundle / "below")
+    assert "which is an input" in bad(2, "unpack", bundle, "-o", bundle / "below")
     assert sums(bundle) == before
 
 

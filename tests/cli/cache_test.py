@@ -136,7 +136,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path):
         done = embed(folder)
         assert done.stdout == first.stdout and not is_from_cache(done)
         (line,) = [line for line in done.stderr.splitlines() if "is not used" in line]
-        assert str(folder) in line and "everybody" in line and "set LATEBIND_CACHE_FOLDER to another folder" in line
+        assert str(folder) in line and "every user" in line and "set LATEBIND_CACHE_FOLDER to another folder" in line
     # Also to who did not ask for the log, but not to who asked for silence.
     line = ("embed", "--model", TINY, "--device", "openvino:CPU", "--cache-folder", folder)
     told = good(*line, input=TEXT).stderr.splitlines()

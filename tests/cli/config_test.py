@@ -78,7 +78,7 @@ def test_mistakes_are_named_with_their_place_and_the_nearest_word(tmp_path):
 def test_a_variable_that_names_a_library_is_blamed_itself():
     line = bad(1, "embed", "--model", TINY, "--device", "openvino",
                env={"LATEBIND_OPENVINO_LIBRARY": "/nonexistent/lib"}, input="a\n")
-    assert "as LATEBIND_OPENVINO_LIBRARY says" in line
+    assert "at the path set by LATEBIND_OPENVINO_LIBRARY" in line
 
 
 def test_the_reference_in_the_documents_is_what_the_program_says():

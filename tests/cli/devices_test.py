@@ -228,7 +228,7 @@ def test_a_device_of_a_provider_that_is_not_here_says_what_to_type():
     for device, package in (("CUDA", "onnxruntime-gpu[cuda,cudnn]"), ("WebGpu", "onnxruntime-ep-webgpu")):
         message = bad(1, "embed", "--model", TINY, "--device", f"onnxruntime:{device}", input="a",
                       env={"LATEBIND_ONNXRUNTIME_PROVIDERS": "none"})
-        assert f"onnxruntime:{device}" in message and "is not installed" in message and "pip install" in message
+        assert f"onnxruntime:{device}" in message and "was not found" in message and "pip install" in message
         assert package in message
     unknown = bad(1, "embed", "--model", TINY, "--device", "onnxruntime:Nonesuch", input="a")
     assert "no such device here; onnxruntime has" in unknown

@@ -212,7 +212,7 @@ def test_ids_are_in_every_output(tmp_path):
     assert not (tmp_path / "v.npy.ids.jsonl").exists()
     assert "some files end in .jsonl and others do not" in bad(2, *line, rows, __file__)
     (tmp_path / "w.npy.ids.jsonl").write_text(rows.read_text())
-    assert "which is read" in bad(2, *line, tmp_path / "w.npy.ids.jsonl", "-o", tmp_path / "w.npy")
+    assert "which is an input" in bad(2, *line, tmp_path / "w.npy.ids.jsonl", "-o", tmp_path / "w.npy")
 
 
 # -- Parquet, and what gzip has packed ------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ TEST_F(VerificationTest, AnNpuThatComputesWronglyFallsBehindTheGpu) {
   ASSERT_TRUE(answer.status.ok());
   EXPECT_EQ(answer.device(), "GPU");
   EXPECT_TRUE(answer.by->fallback);
-  EXPECT_THAT(answer.by->reason, HasSubstr("openvino:NPU: it does not compute what openvino:CPU does"));
+  EXPECT_THAT(answer.by->reason, HasSubstr("openvino:NPU: it disagrees with openvino:CPU"));
   EXPECT_THAT(answer.by->verification, StartsWith("agrees with openvino:CPU"));
 }
 

@@ -58,18 +58,18 @@ TEST(FolderTrustTest, WhatEverybodyMayWriteToIsNot) {
   const ScratchFolder folder;
   const path open = made(folder / "open", 0777);
   const path below = made(open / "a/b");
-  EXPECT_THAT(fault_of(open), AllOf(HasSubstr(open.string() + "'"), HasSubstr("everybody")));
-  EXPECT_THAT(fault_of(below), AllOf(HasSubstr(open.string() + "'"), HasSubstr("everybody")));
+  EXPECT_THAT(fault_of(open), AllOf(HasSubstr(open.string() + "'"), HasSubstr("every user")));
+  EXPECT_THAT(fault_of(below), AllOf(HasSubstr(open.string() + "'"), HasSubstr("every user")));
   testing::write_file(folder / "file", "x");
   ASSERT_EQ(::chmod((folder / "file").c_str(), 0666), 0);
-  EXPECT_THAT(fault_of(folder / "file"), HasSubstr("everybody"));
+  EXPECT_THAT(fault_of(folder / "file"), HasSubstr("every user"));
 }
 
 TEST(FolderTrustTest, AStickyFolderDoesAsAParentAlone) {
   const ScratchFolder folder;
   const path sticky = made(folder / "sticky", 01777);
   EXPECT_EQ(fault_of(made(sticky / "ours")), "trusted");
-  EXPECT_THAT(fault_of(sticky), HasSubstr("everybody"));
+  EXPECT_THAT(fault_of(sticky), HasSubstr("every user"));
 }
 
 TEST(FolderTrustTest, WhatBelongsToAnotherUserIsNot) {
@@ -173,7 +173,7 @@ TEST(FolderTrustTest, WhatIsNotThereIsJudgedByWhereItWouldBeMade) {
   const ScratchFolder folder;
   EXPECT_EQ(fault_of(made(folder / "sticky", 01777) / "new/deeper"), "trusted");
   EXPECT_EQ(fault_of(folder / "new/deeper"), "trusted");
-  EXPECT_THAT(fault_of(made(folder / "open", 0777) / "new/deeper"), HasSubstr("everybody"));
+  EXPECT_THAT(fault_of(made(folder / "open", 0777) / "new/deeper"), HasSubstr("every user"));
 }
 
 TEST(PrivateFolderTest, IsForThisUserAloneAndSoAreThoseAboveIt) {

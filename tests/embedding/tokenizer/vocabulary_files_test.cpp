@@ -146,7 +146,7 @@ TEST_F(RefusedFolderTest, NamesKeysThatWouldMakeAnotherTokenizer) {
   unsupported(R"({"vocab": {"a": 0}})", {"'vocab'"});
   unsupported(R"({"backend": "sentencepiece"})", {"'backend' is 'sentencepiece'"});
   unsupported(R"({"image_token": "<image>"})", {"'image_token' is a token"});
-  unsupported(R"({"extra_special_tokens": {"image_token": "<image>"}})", {"'extra_special_tokens' is no list"});
+  unsupported(R"({"extra_special_tokens": {"image_token": "<image>"}})", {"'extra_special_tokens' is not a list"});
   unsupported(R"({"cls_token": null})", {"'cls_token' is null"});
   unsupported(R"({"sep_token": null})", {"'sep_token' is null"});
   unsupported(R"({"unk_token": null})", {"'unk_token' is null"});
@@ -168,7 +168,7 @@ TEST_F(RefusedFolderTest, NamesKeysOfTheWrongKind) {
   invalid(R"({"mask_token": {"content": "[MASK]"}})", {"'mask_token' is neither a text nor an AddedToken"});
   invalid(R"({"mask_token": 4})", {"'mask_token' is neither"});
   invalid(R"({"additional_special_tokens": [{"content": "a"}]})", {"'additional_special_tokens' is neither"});
-  invalid(R"({"added_tokens_decoder": []})", {"'added_tokens_decoder' is no object"});
+  invalid(R"({"added_tokens_decoder": []})", {"'added_tokens_decoder' is not an object"});
   invalid(R"({"added_tokens_decoder": {"x": {"content": "a"}}})", {"the key 'x', which is not an id"});
   invalid(R"({"added_tokens_decoder": {"-1": {"content": "a"}}})", {"the key '-1', which is not an id"});
   invalid(R"({"added_tokens_decoder": {"1": "a"}})", {"a value that is not an object"});

@@ -135,7 +135,7 @@ TEST(PteReaderTest, HeadersThatLieAreRefused) {
   EXPECT_THAT(with(12, 23, 4), HasSubstr("extended header has an invalid size of 23 bytes"));
   EXPECT_THAT(with(12, 0xFFFFFFFF, 4), HasSubstr("extended header"));
   EXPECT_THAT(with(kProgramSizeAt, 0, 8), HasSubstr("declares a program of 0 bytes"));
-  EXPECT_THAT(with(kProgramSizeAt, UINT64_MAX, 8), HasSubstr("the program has"));
+  EXPECT_THAT(with(kProgramSizeAt, UINT64_MAX, 8), HasSubstr("declares a program of"));
   EXPECT_THAT(with(kSegmentBaseAt, 8, 8), HasSubstr("segments at byte 8"));
   EXPECT_THAT(with(kSegmentBaseAt, UINT64_MAX, 8), HasSubstr("declares segments"));
   EXPECT_THAT(with(kSegmentSizeAt, UINT64_MAX, 8), HasSubstr("declares"));

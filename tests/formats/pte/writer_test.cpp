@@ -202,7 +202,7 @@ TEST_P(PteWriterRefusalTest, NamesWhatIsWrongAndWritesNothing) {
 const WriterRefusal kWriterRefusals[] = {
     {"NoMethod", [](ProgramSpec& spec, Payload&) { spec.method.clear(); }, "the method has no name"},
     {"NoBackend", [](ProgramSpec& spec, Payload&) { spec.backend.clear(); }, "the delegate has no id"},
-    {"NoPayload", [](ProgramSpec&, Payload& payload) { payload.size = 0; }, "no payload"},
+    {"NoPayload", [](ProgramSpec&, Payload& payload) { payload.size = 0; }, "is missing"},
     {"HugePayload", [](ProgramSpec&, Payload& payload) { payload.size = std::uint64_t{1} << 41U; }, "too large"},
     {"NoKey", [](ProgramSpec& spec, Payload&) { spec.compile_specs[0].key.clear(); }, "has no key"},
     {"Tensors", [](ProgramSpec& spec, Payload&) { spec.inputs.resize(kTensorsMax + 1); }, "the limit of each is 1024"},

@@ -41,10 +41,10 @@ TEST(JsonFaultTest, NamesTheMistakeItsByteAndTheMemberThatItIsIn) {
       {R"({"input":["a)", "'input[0]' has no end: the text ends at byte 12"},
       {R"({"input":"a\)", "'input' has no end: the text ends at byte 12"},
       {R"({"input":["a","b")", "'input[1]' has no end: the text ends at byte 17"},
-      {R"({"input":["a" "b"]})", "'input[0]' has an unexpected \" at byte 14, where a comma or ] is expected"},
-      {R"({"input":["a",]})", "'input[1]' has an unexpected ] at byte 14, where a value is expected"},
-      {R"({"input":"a","model"})", "it has an unexpected } at byte 20, where a colon is expected"},
-      {R"({input:"a"})", "it has an unexpected i at byte 1, where the name of a member in double quotes is expected"},
+      {R"({"input":["a" "b"]})", "'input[0]' has an unexpected \" at byte 14, expected a comma or ]"},
+      {R"({"input":["a",]})", "'input[1]' has an unexpected ] at byte 14, expected a value"},
+      {R"({"input":"a","model"})", "it has an unexpected } at byte 20, expected a colon"},
+      {R"({input:"a"})", "it has an unexpected i at byte 1, expected the name of a member in double quotes"},
       {R"({'input':"a"})", "it has an unexpected ' at byte 1"},
       {R"({"input":'a'})", "'input' has an unexpected ' at byte 9: strings are written in double quotes"},
       {R"({"input":[1,NaN]})", "'input[1]' has NaN at byte 12: JSON has no such number"},
@@ -54,7 +54,7 @@ TEST(JsonFaultTest, NamesTheMistakeItsByteAndTheMemberThatItIsIn) {
       {R"({"input":[18446744073709551616]})", "'input[0]' has a whole number of more than 64 bits at byte 10"},
       {R"({"input":[-9223372036854775809]})", "'input[0]' has a whole number of more than 64 bits at byte 10"},
       {R"({"a":1}{"a":1})", "it has text after its end at byte 7"},
-      {"hello", "it has an unexpected h at byte 0, where a value is expected"},
+      {"hello", "it has an unexpected h at byte 0, expected a value"},
       {"{\"a\":\x01}", "'a' has an unexpected character at byte 5"},
   };
   for (const Case& one : cases)

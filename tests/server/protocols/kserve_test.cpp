@@ -399,7 +399,7 @@ TEST_F(KserveTest, RefusesBinaryDataThatDoesNotFit) {
   };
   EXPECT_THAT(asked(2, std::string(1, '\0')), HasSubstr("has a binary_data_size of 2 bytes; the body has 1 left"));
   EXPECT_THAT(asked(2, std::string(3, '\0')), HasSubstr("1 byte after"));
-  EXPECT_THAT(asked(3, std::string(3, '\0')), HasSubstr("make 2"));
+  EXPECT_THAT(asked(3, std::string(3, '\0')), HasSubstr("require 2"));
   EXPECT_THAT(asked(2, "\1\2"), HasSubstr("0 and 1"));
   EXPECT_THAT(asked(std::numeric_limits<std::int64_t>::max(), "\1\1"), HasSubstr("the body has 2 left"));
   const std::string path = "/v2/models/echo/infer";

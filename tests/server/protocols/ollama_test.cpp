@@ -104,8 +104,8 @@ TEST_F(OllamaTest, BadBodiesAreRefused) {
   for (const auto& [input, words] :
        {std::pair{json(1), "'input' must be a string or an array of strings, not a number"},
         std::pair{json::object(), "not an object"},
-        std::pair{json({"a", 1}), "'input' has a number at [1], where a string"},
-        std::pair{json({{"a"}}), "'input' has an array at [0], where a string"}})
+        std::pair{json({"a", 1}), "'input' has a number at [1]; expected a string"},
+        std::pair{json({{"a"}}), "'input' has an array at [0]; expected a string"}})
     expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", input}}), 400, words);
   expect_refused(server.post_json("/api/embed", {{"model", "toy"}, {"input", {"a", "a", "a"}}}), 400, "at most 2");
   // Counted and not read.

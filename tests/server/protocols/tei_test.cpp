@@ -221,7 +221,7 @@ TEST_F(TeiTest, SimilarityRefusesWhatMakesNoSense) {
                  "'source_sentence' is missing");
   expect_refused(server.post_json("/similarity", {{"inputs", "a"}}), 422, "Validation", "'inputs'");
   expect_refused(server.post_json("/similarity", {{"inputs", {{"source_sentence", "a"}, {"sentences", {1}}}}}), 422,
-                 "Validation", "'inputs' is wrong: 'sentences' has a number at [0], where a string is expected");
+                 "Validation", "'inputs' is wrong: 'sentences' has a number at [0]; expected a string");
 }
 
 TEST_F(TeiTest, TokenizesWithAndWithoutSpecialTokens) {
@@ -278,7 +278,7 @@ TEST_F(TeiTest, DecodesIds) {
   expect_refused(server.post_json("/decode", {{"ids", {{1}, 2}}}), 422, "Validation",
                  "'ids' has a number at [1]; expected an array of token ids");
   expect_refused(server.post_json("/decode", {{"ids", {{1}, {2, "a"}}}}), 422, "Validation",
-                 "'ids' has a string at [1][1], where a token id is expected");
+                 "'ids' has a string at [1][1]; expected a token id");
 }
 
 TEST_F(TeiTest, VectorsOfTokensAreThoseOfTheModel) {
@@ -335,7 +335,7 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
   expect_refused(server.ask("POST", "/embed", R"({"inputs":["a","b\ud800"]})"), 400, "Validation",
                  "the body is not JSON: 'inputs[1]' has a lone surrogate at byte 17: it is not Unicode text");
   expect_refused(server.post_json("/embed", {{"inputs", {"a", nullptr}}}), 422, "Validation",
-                 "'inputs' has null at [1], where a string is expected");
+                 "'inputs' has null at [1]; expected a string");
   expect_refused(server.ask("POST", "/embed", "[]"), 422, "Validation", "must be a JSON object");
   expect_refused(server.post_json("/embed", json::object()), 422, "Validation", "'inputs' is missing");
   for (const json& inputs : {json(1), json(true), json::object(), json({1.5}), json({-1}), json({"a", 1}),
@@ -355,7 +355,7 @@ TEST_F(TeiTest, BadBodiesAreRefused) {
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"truncate", "yes"}}), 422, "Validation", "'truncate'");
   expect_refused(server.post_json("/embed", {{"inputs", "a"}, {"normalize", 1}}), 422, "Validation", "'normalize'");
   expect_refused(server.post_json("/tokenize", {{"inputs", {"a", 1}}}), 422, "Validation",
-                 "'inputs' has a number at [1], where a string is expected");
+                 "'inputs' has a number at [1]; expected a string");
   EXPECT_EQ(server.post_json("/embed", {{"inputs", "a"}, {"truncate", nullptr}, {"unknown", 1}}).status, 200U);
 }
 
@@ -387,7 +387,7 @@ TEST_F(TeiTest, HealthIsReadinessAndPingIsLiveness) {
   EXPECT_EQ(ready.body, "");
   EXPECT_EQ(ready.content_type, "");
   server.service().set_ending();
-  expect_refused(server.ask("GET", "/health"), 503, "Unhealthy", "ending");
+  expect_refused(server.ask("GET", "/health"), 503, "Unhealthy", "shutting down");
   EXPECT_EQ(server.ask("GET", "/ping").status, 200U);
   for (const Route& route : tei_protocol().routes())
     EXPECT_EQ(route.is_open, route.path == "/ping" || route.path == "/health") << route.path;
