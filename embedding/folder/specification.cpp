@@ -133,6 +133,7 @@ Result<Specification> read_specification(ModelFiles files, const Modules& module
     return unsupported_file(files.place() / "modules.json",
                             "a Router is supported in embedders and sparse encoders alone");
   }
+  if (kind->check_modules != nullptr) LB_RETURN_IF_ERROR(kind->check_modules(given));
   Specification read;
   if (modules.is_term_table) {
     LB_ASSIGN_OR_RETURN(read.network, read_table(files, contents));

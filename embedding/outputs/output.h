@@ -140,6 +140,8 @@ struct OutputKind {
   bool has_roles = false;  // queries and documents are treated differently
   // Whether a folder declares it.
   bool (*is_declared)(const Declaration& given) = nullptr;
+  // Checks the modules before anything else is read (optional). kUnsupported, naming the file.
+  core::Status (*check_modules)(const Declaration& given) = nullptr;
   // The head that it needs of the network; null: none.
   const HeadKind* (*find_head)(const Modules& modules) = nullptr;
   // Reads its parameters. kInvalidModel or kUnsupported, naming the file and the key.

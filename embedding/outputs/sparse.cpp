@@ -39,7 +39,7 @@ Result<SparseRule> read_pooling_rule(const ModelFiles& files, const std::filesys
   return SparseRule{.log_twice = function == "log1p_relu", .sums = strategy == "sum"};
 }
 
-Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& given, const NetworkSpec& network) {
+Status check_sparse_modules(const Declaration& given) {
   const Modules& modules = given.modules;
   const ConfigFile& own = given.contents.own;
   if (!modules.pools_terms && !modules.is_term_table) {
@@ -49,6 +49,12 @@ Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& give
   if (own.read && !has_model_type(own, "SparseEncoder")) {
     return unsupported_file(own.file, "'model_type' is not SparseEncoder, but the modules are those of one");
   }
+  return {};
+}
+
+Result<std::shared_ptr<const Output>> read_sparse_output(const Declaration& given, const NetworkSpec& network) {
+  const Modules& modules = given.modules;
+  const ConfigFile& own = given.contents.own;
   SparseRule rule;
   if (modules.pools_terms) {
     LB_ASSIGN_OR_RETURN(rule, read_pooling_rule(given.files, *modules.pooling_file));
@@ -89,6 +95,7 @@ const OutputKind kSparseOutput{
     .programs = "SparseEncoder, in C lb_sparse_encoder_open()",
     .may_have_routes = true,
     .is_declared = declares_sparse,
+    .check_modules = check_sparse_modules,
     .find_head = [](const Modules& /*modules*/) -> const HeadKind* { return &kVocabulary; },
     .read = read_sparse_output};
 

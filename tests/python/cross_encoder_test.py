@@ -198,7 +198,7 @@ def test_several_labels_are_no_rank(classifier):
         ([("a", "b"), ("a",)], latebind.CallerError, r"pairs\[1\] has the length 1"),
         ([("a", "b"), ("a", b"b")], latebind.CallerTypeError, r"pairs\[1\]\[1\] is bytes, not str; decode"),
         ([("a", "b")] * 70_000 + [("a", None)], latebind.CallerTypeError, r"pairs\[70000\]\[1\] is NoneType"),
-        ([("a", "b"), ("\ud800", "b")], latebind.CallerError, r"pairs\[1\]\[0\] has a lone surrogate"),
+        ([("a", "b"), ("\ud800", "b")], latebind.CallerError, r"pairs\[1\]\[0\] contains a lone surrogate"),
         (numpy.zeros((2, 2)), latebind.CallerTypeError, r"pairs\[0\]\[0\] is float"),
         (pyarrow.array(["a", "b"]), latebind.CallerTypeError, "pairs is StringArray of pyarrow"),
         (pyarrow.table({"a": ["x"], "b": ["y"]}), latebind.CallerTypeError, "pairs is Table"),
@@ -214,7 +214,7 @@ def test_what_is_no_pair_is_named(model, pairs, kind, text):
     [
         (None, ["a"], "the query is NoneType"),
         (["a"], ["a"], "the query is list"),
-        ("\ud800", ["a"], "the query has a lone surrogate"),
+        ("\ud800", ["a"], "the query contains a lone surrogate"),
         ("a", "b", "documents is a str; give a list"),
         ("a", None, "documents is NoneType"),
         ("a", {"b": 1}, "documents is dict"),

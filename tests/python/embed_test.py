@@ -318,10 +318,10 @@ def test_what_is_no_text_is_a_type_error_with_its_index(tiny, texts, text):
 @pytest.mark.parametrize(
     ("texts", "text"),
     [
-        (["a", "b\ud800c"], "text 1 has a lone surrogate at character 1"),
-        ("\udc00", "text 0 has a lone surrogate at character 0"),
-        (iter(["a"] * 1100 + ["\udfff"]), "text 1100 has a lone surrogate"),
-        (numpy.array(["a", "\ud800"], object), "text 1 has a lone surrogate"),
+        (["a", "b\ud800c"], "text 1 contains a lone surrogate at character 1"),
+        ("\udc00", "text 0 contains a lone surrogate at character 0"),
+        (iter(["a"] * 1100 + ["\udfff"]), "text 1100 contains a lone surrogate"),
+        (numpy.array(["a", "\ud800"], object), "text 1 contains a lone surrogate"),
         (numpy.array([["a"]]), "2 dimensions"),
         (numpy.array("a"), "0 dimensions"),
         (
@@ -428,7 +428,7 @@ def test_a_prompt_can_be_given_as_its_text(prompted):
     [
         ({"prompt": "x", "prompt_name": "query"}, "give one of them"),
         ({"prompt": 3}, "prompt is int"),
-        ({"prompt": "a\ud800"}, "prompt has a lone surrogate at character 1"),
+        ({"prompt": "a\ud800"}, "prompt contains a lone surrogate at character 1"),
         ({"prompt_name": 3}, "prompt_name is int"),
     ],
 )

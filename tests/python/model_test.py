@@ -252,7 +252,7 @@ def test_the_error_of_a_damaged_model_of_the_hubs_cache_names_what_repairs_it(tm
         link = snapshot / file.relative_to(TINY)
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(blob)
-    said = r"is damaged in the hub's cache .*, `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* downloads it again"
+    said = r"is damaged in the hub's cache .*; `latebind pull org/tiny@c{40}` with HF_HUB_CACHE=.* downloads it again"
     with pytest.raises(latebind.LatebindError, match=said):
         latebind.Embedder(snapshot, device="openvino:CPU")
 

@@ -33,7 +33,7 @@ def test_using_the_library_opens_no_vendors_library_either():
         (
             "Linux",
             "x86_64",
-            "it was not included when this Latebind was built;  `scripts/setup executorch` fetches the SDK",
+            "it was not included when this Latebind was built; `scripts/setup executorch` fetches the SDK",
         ),
         ("Linux", "aarch64", "it is for Linux on x86_64 alone, and this is Linux on aarch64"),
     ],

@@ -56,7 +56,7 @@ except ImportError as error:
     print(error)
 """
     printed = good(code)
-    assert f"cannot be imported (No module named '{framework}'); type: " in printed
+    assert f"cannot be imported (No module named '{framework}'); run: " in printed
     # A line that works although Latebind is in no registry.
     [requirement] = REQUIREMENTS[module.replace("_", "-")]
     assert printed.strip().endswith(f'; run: pip install "{requirement}"'), printed

@@ -98,7 +98,7 @@ def test_an_open_embedder_is_shared_and_not_opened_again(tiny):
         (TINY, {"dimensions": 0}, "dimensions is 0"),
         (TINY, {"dimensions": "5"}, "dimensions is str"),
         (TINY, {"query_prompt": 3}, "query_prompt is int"),
-        (TINY, {"document_prompt": "\ud800"}, "document_prompt has a lone surrogate"),
+        (TINY, {"document_prompt": "\ud800"}, "document_prompt contains a lone surrogate"),
     ],
 )
 def test_wrong_arguments_are_the_caller_s_errors(model, arguments, text):
