@@ -120,7 +120,8 @@ TEST_F(VendorLoaderTest, AChosenLibraryThatFailsNamesWhoChoseIt) {
   auto loader = make(files);
   const auto status = loader.library().status();
   EXPECT_EQ(status.code(), StatusCode::kLibraryUnusable);
-  EXPECT_THAT(status.to_string(), AllOf(HasSubstr("at the path set by OWN_ACME"), HasSubstr("/mine/libacme.so is broken")));
+  EXPECT_THAT(status.to_string(),
+              AllOf(HasSubstr("at the path set by OWN_ACME"), HasSubstr("/mine/libacme.so is broken")));
   EXPECT_EQ(opened_, 1);
 }
 

@@ -232,7 +232,8 @@ TEST(DistanceBiasTest, BucketsGrowWithTheLogarithm) {
 TEST(GraphBuilderTest, RefusesWeightsThatAreNotThere) {
   EXPECT_EQ(Started().refusal(Lookup{f32("t", Shape{4, 4}), Value{0}}), "it was taken");
   EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, 1), Value{0}}), HasSubstr("'t' is outside the weights"));
-  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, UINT64_MAX), Value{0}}), HasSubstr("'t' is outside the weights"));
+  EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{4, 4}, UINT64_MAX), Value{0}}),
+              HasSubstr("'t' is outside the weights"));
   EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{INT64_MAX, 4}), Value{0}}), HasSubstr("'t' is f32"));
   EXPECT_THAT(Started().refusal(Lookup{f32("t", Shape{kAny, 4}), Value{0}}), HasSubstr("'t' is f32 [?,4]"));
   Weight integers = f32("t", Shape{2, 2});
