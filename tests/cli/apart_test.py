@@ -28,7 +28,7 @@ def test_embed_keeps_its_texts_and_its_model(tmp_path):
     (tmp_path / "hard").hardlink_to(texts)
     before = sums(tmp_path)
     for output in texts, tmp_path / "hard", model / "model.safetensors":
-        assert "which is an input" in bad(2, "embed", "--model", model, texts, "-o", output)
+        assert "which is an input" in bad(2, "embed", "--model", model, texts, "--output-format", "f32", "-o", output)
     assert sums(tmp_path) == before
     good("embed", "--model", model, texts, "-o", "/dev/null")
 

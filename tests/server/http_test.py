@@ -835,7 +835,7 @@ def test_a_second_sigterm_ends_it_at_once(tmp_path):
     path = tmp_path / "s.sock"
     with Busy(tmp_path, "--listen", f"unix:{path}") as busy:
         busy.daemon.signal(signal.SIGTERM)
-        wait_for(lambda: "ending" in busy.daemon.log())
+        wait_for(lambda: "shutting down" in busy.daemon.log())
         wait_for(lambda: not path.exists())
         busy.daemon.signal(signal.SIGTERM)
         assert busy.daemon.process.wait(10) == -signal.SIGTERM
