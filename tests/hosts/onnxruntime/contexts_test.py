@@ -82,7 +82,7 @@ def test_another_models_bundle_is_refused_and_not_written_over(devices, beside, 
     with pytest.raises(Exception, match=f"{bundle} is another model's bundle"):
         load(str(place), devices)
     place.unlink()
-    with pytest.raises(Exception, match=f"cannot write {bundle}: another file has that name, and is not replaced"):
+    with pytest.raises(Exception, match=f"cannot write {bundle}: another file has that name and is not replaced"):
         compiled(layers(), devices, place)
     assert bundle.read_bytes() == other.read_bytes()
     assert bundles(bundle.parent) == [bundle] and not list(bundle.parent.glob(".*"))
@@ -198,5 +198,5 @@ def test_a_bundle_may_get_more_and_not_less(devices, beside, tmp_path):
         (tmp_path / "model.onnx").write_bytes(archive.read("model/portable/model.onnx"))
     bundle.unlink()
     program("compile", tmp_path / "model.onnx", "-o", bundle)
-    with pytest.raises(Exception, match="is compiled for nothing, and the model was compiled with one for cpu-openvino-f32"):
+    with pytest.raises(Exception, match="is compiled for nothing, but the model was compiled with one for cpu-openvino-f32"):
         load(str(place), devices)
