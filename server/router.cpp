@@ -188,6 +188,11 @@ void Router::find_nearest(Segments segments, Match& match) const {
   for (const Entry& entry : entries_) {
     if (!match.nearest.empty() && entry.route->path == match.nearest) match.protocol = entry.protocol;
   }
+  // "/embed_batch" begins like "/embed".
+  for (const Entry& entry : entries_) {
+    const bool begins_like = !entry.segments.empty() && first.starts_with(entry.segments.front());
+    if (match.protocol == nullptr && begins_like) match.protocol = entry.protocol;
+  }
   if (match.protocol == nullptr) match.protocol = &own_protocol();
 }
 

@@ -22,7 +22,7 @@ def test_is_taken_whole_and_comes_out_right(network, form, tmp_path):
     subprocess.run([PROGRAM, "export", "--model", NETWORKS / network, "-o", file, *options], check=True, capture_output=True)
     feeds = {"input_ids": np.array([[1, 2, 3, 4, 5], [3, 2, 1, 0, 0]]), "attention_mask": np.array([[1] * 5, [1, 1, 1, 0, 0]])}
     model = Model(file, device="openvino:CPU", strict=True, threads=1, cache=False)
-    assert model.attestation.device == "CPU" and not model.attestation.fallback
+    assert model.attestation.device == "openvino:CPU" and not model.attestation.fallback
     made = model.run(feeds)
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     for one, other in zip(made.values(), session.run(None, feeds)):
