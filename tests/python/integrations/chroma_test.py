@@ -125,7 +125,8 @@ def test_wrong_arguments_are_the_caller_s_errors(model, arguments, text):
 
 
 @pytest.mark.parametrize(
-    ("config", "text"), [([], "the configuration is list"), ({}, "does not name a model"), ({"model": 3}, "model is int")]
+    ("config", "text"),
+    [([], "the configuration is list"), ({}, "does not name a model"), ({"model": 3}, "model is int")],
 )
 def test_a_wrong_configuration_is_the_caller_s_error(config, text):
     with pytest.raises(latebind.CallerError, match=text):
