@@ -259,7 +259,7 @@ TEST(PatternTest, EndsWithAnErrorWhenATextTakesTooMuch) {
     std::vector<std::int32_t> ids{7};
     const core::Status status = tokenizer->encode(text, 1'000'000, ids);
     EXPECT_EQ(status.code(), StatusCode::kUnsupported) << expression;
-    EXPECT_THAT(status.to_string(), HasSubstr("takes too much time or memory for this text"));
+    EXPECT_THAT(status.to_string(), HasSubstr("takes too much time"));
     EXPECT_EQ(ids, (std::vector<std::int32_t>{7}));
     EXPECT_EQ(tokenizer->encode_end(text, 1'000'000, ids).status().code(), StatusCode::kUnsupported);
     EXPECT_EQ(testing::ids_of(*tokenizer, "b"), (std::vector<std::int32_t>{2, 5, 3})) << "it is as it was";
