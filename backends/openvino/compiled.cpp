@@ -250,8 +250,9 @@ Result<std::shared_ptr<const Compiled>> compile_model(std::shared_ptr<const Vend
     LB_RETURN_IF_ERROR(check_user_properties(core->library, device, options));
     return refused;
   }
-  return counted(
-      finish(std::move(core), readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties));
+  // The core is not moved: the parameters of a call that fails are destroyed in an order that the compiler chooses, and
+  // the core must outlive the handle.
+  return counted(finish(core, readable, {}, CompiledModelHandle(library.api, compiled), device, options, properties));
 }
 
 Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const VendorCore> core, const Blob& blob,
@@ -272,8 +273,9 @@ Result<std::shared_ptr<const Compiled>> import_blob(std::shared_ptr<const Vendor
     return library.error(StatusCode::kIncompatibleBlob,
                          fmt::format("OpenVINO {} on {} refuses the blob", library.version, device), code);
   }
-  return counted(finish(std::move(core), Model::from_forms("blob", {}), blob.bytes,
-                        CompiledModelHandle(library.api, compiled), device, options, properties));
+  // The core is not moved, as in compile_model().
+  return counted(finish(core, Model::from_forms("blob", {}), blob.bytes, CompiledModelHandle(library.api, compiled),
+                        device, options, properties));
 }
 
 Result<Blob> export_blob(const Compiled& compiled) {
