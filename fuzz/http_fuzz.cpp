@@ -57,11 +57,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t at = 0; at < bytes.size(); at += step)
     client->pieces.emplace_back(bytes.substr(at, step));
   client->has_ended = true;
-  const auto session = std::make_shared<HttpSession>(std::make_unique<PieceStream>(io, client), shared);
-  if (is_beyond_limit) {
-    session->start_beyond_limit();
-  } else {
-    session->start();
+  {
+    const auto session = std::make_shared<HttpSession>(std::make_unique<PieceStream>(io, client), shared);
+    if (is_beyond_limit) {
+      session->start_beyond_limit();
+    } else {
+      session->start();
+    }
   }
   io.run();
   // Whatever was sent, the session is over, and what it said is HTTP.
