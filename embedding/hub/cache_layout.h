@@ -41,7 +41,7 @@ class CacheLayout {
 
   // Whether the snapshot has the complete file; a dangling link does not count.
   [[nodiscard]] bool has(const std::string& commit, const std::string& name) const;
-  // The list of the commit's files that another tool has stored; std::nullopt if there is none, or in an unknown
+  // The list of the commit's files that another tool has stored; std::nullopt if it is absent, or in an unknown
   // format.
   [[nodiscard]] std::optional<FileList> read_tree(const std::string& commit) const;
   // Names of all files in the snapshot, with '/'; at most 10000.

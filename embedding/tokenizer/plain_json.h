@@ -69,7 +69,7 @@ class PlainJson {
   static constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
   [[nodiscard]] bool has(std::ptrdiff_t bytes) const { return end_ - at_ >= bytes; }
-  // The index of the first of eight bytes whose high bit is set; 8 if there is none.
+  // The index of the first of eight bytes whose high bit is set; 8 if no byte has it set.
   static std::ptrdiff_t first_of(std::uint64_t found) { return std::countr_zero(found) / 8; }
 
   void skip_spaces() {

@@ -46,6 +46,10 @@ class LayersTest(unittest.TestCase):
             self.assertIn("no source file", done.stderr)
             self.assertEqual(done.returncode, 1)
 
+    def test_an_empty_source_is_an_error(self):
+        self.assertIn("core/a.h:1: is empty", self.findings("core/a.h", ""))
+        self.assertIn("core/a.h:1: is empty", self.findings("core/a.h", "\n"))
+
     def test_upwards_is_refused(self):
         self.assert_refused("core/a.cpp", '#include "embedding/embedder.h"', "may include only")
         self.assert_refused("core/platform/a.cpp", '#include "core/engine.h"', "may include only")
