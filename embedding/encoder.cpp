@@ -187,6 +187,14 @@ struct OpenSink {
   }
 };
 
+std::size_t size_of(const InputList& list) {
+  return std::visit([](const auto& items) { return items.size(); }, list);
+}
+
+Status no_memory(const InputList& list) {
+  return {StatusCode::kOutOfMemory, fmt::format("no memory left to embed {} texts", size_of(list))};
+}
+
 InputList part_of(const InputList& list, std::size_t first, std::size_t count) {
   return std::visit([&](const auto& items) -> InputList { return items.subspan(first, count); }, list);
 }
@@ -194,10 +202,10 @@ InputList part_of(const InputList& list, std::size_t first, std::size_t count) {
 }  // namespace
 
 core::Result<EmbedStats> Encoder::encode(const InputList& inputs, std::span<const OutputSink> sinks,
-                                         const EmbedOptions& options) const {
+                                         const EmbedOptions& options) const try {
   const auto begin = std::chrono::steady_clock::now();
   Pipeline& pipeline = this->pipeline();
-  const std::size_t count = std::visit([](const auto& items) { return items.size(); }, inputs);
+  const std::size_t count = size_of(inputs);
   std::vector<OpenSink> open;
   std::size_t window_texts = kWindowTexts;
   for (const OutputSink& sink : sinks) {
@@ -231,37 +239,34 @@ core::Result<EmbedStats> Encoder::encode(const InputList& inputs, std::span<cons
     stats += done.stats();
     return {};
   };
-  try {
-    for (std::size_t first = 0; first < count; first += window_texts) {
-      const std::size_t texts = std::min(window_texts, count - first);
-      Scheduler::Texts window{.tokens = {},
-                              .first_position = first,
-                              .more_follows = first + texts < count,
-                              .alone = options.alone,
-                              .caller_helps = true,
-                              .limits = options.limits};
-      for (const OpenSink& sink : open)
-        window.wanted.push_back(sink.wanted(first));
-      if (options.limits.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(options.limits));
-      LB_RETURN_IF_ERROR(
-          pipeline.tokenize(part_of(inputs, first, texts), limits, first, options.limits, window.tokens));
-      LB_ASSIGN_OR_RETURN(auto submission, pipeline.scheduler().submit(owner, std::move(window)));
-      windows.push_back({first, std::move(submission)});
-      if (windows.size() > 1) LB_RETURN_IF_ERROR(finish_first());
-      LB_RETURN_IF_ERROR(windows.front().submission.help(options.limits));
-    }
-    while (!windows.empty())
-      LB_RETURN_IF_ERROR(finish_first());
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, fmt::format("no memory left to embed {} texts", count));
+  for (std::size_t first = 0; first < count; first += window_texts) {
+    const std::size_t texts = std::min(window_texts, count - first);
+    Scheduler::Texts window{.tokens = {},
+                            .first_position = first,
+                            .more_follows = first + texts < count,
+                            .alone = options.alone,
+                            .caller_helps = true,
+                            .limits = options.limits};
+    for (const OpenSink& sink : open)
+      window.wanted.push_back(sink.wanted(first));
+    if (options.limits.is_bounded()) LB_RETURN_IF_ERROR(core::check_time(options.limits));
+    LB_RETURN_IF_ERROR(pipeline.tokenize(part_of(inputs, first, texts), limits, first, options.limits, window.tokens));
+    LB_ASSIGN_OR_RETURN(auto submission, pipeline.scheduler().submit(owner, std::move(window)));
+    windows.push_back({first, std::move(submission)});
+    if (windows.size() > 1) LB_RETURN_IF_ERROR(finish_first());
+    LB_RETURN_IF_ERROR(windows.front().submission.help(options.limits));
   }
+  while (!windows.empty())
+    LB_RETURN_IF_ERROR(finish_first());
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return stats;
+} catch (const std::bad_alloc&) {
+  return no_memory(inputs);
 }
 
 core::Result<Results> Encoder::encode(const InputList& inputs, std::span<const std::string> wanted,
-                                      const EmbedOptions& options) const {
-  const std::size_t count = std::visit([](const auto& items) { return items.size(); }, inputs);
+                                      const EmbedOptions& options) const try {
+  const std::size_t count = size_of(inputs);
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; wanted.empty() && i < outputs().size(); ++i)
     positions.push_back(i);
@@ -297,6 +302,8 @@ core::Result<Results> Encoder::encode(const InputList& inputs, std::span<const s
   }
   LB_ASSIGN_OR_RETURN(results.stats, encode(inputs, sinks, options));
   return results;
+} catch (const std::bad_alloc&) {
+  return no_memory(inputs);
 }
 
 TokenSink collect_into(RaggedRows& rows) {
