@@ -196,11 +196,11 @@ Result<std::optional<std::string>> read_text(const FoundFile& file, std::uint64_
     }
     return Text();
   }
-  const auto bad = core::find_invalid_utf8(*read);
   if (!file.was_named && read->find('\0') != std::string::npos && !core::begins_as_utf16(*read)) {
     ++left_out.binary;
     return Text();
   }
+  const auto bad = core::find_invalid_utf8(*read);
   if (!bad) return Text(*std::move(read));
   const auto [number, begin] = core::line_of(*read, *bad);
   const std::string_view line = std::string_view(*read).substr(begin);
