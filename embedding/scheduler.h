@@ -86,7 +86,7 @@ class Scheduler {
     friend class Scheduler;
     // Guarded by the scheduler's mutex_.
     std::uint64_t waiting_tokens_ = 0;
-    FairTime turn_begins_ = 0;  // begin of its last turn, if all shares are equal
+    FairTime turn_begins_ = 0;  // begin and end of its last turn, in virtual time
     FairTime turn_ends_ = 0;
     std::uint64_t turn_tokens_ = 0;  // expected tokens of this turn, and those that have begun
     std::uint64_t turn_taken_ = 0;
@@ -268,9 +268,10 @@ class Scheduler {
   const OnBatch on_batch_;
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_. Work with batches that have not begun, in order of arrival; at most kSubmissionsMax.
+  // Guarded by mutex_.
+  // Work with batches that have not begun, in order of arrival; at most kSubmissionsMax.
   std::vector<std::shared_ptr<Work>> waiting_;
-  std::vector<Run*> running_;  // at most requests_ runs
+  std::vector<Run*> running_;  // at most requests_, besides nested runs
   std::size_t submissions_ = 0;
   std::size_t waiting_texts_ = 0;
   std::uint64_t waiting_tokens_ = 0;
