@@ -1,6 +1,4 @@
-// GraphModel: a model that a backend can load, built from a specification.
-//
-// All functions are pure, and any thread may call them.
+// GraphModel: a model that a backend can load, built from a specification. Any thread may call the functions below.
 #pragma once
 
 #include <algorithm>

@@ -63,9 +63,9 @@ class EmbedStream {
   // The number of floats of a vector of the first output; 0 for sparse vectors.
   [[nodiscard]] std::size_t dimensions() const;
 
-  // Adds a text. Returns kBusy while the limit of windows that wait to be pulled is reached, and kInvalidArgument after
-  // finish(). Any other error is permanent, and all later calls repeat it. Positions in errors count from the start of
-  // the stream.
+  // Adds a text. Returns kBusy while the maximum number of windows are computed or wait to be pulled, and
+  // kInvalidArgument after finish(). Any other error is permanent, and all later calls repeat it. Positions in errors
+  // count from the start of the stream.
   [[nodiscard]] core::Status push(std::string_view text);
   // is_full() returns whether push() would return kBusy. wait_for_room() waits until it would not.
   [[nodiscard]] bool is_full() const;

@@ -37,8 +37,9 @@ struct EmbedderOptions : EncoderOptions {
 
 class Embedder {
  public:
-  // Reads the folder and opens its encoders. Returns the errors of ModelFolder::open() and Encoder::open(), and that of
-  // wrong_kind().
+  // Reads the folder and opens its encoders. Returns the errors of ModelFolder::open(), Encoder::open() and
+  // wrong_kind(); kInvalidArgument if options.load.compile has input_shapes; kInvalidModel if the dimensions of a
+  // router's two routes differ.
   static core::Result<std::unique_ptr<Embedder>> open(const core::Engine& engine,
                                                       const std::filesystem::path& model_folder,
                                                       const core::Placement& placement, const EmbedderOptions& options);

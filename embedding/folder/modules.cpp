@@ -65,7 +65,7 @@ Result<PoolingMode> read_pooling_mode(const json& config, const path& file) {
     chosen.push_back(found);
   } else {
     for (const NamedMode& mode : kModes) {
-      // The mean is on unless the file mentions it.
+      // The mean is on if its key is absent.
       LB_ASSIGN_OR_RETURN(const bool on, read_bool(config, mode.key, mode.mode == PoolingMode::kMean, name));
       if (on) chosen.push_back(&mode);
     }

@@ -78,7 +78,7 @@ struct Modules {
 // Returns the name of a pooling in newer files, and a description of the modules after it, for people and programs.
 [[nodiscard]] std::string_view name_of_pooling(graph::PoolingMode mode);
 [[nodiscard]] nlohmann::json describe_modules(std::span<const VectorModule> modules);
-// Reads a module's configuration. Returns an error if the file does not exist.
+// Reads a module's configuration. Returns kNotFound if the file does not exist.
 [[nodiscard]] core::Result<nlohmann::json> read_module_config(const ModelFiles& files,
                                                               const std::filesystem::path& file);
 

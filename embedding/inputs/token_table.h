@@ -105,7 +105,8 @@ class TokenTable {
   [[nodiscard]] bool is_truncated(std::size_t text) const { return std::ranges::binary_search(truncated_, text); }
 
   // Appends one text, with the prompt before it. Returns kInvalidArgument if the limit leaves no token of the text,
-  // kTextTooLong if the text must not be cut, and the errors of Tokenizer::encode(). On error the table is unchanged.
+  // kTextTooLong if the text must not be cut, kInvalidModel if the tokenizer gives an id that the model does not know,
+  // and the errors of Tokenizer::encode(). On error the table is unchanged.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, std::string_view text);
   // Appends a pair, which counts as one text. A table holds either texts or pairs. The errors are the same.
   [[nodiscard]] core::Status add(const Tokenizer& tokenizer, const TokenLimits& limits, const TextPair& pair);
